@@ -106,7 +106,7 @@ const edges = imports
   .filter(({ isInternal }) => isInternal)
   .map(({ from, to }): Edge => [from, to]);
 
-t.test('the scan finds imports of every kind outside of comments and strings', async (t) => {
+t.test('finds imports of every kind outside comments and strings', async (t) => {
   // With @, because the scan reads this file too.
   const source = [
     `import a, { type B } from '@/a.ts';`,
@@ -183,7 +183,7 @@ const filesWithOutputs = new Set([
   'server/image/resolve-variant.ts',
 ]);
 
-t.test('code outside of the folders of source formats names none', async (t) => {
+t.test('names no source format in code outside the format folders', async (t) => {
   t.equal(formatFolders.length, sourceFormats.length);
   const outputs: readonly string[] = outputFormats;
   const named = (formats: readonly { name: string; extensions: readonly string[] }[]) => {
@@ -216,23 +216,23 @@ async function loadedBefore(entry: string): Promise<ReadonlySet<string>> {
   return loaded;
 }
 
-t.test('the primary forks the front ends before it loads the MongoDB driver', async (t) => {
+t.test('forks the front ends before the primary loads the MongoDB driver', async (t) => {
   t.ok((await loadedBefore('server/own-store.ts')).has('mongodb'));
   t.notOk((await loadedBefore('server/main.ts')).has('mongodb'));
 });
 
-t.test('only front ends and what renders load sharp', async (t) => {
+t.test('loads sharp only in front ends and renderers', async (t) => {
   t.ok((await loadedBefore('server/front-end-main.ts')).has('sharp'));
   for (const program of ['server/main', 'server/admin/main', 'worker/main', 'server/local/main']) {
     t.notOk((await loadedBefore(`${program}.ts`)).has('sharp'), program);
   }
 });
 
-t.test('imports, also those of types, have no cycles', async (t) => {
+t.test('contains no import cycles, including type imports', async (t) => {
   t.equal(cycle(edges), null);
 });
 
-t.test('the folders of server import one another in one direction', async (t) => {
+t.test('imports between the folders of server in one direction', async (t) => {
   const folderOf = (path: string) => /^server\/(\w+)\/./.exec(path)?.[1] ?? '';
   const between = edges
     .map(([from, to]): Edge => [folderOf(from), folderOf(to)])
@@ -249,7 +249,7 @@ async function externalImports(): Promise<string[]> {
   return imports.flatMap(({ path, external }) => (external && !isBuiltin(path) ? [path] : []));
 }
 
-t.test('packages that the built programs load are dependencies of the package', async (t) => {
+t.test('depends on every package that the built programs load', async (t) => {
   const { dependencies, devDependencies } = JSON.parse(
     await readFile(join(root, 'package.json'), 'utf8'),
   );
@@ -279,7 +279,7 @@ t.test('packages that the built programs load are dependencies of the package', 
   }
 });
 
-t.test('npm runs no install script of a package', async (t) => {
+t.test('runs no install script of a package', async (t) => {
   const read = async (name: string) => JSON.parse(await readFile(join(root, name), 'utf8'));
   const { packages } = await read('package-lock.json');
   const paths = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
@@ -292,7 +292,7 @@ t.test('npm runs no install script of a package', async (t) => {
   t.same(new Set(Object.values(allowScripts)), new Set([false]));
 });
 
-t.test('only certain files import certain packages', async (t) => {
+t.test('imports certain packages only in certain files', async (t) => {
   const packages = imports.filter(({ isInternal }) => !isInternal);
   const uws = packages.filter(({ to }) => /uws|uwebsockets/i.test(to)).map(({ from }) => from);
   t.same(new Set(uws), new Set(['server/http/uws-library.ts', 'server/http/uws-server.ts']));
@@ -316,12 +316,12 @@ t.test('only certain files import certain packages', async (t) => {
       t.match(from, /^(server\/console\/page|sdk\/examples|test)\//, from);
 });
 
-t.test('paths of files come from fileURLToPath, because URLs encode blanks', async (t) => {
+t.test('derives file paths with fileURLToPath, because URLs encode blanks', async (t) => {
   const path = /(?:import\.meta\.url|\broot)\)\.pathname\b/;
   for (const file of sources) t.notMatch(await readFile(join(root, file), 'utf8'), path, file);
 });
 
-t.test('the root has only known folders and files, and names are specific', async (t) => {
+t.test('contains only known folders and files in the root, and specific names', async (t) => {
   for (const entry of await readdir(root, { withFileTypes: true })) {
     const { name } = entry;
     if (name.startsWith('.') || generated.has(name) || name.endsWith('.log')) continue;

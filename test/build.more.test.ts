@@ -52,7 +52,7 @@ async function startClone(t: { teardown(action: () => Promise<unknown>): void })
   };
 }
 
-t.test('builds only when sources, packages or configuration have changed', async (t) => {
+t.test('builds only after changes to sources, packages or configuration', async (t) => {
   const { at, build, builds, output, refusal } = await startClone(t);
   const change = async (path: string, from: string, to: string) => {
     const text = await readFile(at(path), 'utf8');
@@ -83,7 +83,7 @@ t.test('builds only when sources, packages or configuration have changed', async
   t.match(await output(), 'the worker');
 });
 
-t.test('uses an existing build without the development dependencies', async (t) => {
+t.test('uses an existing build if the development dependencies are missing', async (t) => {
   const { at, build, refusal } = await startClone(t);
   await build();
   await rm(at('node_modules'));
@@ -104,7 +104,7 @@ t.test('refuses an unsupported version of Node', async (t) => {
   t.equal(await refusal(), `This needs Node >=99.7; ${found}\n`);
 });
 
-t.test('npm run dev builds and restarts the service after a change', async (t) => {
+t.test('rebuilds and restarts the service after a change in npm run dev', async (t) => {
   const { at } = await startClone(t);
   const environment = {
     SERVICE_DATA_DIR: at('data'),
@@ -127,7 +127,7 @@ t.test('npm run dev builds and restarts the service after a change', async (t) =
   t.equal(await dev.end('SIGTERM'), 0);
 });
 
-t.test('only the thread of the embedded store loads lmdb at its start', async (t) => {
+t.test("loads lmdb at the start only in the embedded store's thread", async (t) => {
   const { programOptions } = await import(pathToFileURL(join(rootPath, 'scripts/build.js')).href);
   const { metafile } = await bundle({ ...programOptions, metafile: true, write: false });
   const outputs = metafile?.outputs ?? {};

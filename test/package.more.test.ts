@@ -118,7 +118,7 @@ const filesAndTimes = async () => {
 };
 const before = await filesAndTimes();
 
-t.test('the package is small, and has neither sources nor source maps', async (t) => {
+t.test('stays small, and contains neither sources nor source maps', async (t) => {
   const { size } = await stat(tarball);
   t.comment(`the tarball has ${size} bytes; installed, ${bytes}`);
   t.ok(size <= maxTarballBytes);
@@ -152,7 +152,7 @@ t.test('contains its documentation, and the pages that messages name', async (t)
   for (const page of pages) t.ok(files.includes(`docs/${page}`), `docs/${page}`);
 });
 
-t.test('each command has a help with its name, and the version', async (t) => {
+t.test("prints each command's help with its name, and the version", async (t) => {
   const command = async (...more: string[]) => (await run(program, [...args, bin, ...more])).stdout;
   t.equal(await command('--version'), `${version}\n`);
   const help = await command();
@@ -176,7 +176,7 @@ const start = (
   variables: Readonly<Record<string, string>> = environment,
 ) => startProgram(t, relative(join(rootPath, 'dist'), bin), folder, variables, options);
 
-t.test('a folder of pictures is served', async (t) => {
+t.test('serves a folder of images', async (t) => {
   const pictures = join(folder, 'pictures');
   await mkdir(pictures);
   await writeFile(join(pictures, 'a.jpg'), await picture(300, 200));
@@ -199,7 +199,7 @@ const untilOk = (url: string) =>
     ),
   );
 
-t.test('the demo runs the service, its worker and the workbench', async (t) => {
+t.test('runs the service, its worker and the workbench in the demo', async (t) => {
   const ports = ['--port', String(await freePort()), '--worker-port', String(await freePort())];
   const demo = start(t, ['demo', ...ports]);
   const page = await until('the page', () => /(http:\S+\/)\n\nOr these/.exec(demo.stdout())?.[1]);
@@ -239,7 +239,7 @@ async function serviceEnvironment(name: string) {
   };
 }
 
-t.test('start finishes a prewarm, calls back and shows the workbench', async (t) => {
+t.test('finishes a prewarm, calls back and shows the workbench in start', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(60, 40));
   const { url, workerUrl, variables } = await serviceEnvironment('started');
@@ -292,7 +292,7 @@ const pdf = (): Buffer => {
   return Buffer.from(`%PDF-1.7\n${objects.join('')}trailer\n<< /Size 4 /Root 1 0 R >>\n%%EOF\n`);
 };
 
-t.test('server and worker run as two commands', async (t) => {
+t.test('runs server and worker as two commands', async (t) => {
   const { url, workerUrl, variables } = await serviceEnvironment('apart');
   const [server, worker] = ['server', 'worker'].map((name) => start(t, [name], variables));
   await untilOk(`${url}/api/health`);
@@ -301,7 +301,7 @@ t.test('server and worker run as two commands', async (t) => {
   t.equal(await server?.end('SIGTERM'), 0);
 });
 
-t.test('a package that is missing is not reported as a failure of a port', async (t) => {
+t.test('does not report a missing package as a port failure', async (t) => {
   const missing = join(app, 'node_modules/agendash');
   await rename(missing, `${missing}-away`);
   t.teardown(() => rename(`${missing}-away`, missing));
@@ -313,7 +313,7 @@ t.test('a package that is missing is not reported as a failure of a port', async
   t.match(fatal, { err: { message: /Cannot find package .agendash/ } });
 });
 
-t.test('every format and text works, with the packages that it depends on', async (t) => {
+t.test('supports every format and text with its dependencies', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.heic', await readFile(join(rootPath, 'test/pool/formats/heic/quarters.heic')));
   origin.serve('/a.pdf', pdf());
@@ -354,11 +354,11 @@ t.test('every format and text works, with the packages that it depends on', asyn
   t.equal(await service.end(), 0);
 });
 
-t.test('nothing was written into the package', async (t) => {
+t.test('writes nothing into the package', async (t) => {
   t.same(await filesAndTimes(), before);
 });
 
-t.test('npm packs no clone without its packages, and says why', async (t) => {
+t.test('refuses to pack a clone that lacks its packages, and says why', async (t) => {
   const clone = join(folder, 'unbuilt');
   for (const name of [
     'package.json',

@@ -10,7 +10,7 @@ import { temporaryFolder } from './temporary-root.ts';
 const run = promisify(execFile);
 const present = (path: string) => readFile(join(rootPath, path), 'utf8');
 
-t.test('what names the version of the service names the same', async (t) => {
+t.test('names the same service version everywhere', async (t) => {
   t.match(await present('compose.yaml'), `  image: image-delivery:${version}\n`);
   const chart = await present('docs/deploy/helm/image-delivery/Chart.yaml');
   t.match(chart, `\nversion: ${version}\nappVersion: ${version}\n`);
@@ -19,7 +19,7 @@ t.test('what names the version of the service names the same', async (t) => {
   t.equal(JSON.parse(await present('sdk/package.json')).version, version);
 });
 
-t.test('a release is refused before it changes anything', async (t) => {
+t.test('rejects a release before it changes anything', async (t) => {
   const folder = await temporaryFolder(t);
   const paths = ['package.json', 'sdk/package.json', 'scripts', 'server/console/page'];
   for (const path of paths) await cp(join(rootPath, path), join(folder, path), { recursive: true });

@@ -3,7 +3,7 @@ import { curveOf, photographOf, pointAt } from '../../bench/encoders/curves.ts';
 import { openMeter } from '../../bench/encoders/meter.ts';
 import { picture } from '../../demo/origin/pictures.ts';
 
-t.test('curves of an encoder are interpolated at a score', async (t) => {
+t.test("interpolates an encoder's curves at a score", async (t) => {
   const photograph = await photographOf(await picture('coast.jpg'), 64);
   if (photograph === null) throw new Error('no photograph');
   t.match(photograph, { width: 64, height: 43 });

@@ -18,7 +18,7 @@ const measures = {
 const resultsOf = (name: string) =>
   new Results(name, { title: 'Hits', method: 'How.', measures }, () => {});
 
-t.test('a report has every figure with its goal, and lists missed goals first', async (t) => {
+t.test('reports every figure with its goal, and lists missed goals first', async (t) => {
   const folder = await temporaryFolder(t);
   const results = resultsOf('hits');
   results.finding('of another', 'a case', [0.83, 0.8, 0.9], 'a | b');
@@ -55,7 +55,7 @@ t.test('a report has every figure with its goal, and lists missed goals first', 
   }
 });
 
-t.test('goals are upper or lower bounds', async (t) => {
+t.test('treats goals as upper or lower bounds', async (t) => {
   const metOf = (key: keyof typeof measures, values: readonly number[]) => {
     const results = resultsOf('hits');
     results.finding(key, 'a case', values);
@@ -70,7 +70,7 @@ t.test('goals are upper or lower bounds', async (t) => {
   t.equal(metOf('size', [1]), null);
 });
 
-t.test('measurements take turns, and ratios are of one round each', async (t) => {
+t.test('takes measurements in turn, and ratios within a round', async (t) => {
   const order: string[] = [];
   const values = await alternate(3, {
     a: async () => order.push('a'),
@@ -85,7 +85,7 @@ t.test('measurements take turns, and ratios are of one round each', async (t) =>
   t.same([123_456, 1_234, 12.34, 0, Number.NaN].map(figure), ['123.5k', '1234', '12.3', '0', '-']);
 });
 
-t.test('recovery ends with several consecutive fast probes', async (t) => {
+t.test('ends recovery after several consecutive fast probes', async (t) => {
   const probe = (dueS: number, latencyMs: number, outcome: 'miss' | 'refused' = 'miss') => ({
     dueS,
     latencyMs,
@@ -97,7 +97,7 @@ t.test('recovery ends with several consecutive fast probes', async (t) => {
   t.equal(recovery(slow, 10, 50), Number.POSITIVE_INFINITY);
 });
 
-t.test("other programs' load has no processor time of this process's children", async (t) => {
+t.test("excludes its own children's processor time from other programs' load", async (t) => {
   const until = 'process.cpuUsage().user < 400_000';
   const busyMs = () =>
     cpus().reduce((sum, { times }) => sum + times.user + times.nice + times.sys + times.irq, 0);

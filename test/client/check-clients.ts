@@ -93,7 +93,7 @@ export async function checkClients(t: Test, folder: string): Promise<void> {
   }
 
   const outDir = join(generated, 'built');
-  await t.test('the types of the clients find every error', async (t) => {
+  await t.test("finds every error by the clients' types", async (t) => {
     const errors = await compile(folder, generated, outDir);
     for (const { client, error, name } of programs) {
       const own = errors.filter(({ file }) => file === name);
@@ -106,7 +106,7 @@ export async function checkClients(t: Test, folder: string): Promise<void> {
   });
 
   for (const { client, name } of programs.filter(({ error }) => error === null)) {
-    await t.test(`${client} calls every operation`, async (t) => {
+    await t.test(`calls every operation with ${client}`, async (t) => {
       const { drive } = await import(pathToFileURL(join(outDir, name)).href);
       const seen = await drive(url, key, source);
       t.match(seen, {

@@ -5,7 +5,7 @@ import { errorResponse } from '../../server/http/error-response.ts';
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
 
-t.test('every error has the body of an ApiError and its own headers', async (t) => {
+t.test('writes every error with an ApiError body and its headers', async (t) => {
   for (const code of codes) {
     const { status, body, headers } = errorResponse(new ServiceError(code, 'What happened.'));
     t.equal(status, errorCatalogue[code].status, code);
@@ -28,7 +28,7 @@ t.test('every error has the body of an ApiError and its own headers', async (t) 
   t.equal(new Map(errorResponse(fromSource).headers).get('retry-after'), '120');
 });
 
-t.test('an error is sent between threads and processes without its cause', async (t) => {
+t.test('sends an error between threads and processes but omits its cause', async (t) => {
   const error = new ServiceError('source_too_large', 'It is too big.', new Error('of the log'));
   const data = structuredClone(error.toData());
   t.same(data, { code: 'source_too_large', message: 'It is too big.' });
@@ -41,7 +41,7 @@ t.test('an error is sent between threads and processes without its cause', async
   t.same(Object.keys(ServiceError.fromData(more).toBody()).length, 4, 'not in the body');
 });
 
-t.test('unexpected errors do not disclose their messages', async (t) => {
+t.test('hides the messages of unexpected errors', async (t) => {
   const expected = new ServiceError('rate_limited', 'Slowly.');
   t.equal(ServiceError.of(expected), expected);
   const secret = 'mongodb://user:hunter2@db.internal';

@@ -16,7 +16,7 @@ import { propertyRuns } from '../more.ts';
 const letters = (count: number): string =>
   String.fromCharCode(...Array.from({ length: count }, (_, i) => 0x4e00 + i));
 
-t.test('a host has one canonical form', async (t) => {
+t.test('returns one canonical form of a host', async (t) => {
   const forms: Record<string, string> = {
     'EXAMPLE.Com': 'example.com',
     'example.com.': 'example.com',
@@ -39,7 +39,7 @@ t.test('a host has one canonical form', async (t) => {
   for (const [text, host] of Object.entries(forms)) t.equal(canonicalHost(text), host, text);
 });
 
-t.test('texts that are not hosts are rejected', async (t) => {
+t.test('rejects texts that are not hosts', async (t) => {
   const texts = `
     . .. example..com .example.com example.com.. example.com:443 https://example.com //example.com
     example.com/ example.com\\ user@example.com example.com? example.com# exam%70le.com
@@ -58,7 +58,7 @@ t.test('texts that are not hosts are rejected', async (t) => {
   }
 });
 
-t.test('a text that is too long for a host is rejected without a conversion', async (t) => {
+t.test('rejects a text that is too long for a host and does not convert it', async (t) => {
   for (const [text, isLong] of [
     ['a'.repeat(1_024), false],
     ['a'.repeat(1_025), true],
@@ -73,7 +73,7 @@ t.test('a text that is too long for a host is rejected without a conversion', as
   t.ok(performance.now() - started < 1_000, 'the conversion would take 20 s');
 });
 
-t.test('the authority of a reference agrees with the URL standard', async (t) => {
+t.test("reads a reference's authority like the URL standard", async (t) => {
   for (const [reference, authority] of [
     ['https://a.example/b', 'a.example'],
     ['https://u:p@a.example:80?b', 'u:p@a.example:80'],
@@ -110,7 +110,7 @@ t.test('the authority of a reference agrees with the URL standard', async (t) =>
   t.ok(long > propertyRuns(3_000) / 30, `${long} had the long host`);
 });
 
-t.test('an allowlist entry is a host or a wildcard for its subdomains', async (t) => {
+t.test('accepts a host, or a wildcard for its subdomains, as an allowlist entry', async (t) => {
   const entries = {
     'Example.com.': 'example.com',
     '*.Example.com.': '*.example.com',
@@ -122,7 +122,7 @@ t.test('an allowlist entry is a host or a wildcard for its subdomains', async (t
   for (const text of others.split(/\s+/)) t.equal(canonicalHostPattern(text), null, text);
 });
 
-t.test('a wildcard matches one or more labels', async (t) => {
+t.test('matches one or more labels with a wildcard', async (t) => {
   const allowlist = ['example.com', '*.example.org', '*.a.example.net'];
   for (const host of ['example.com', 'www.example.org', 'a.b.c.example.org', 'b.a.example.net']) {
     t.ok(hostMatches(allowlist, host), host);
@@ -133,47 +133,43 @@ t.test('a wildcard matches one or more labels', async (t) => {
   t.notOk(hostMatches([], 'example.com'));
 });
 
-t.test(
-  'an accepted host is canonical, is the same in a URL, and matches its patterns',
-  async (t) => {
-    const [written, canonical] = [hostTextSource, canonicalHostPatternSource].map(
-      (source) => new RegExp(source, 'u'),
-    );
-    let accepted = 0;
-    const part = fc.oneof(
-      fc.domain(),
-      fc.ipV4(),
-      fc.ipV6().map((address) => `[${address}]`),
-      fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }),
-      fc.string({ unit: fc.constantFrom('a', 'B', '.', '-', '_', '*', 'ü', '。', '＠', '1', '%') }),
-      fc.constantFrom('*.', 'BÜCHER', 'a_b'),
-    );
-    fc.assert(
-      fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), (parts) => {
-        const text = parts.join('');
-        const pattern = canonicalHostPattern(text);
-        if (pattern === null) return true;
-        accepted += 1;
-        const host = pattern.replace(/^\*\./, '');
-        const url = new URL(`https://u@${host}:8443/path`);
-        return (
-          canonicalHostPattern(pattern) === pattern &&
-          url.hostname === host &&
-          url.port === '8443' &&
-          host.length <= 253 &&
-          /^(?:\[[0-9a-f:]+\]|[a-z0-9_.-]+)$/.test(host) &&
-          // IPv4 addresses also have forms such as 0x7f.1.
-          (isIP(host) === 4 || written?.test(text) === true) &&
-          canonical?.test(pattern) === true
-        );
-      }),
-      { numRuns: propertyRuns(5_000) },
-    );
-    t.ok(accepted > propertyRuns(5_000) / 10, `${accepted} were accepted`);
-    for (const text of ['', 'a b', 'https://a.com', 'a.com:80', 'a.com/', 'u@a.com', '[g]']) {
-      t.notMatch(text, written, `${text} does not match`);
-    }
-    for (const text of ['A.com', 'a.com.', '*.*.com', 'a..b', '-a.com'])
-      t.notMatch(text, canonical);
-  },
-);
+t.test('returns a canonical host that is the same in a URL and matches its patterns', async (t) => {
+  const [written, canonical] = [hostTextSource, canonicalHostPatternSource].map(
+    (source) => new RegExp(source, 'u'),
+  );
+  let accepted = 0;
+  const part = fc.oneof(
+    fc.domain(),
+    fc.ipV4(),
+    fc.ipV6().map((address) => `[${address}]`),
+    fc.string({ unit: 'binary', minLength: 1, maxLength: 6 }),
+    fc.string({ unit: fc.constantFrom('a', 'B', '.', '-', '_', '*', 'ü', '。', '＠', '1', '%') }),
+    fc.constantFrom('*.', 'BÜCHER', 'a_b'),
+  );
+  fc.assert(
+    fc.property(fc.array(part, { minLength: 1, maxLength: 3 }), (parts) => {
+      const text = parts.join('');
+      const pattern = canonicalHostPattern(text);
+      if (pattern === null) return true;
+      accepted += 1;
+      const host = pattern.replace(/^\*\./, '');
+      const url = new URL(`https://u@${host}:8443/path`);
+      return (
+        canonicalHostPattern(pattern) === pattern &&
+        url.hostname === host &&
+        url.port === '8443' &&
+        host.length <= 253 &&
+        /^(?:\[[0-9a-f:]+\]|[a-z0-9_.-]+)$/.test(host) &&
+        // IPv4 addresses also have forms such as 0x7f.1.
+        (isIP(host) === 4 || written?.test(text) === true) &&
+        canonical?.test(pattern) === true
+      );
+    }),
+    { numRuns: propertyRuns(5_000) },
+  );
+  t.ok(accepted > propertyRuns(5_000) / 10, `${accepted} were accepted`);
+  for (const text of ['', 'a b', 'https://a.com', 'a.com:80', 'a.com/', 'u@a.com', '[g]']) {
+    t.notMatch(text, written, `${text} does not match`);
+  }
+  for (const text of ['A.com', 'a.com.', '*.*.com', 'a..b', '-a.com']) t.notMatch(text, canonical);
+});

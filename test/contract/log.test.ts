@@ -23,7 +23,7 @@ function logged(environment: Record<string, string>, statements: string): string
   return stdout;
 }
 
-t.test('a line is JSON with the kind of process, written before the process exits', async (t) => {
+t.test('writes a line as JSON with the kind of process before the process exits', async (t) => {
   const lines = logged(
     {},
     "log.info({ a: 1 }, 'logged'); log.debug('below the level'); process.exit(0);",
@@ -31,7 +31,7 @@ t.test('a line is JSON with the kind of process, written before the process exit
   t.match(JSON.parse(lines), { level: 30, part: 'test', a: 1, msg: 'logged' });
 });
 
-t.test('a line of text is followed by its error, without control characters', async (t) => {
+t.test('writes a line of text and then its error, with no control characters', async (t) => {
   const hostile = '\\u001b[2J\\u009b2J\\u202e';
   const lines = logged(
     { SERVICE_LOG_FORMAT: 'text', SERVICE_ROOT_API_KEY: 'sk_secret-of-the-test' },
@@ -48,7 +48,7 @@ t.test('a line of text is followed by its error, without control characters', as
   t.notMatch(lines.join(''), /\p{C}/u);
 });
 
-t.test('secret settings are redacted', async (t) => {
+t.test('redacts secret settings', async (t) => {
   const url = 'mongodb://user:p%40ss"word@db.internal/x';
   const encryptionKey = Buffer.alloc(32, 'key').toString('base64');
   const lines = logged(
@@ -73,7 +73,7 @@ t.test('secret settings are redacted', async (t) => {
   t.ok(JSON.parse(first) && JSON.parse(second), 'both are still JSON');
 });
 
-t.test('a process survives a full disk and logs the number of lost lines', async (t) => {
+t.test('survives a full disk and logs the number of lost lines', async (t) => {
   const file = join(t.testdir({ log: '' }), 'log');
   // The log's file is replaced while the process runs: the full disk has space again.
   logged(

@@ -5,7 +5,7 @@ import { readOriginHeaders } from '../../contract/origin-headers.ts';
 import { parseOrigin } from '../../contract/origins.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 
-t.test('hosts have a canonical form with their port', async (t) => {
+t.test('returns a canonical host with its port', async (t) => {
   const forms: ReadonlyArray<readonly [text: string, form: string | null]> = [
     ['Photos.Example.COM.', 'photos.example.com'],
     ['bücher.example:8443', 'xn--bcher-kva.example:8443'],
@@ -24,7 +24,7 @@ t.test('hosts have a canonical form with their port', async (t) => {
   for (const [text, form] of forms) t.equal(canonicalAuthority(text), form, text);
 });
 
-t.test('origins are parsed', async (t) => {
+t.test('parses origins', async (t) => {
   t.same(parseOrigin('Static.example=file:///srv/my%20pictures%2C%20old/'), {
     host: 'static.example',
     projectId: null,
@@ -44,7 +44,7 @@ t.test('origins are parsed', async (t) => {
   });
 });
 
-t.test('other texts are refused', async (t) => {
+t.test('rejects other texts', async (t) => {
   const texts = [
     'static.example',
     '=file:///srv',
@@ -75,7 +75,7 @@ t.test('other texts are refused', async (t) => {
   for (const text of texts) t.equal(parseOrigin(text), null, text);
 });
 
-t.test('only harmless headers with safe values are accepted', async (t) => {
+t.test('accepts only harmless headers with safe values', async (t) => {
   t.same(readOriginHeaders([['User-Agent', 'a b']]), { 'user-agent': 'a b' });
   t.same(readOriginHeaders([['Cookie', 'a=b; c=d']]), { cookie: 'a=b; c=d' });
   const reserved =
@@ -102,7 +102,7 @@ t.test('only harmless headers with safe values are accepted', async (t) => {
   t.same(Object.keys(readOriginHeaders([['__proto__', 'a']]) ?? {}), ['__proto__']);
 });
 
-t.test('keys have an id and 32 bytes', async (t) => {
+t.test('requires an id and 32 bytes in keys', async (t) => {
   const secret = Buffer.alloc(32, 7).toString('base64');
   t.same(parseEncryptionKey(`2026-11:${secret}`), { id: '2026-11', secret });
   const short = Buffer.alloc(31).toString('base64');
@@ -117,7 +117,7 @@ t.test('keys have an id and 32 bytes', async (t) => {
   for (const text of texts) t.equal(parseEncryptionKey(text), null, text);
 });
 
-t.test('a malformed setting is refused without its value', async (t) => {
+t.test('rejects a malformed setting and hides its value', async (t) => {
   const secret = 'c2VjcmV0LW9mLXRoZS10ZXN0';
   const settings = [
     { SERVICE_ORIGINS: `a.example=headers:Host=${secret}` },
@@ -135,7 +135,7 @@ t.test('a malformed setting is refused without its value', async (t) => {
   }
 });
 
-t.test('an entry of the setting that is not valid is named without its target', async (t) => {
+t.test('names an invalid entry of the setting and hides its target', async (t) => {
   const secret = 'c2VjcmV0LW9mLXRoZS10ZXN0';
   const folder = 'b.example=file:///srv';
   const messages: Readonly<Record<string, string>> = {

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { hostOf, isAddressOrLocalhost, isForeignToLoopback } from '../../contract/request-host.ts';
 
-t.test('a loopback listener needs an address or localhost in the Host header', async (t) => {
+t.test('requires an address or localhost as the Host of a loopback listener', async (t) => {
   const readings: Readonly<Record<string, readonly [host: string, isOwn: boolean]>> = {
     localhost: ['localhost', true],
     'LocalHost:80': ['localhost', true],

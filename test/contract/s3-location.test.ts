@@ -3,7 +3,7 @@ import { parseS3Location } from '../../contract/s3-location.ts';
 
 const aws = { bucket: 'bucket', prefix: '', region: 'eu-west-1', style: 'virtual' };
 
-t.test('locations have the defaults of AWS or of another service', async (t) => {
+t.test('completes locations with the defaults of AWS or another service', async (t) => {
   t.match(parseS3Location('s3://bucket?region=eu-west-1'), {
     ...aws,
     endpoint: 'https://s3.eu-west-1.amazonaws.com',
@@ -22,7 +22,7 @@ t.test('locations have the defaults of AWS or of another service', async (t) => 
   t.match(parseS3Location(r2), { region: 'auto', style: 'virtual' });
 });
 
-t.test('other texts are refused, with an error that does not contain them', async (t) => {
+t.test('rejects other texts, and keeps them out of the error', async (t) => {
   const invalid = {
     'not an s3:// URL': ['https://bucket', 's3:bucket', 's3://bucket?region=a#secret'],
     credentials: ['s3://secret:secret@bucket?region=a', 's3://secret@bucket?region=a'],

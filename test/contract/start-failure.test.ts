@@ -22,7 +22,7 @@ t.test('names setting, address and cause of a listener that cannot start', async
   }
 });
 
-t.test('does not describe other errors as failures of a port', async (t) => {
+t.test('does not report other errors as port failures', async (t) => {
   const name = 'a-package-that-is-not-installed';
   const missing = await import(name).catch((error) => error);
   t.match(missing, { code: 'ERR_MODULE_NOT_FOUND' });

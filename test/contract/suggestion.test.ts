@@ -7,7 +7,7 @@ import { readAddress } from '../../server/image/address.ts';
 const readWith = (name: string) =>
   readAddress('/img/https://e.com/a.jpg', `project=p&${name}=1&${name}=2`);
 
-t.test('a misspelt parameter is rejected with the nearest name', async (t) => {
+t.test('rejects a misspelt parameter and suggests the nearest name', async (t) => {
   const misspelt = {
     w: 'W amp;w',
     fmt: 'FMT',
@@ -31,12 +31,12 @@ t.test('a misspelt parameter is rejected with the nearest name', async (t) => {
   }
 });
 
-t.test('other names are ignored, because caches and trackers add them', async (t) => {
+t.test('ignores other names, because caches and trackers add them', async (t) => {
   const names = 'utm_source x ab cb fbclid rev hit pot version ts ww hh wi amp;'.split(' ');
   for (const name of [...names, '', 'x'.repeat(10_000)]) t.ok(readWith(name), name.slice(0, 20));
 });
 
-t.test('very long names are not compared', async (t) => {
+t.test('does not compare very long names', async (t) => {
   const long = 'n'.repeat(80);
   t.equal(nearestName(`${long.slice(1)}m`, [long]), long);
   t.equal(nearestName(`${long}n`, [long]), undefined);

@@ -7,7 +7,7 @@ import { takeFreePorts } from '../../demo/free-ports.ts';
 const host = '127.0.0.1';
 const hosts = { SERVICE_HOST: host, SERVICE_WORKER_HOST: host };
 
-t.test('a port that the user does not set is replaced if it is not free', async (t) => {
+t.test('replaces a default port that is not free', async (t) => {
   const other = createServer().listen(0, host);
   await once(other, 'listening');
   t.teardown(() => other.close());

@@ -6,7 +6,7 @@ import { startSampleOrigin } from '../../demo/origin/origin.ts';
 import { picture, pictureNames } from '../../demo/origin/pictures.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 
-t.test('the origin serves the pictures with their types, and a page of them', async (t) => {
+t.test('serves the images with their types, and an index page', async (t) => {
   const origin = await startSampleOrigin();
   t.teardown(() => origin.close());
   for (const [name, type] of [
@@ -35,7 +35,7 @@ function start(t: Test, port: string) {
   return child;
 }
 
-t.test('the program prints its URL, serves, and stops on a signal', async (t) => {
+t.test('prints its URL, serves, and stops on a signal', async (t) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const) {
     const child = start(t, '0');
     const [chunk] = await once(child.stdout, 'data');
@@ -48,7 +48,7 @@ t.test('the program prints its URL, serves, and stops on a signal', async (t) =>
   }
 });
 
-t.test('the program refuses an invalid port', async (t) => {
+t.test('rejects an invalid port', async (t) => {
   const child = start(t, '65536');
   const [message] = await once(child.stderr, 'data');
   t.match(String(message), '0 to 65535');

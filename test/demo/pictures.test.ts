@@ -15,7 +15,7 @@ const properties: Readonly<Record<PictureName, Partial<Metadata>>> = {
   'emblem.svg': { format: 'svg', width: 800, height: 800 },
 };
 
-t.test('every picture has its format, its size and many colours', async (t) => {
+t.test('creates every image in its format and size, with many colours', async (t) => {
   for (const [name, expected] of Object.entries(properties) as [PictureName, Metadata][]) {
     const file = await picture(name);
     t.match(await sharp(file).metadata(), expected, name);
@@ -26,13 +26,13 @@ t.test('every picture has its format, its size and many colours', async (t) => {
   }
 });
 
-t.test('lantern.png has alpha from transparent to opaque', async (t) => {
+t.test('draws lantern.png with alpha from transparent to opaque', async (t) => {
   const alpha = sharp(await picture('lantern.png')).extractChannel('alpha');
   const levels = new Set(await alpha.raw().toBuffer());
   t.ok(levels.has(0) && levels.has(255) && levels.size > 150, `${levels.size} levels`);
 });
 
-t.test('a JPEG with 4:2:2 has one scan, and the pixels', async (t) => {
+t.test('writes a JPEG with 4:2:2, one scan, and the pixels', async (t) => {
   const size = { width: 320, height: 200 };
   const image = sharp(await picture('coast.jpg')).resize({ ...size, fit: 'fill' });
   const data = await image.raw().toBuffer();
@@ -52,7 +52,7 @@ t.test('a JPEG with 4:2:2 has one scan, and the pixels', async (t) => {
   t.ok(errorOf(own) < errorOf(half), `${errorOf(own)}, with 4:2:0 ${errorOf(half)}`);
 });
 
-t.test('the EXIF of a camera has an orientation, a note and a thumbnail', async (t) => {
+t.test('writes camera EXIF with an orientation, a note and a thumbnail', async (t) => {
   const image = sharp(await picture('coast.jpg')).resize(160);
   const [jpeg, thumbnail] = [
     await image.jpeg().toBuffer(),

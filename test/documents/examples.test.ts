@@ -26,67 +26,71 @@ const skip = missing.length > 0 ? `${missing.join(', ')}: not installed` : false
 t.jobs = 2;
 const buffered = true;
 
-t.test('examples of the documents print what the page shows', { skip, buffered }, async (t) => {
-  const origin = await startTestOrigin(t);
-  // Replaces the sample pictures; one page shows the size of the coast.
-  const [landscape, coast] = await Promise.all([picture(900, 735), picture(2160, 1440)]);
-  origin.serve('/landscape.jpg', landscape);
-  origin.serve('/coast.jpg', coast);
-  const port = await freePort();
-  const environment = {
-    SERVICE_ROOT_API_KEY: rootKey,
-    SERVICE_BASE_URL: `http://localhost:${port}`,
-    SERVICE_OPS_PORT: String(await freePort()),
-    SERVICE_ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
-  };
-  const service = await startService(t, { port, environment });
-  const worker = await startWorker(t, service);
-  const addresses = [
-    ['localhost:3000', `localhost:${port}`],
-    ['localhost:3001', new URL(worker.url).host],
-    ['127.0.0.1:9090', `127.0.0.1:${environment.SERVICE_OPS_PORT}`],
-    ['127.0.0.1:8000', `127.0.0.1:${origin.port}`],
-    [encodeURIComponent('127.0.0.1:8000'), encodeURIComponent(`127.0.0.1:${origin.port}`)],
-    ['https://www.example.com', origin.url],
-  ] as const;
-  const prewarmed = async () => {
-    const { text } = await worker.get('/metrics');
-    return ['active', 'waiting', 'delayed'].every((state) =>
-      text.includes(`prewarm_queue_jobs{state="${state}"} 0`),
-    );
-  };
+t.test(
+  "prints the output on the page from the documents' examples",
+  { skip, buffered },
+  async (t) => {
+    const origin = await startTestOrigin(t);
+    // Replaces the sample pictures; one page shows the size of the coast.
+    const [landscape, coast] = await Promise.all([picture(900, 735), picture(2160, 1440)]);
+    origin.serve('/landscape.jpg', landscape);
+    origin.serve('/coast.jpg', coast);
+    const port = await freePort();
+    const environment = {
+      SERVICE_ROOT_API_KEY: rootKey,
+      SERVICE_BASE_URL: `http://localhost:${port}`,
+      SERVICE_OPS_PORT: String(await freePort()),
+      SERVICE_ENCRYPTION_KEYS: `a:${Buffer.alloc(32).toString('base64')}`,
+    };
+    const service = await startService(t, { port, environment });
+    const worker = await startWorker(t, service);
+    const addresses = [
+      ['localhost:3000', `localhost:${port}`],
+      ['localhost:3001', new URL(worker.url).host],
+      ['127.0.0.1:9090', `127.0.0.1:${environment.SERVICE_OPS_PORT}`],
+      ['127.0.0.1:8000', `127.0.0.1:${origin.port}`],
+      [encodeURIComponent('127.0.0.1:8000'), encodeURIComponent(`127.0.0.1:${origin.port}`)],
+      ['https://www.example.com', origin.url],
+    ] as const;
+    const prewarmed = async () => {
+      const { text } = await worker.get('/metrics');
+      return ['active', 'waiting', 'delayed'].every((state) =>
+        text.includes(`prewarm_queue_jobs{state="${state}"} 0`),
+      );
+    };
 
-  /** Several pages run at a time, because they mostly wait; each has a shell and a project of its own. */
-  const run = async ({ path, blocks }: Page) => {
-    const examples = blocks.filter(isRun);
-    if (examples.length === 0) return [];
-    const identifiers = new Map([[projectInPages, await service.project()]]);
-    // The other pages use a private origin in place of a public one; this page shows how to allow it.
-    const own = path === 'docs/README.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
-    const environment = { ...service.environment, ...own };
-    const options = { environment, addresses, rootKey, identifiers };
-    const runExample = await startShell(t, options);
-    const results: { where: string; error: string | null }[] = [];
-    for (const { page, line, text, mark } of examples) {
-      // Its low priority may delay it for minutes on a busy machine.
-      if (mark === 'after: prewarming') {
-        await until('the prewarming is done', prewarmed, 2 * patienceMs);
+    /** Several pages run at a time, because they mostly wait; each has a shell and a project of its own. */
+    const run = async ({ path, blocks }: Page) => {
+      const examples = blocks.filter(isRun);
+      if (examples.length === 0) return [];
+      const identifiers = new Map([[projectInPages, await service.project()]]);
+      // The other pages use a private origin in place of a public one; this page shows how to allow it.
+      const own = path === 'docs/README.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
+      const environment = { ...service.environment, ...own };
+      const options = { environment, addresses, rootKey, identifiers };
+      const runExample = await startShell(t, options);
+      const results: { where: string; error: string | null }[] = [];
+      for (const { page, line, text, mark } of examples) {
+        // Its low priority may delay it for minutes on a busy machine.
+        if (mark === 'after: prewarming') {
+          await until('the prewarming is done', prewarmed, 2 * patienceMs);
+        }
+        for (const example of examplesOf(text)) {
+          const where = `${page}:${line} ${example.command.slice(0, 80)}`;
+          results.push({ where, error: await runExample(example) });
+        }
       }
-      for (const example of examplesOf(text)) {
-        const where = `${page}:${line} ${example.command.slice(0, 80)}`;
-        results.push({ where, error: await runExample(example) });
-      }
-    }
-    return results;
-  };
-  // All at once, they delay an answer of the store for longer than a request waits for it.
-  const results = (await concurrently(pagesAtOnce, await readPages(), run)).flat();
-  t.ok(results.length > 50, `${results.length} examples`);
-  for (const { where, error } of results) t.equal(error, null, where);
-});
+      return results;
+    };
+    // All at once, they delay an answer of the store for longer than a request waits for it.
+    const results = (await concurrently(pagesAtOnce, await readPages(), run)).flat();
+    t.ok(results.length > 50, `${results.length} examples`);
+    for (const { where, error } of results) t.equal(error, null, where);
+  },
+);
 
 /** `npm run demo`, as README.md has it. */
-t.test('the demo prints URLs of images and removes its files', { buffered }, async (t) => {
+t.test('prints image URLs from the demo, which removes its files', { buffered }, async (t) => {
   const [program, ...args] = plainNode;
   const demo = spawn(program, [...args, join(rootPath, 'dist/demo/main.js')], {
     env: {

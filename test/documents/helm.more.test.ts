@@ -39,7 +39,7 @@ async function checkBalancer(t: Test, manifest: string): Promise<void> {
   execFileSync('haproxy', ['-c', '-q', '-f', file]);
 }
 
-t.test('the chart renders with one pod and with several', { skip }, async (t) => {
+t.test('renders the chart with one pod and with several', { skip }, async (t) => {
   execFileSync('helm', ['lint', chart, ...kubernetes, '--quiet'], { stdio: 'pipe' });
   const one = render('');
   t.equal(one.error, null);
@@ -70,7 +70,7 @@ t.test('the chart renders with one pod and with several', { skip }, async (t) =>
   t.notMatch(text, 'mongodb://', 'the URL is in the Secret only');
 });
 
-t.test('the chart gives the service an identity for S3', { skip }, (t) => {
+t.test('gives the service an identity for S3', { skip }, (t) => {
   const identity = 'serviceAccountName=images,settings.AWS_EC2_METADATA_DISABLED=true';
   const { error, manifests } = render(`${mongodb},${identity},secrets.AWS_SECRET_ACCESS_KEY=b`);
   t.equal(error, null);
@@ -83,7 +83,7 @@ t.test('the chart gives the service an identity for S3', { skip }, (t) => {
   t.end();
 });
 
-t.test('the chart takes numbers as they are in commands and in files', { skip }, (t) => {
+t.test('writes numbers unchanged into commands and files', { skip }, (t) => {
   for (const option of ['--set', '--set-json', '--set-string']) {
     const values = 'image.tag=20261123,settings.SERVICE_DISK_CACHE_BYTES=10737418240';
     const { error, manifests } = render(values, option);
@@ -94,7 +94,7 @@ t.test('the chart takes numbers as they are in commands and in files', { skip },
   t.end();
 });
 
-t.test('the chart refuses invalid combinations of values', { skip }, async (t) => {
+t.test('rejects invalid combinations of values', { skip }, async (t) => {
   const refused: ReadonlyArray<readonly [string, RegExp]> = [
     ['replicas=2', /The embedded store is for one pod/],
     ['autoscaling.enabled=true', /The embedded store is for one pod/],

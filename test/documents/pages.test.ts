@@ -22,12 +22,12 @@ const pagesForReaders = pages.filter(
 const read = (name: string) => readFile(resolve(rootPath, name), 'utf8');
 const settings = new Set<string>(settingRows.map(([, { variable }]) => variable));
 
-t.test('generated parts are up to date', async (t) => {
+t.test('contains current generated parts', async (t) => {
   t.same(Object.keys(await outdatedDocuments()), [], 'npm run docs');
   t.notMatch(settingsMarkdown(), /\| (undefined|null) \||=>|\[object/);
 });
 
-t.test('.env.example changes nothing, also when its lines are uncommented', async (t) => {
+t.test('changes nothing by .env.example, even if its lines are active', async (t) => {
   const example = settingsExample();
   t.same(parseEnv(example), {});
   const uncommented = parseEnv(example.replace(/^#(SERVICE_)/gm, '$1'));
@@ -35,14 +35,14 @@ t.test('.env.example changes nothing, also when its lines are uncommented', asyn
   t.same(loadSettings(uncommented as Record<string, string>), loadSettings({}));
 });
 
-t.test('the README has fewer than 200 lines, and a page at most 200', async (t) => {
+t.test('limits the README to fewer than 200 lines, and a page to 200', async (t) => {
   for (const { path, text } of pagesForReaders) {
     const lines = text.split('\n').length - 1;
     t.ok(lines < (path === 'README.md' ? 200 : 201), `${path} has ${lines} lines`);
   }
 });
 
-t.test('every link leads to a file and a heading', async (t) => {
+t.test('resolves every link to a file and a heading', async (t) => {
   const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
   for (const { path, text } of pages) {
     for (const [, target = ''] of proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)) {
@@ -77,7 +77,7 @@ t.test('links every page from the index in docs/, once', async (t) => {
 /** Blocks in these languages contain nothing that can run. */
 const notCode = new Set(['', 'text', 'html', 'nginx']);
 
-t.test('every block of code is run by a test, or has the reason why it is not', async (t) => {
+t.test('runs every block of code in a test, or gives the reason why not', async (t) => {
   for (const { page, line, language, mark } of pages.flatMap(({ blocks }) => blocks)) {
     const where = `${page}:${line}`;
     const [, key = '', value = ''] = /^(run by|not run): (.+)$/.exec(mark) ?? [];
@@ -93,7 +93,7 @@ t.test('every block of code is run by a test, or has the reason why it is not', 
   }
 });
 
-t.test('files, commands, settings, error codes and parameters of the pages exist', async (t) => {
+t.test('names only existing files, commands, settings, error codes and parameters', async (t) => {
   const { scripts } = JSON.parse(await read('package.json'));
   const healthStatuses = new Set<string>(healthSchema.properties.status.enum);
   const queryNames = new Set([
@@ -129,7 +129,7 @@ t.test('files, commands, settings, error codes and parameters of the pages exist
   }
 });
 
-t.test('the deployment files set only existing settings', async (t) => {
+t.test('sets only existing settings in the deployment files', async (t) => {
   const deploy = { recursive: true, withFileTypes: true } as const;
   const entries = await readdir(resolve(rootPath, 'docs/deploy'), deploy);
   const examples = entries.filter((entry) => entry.isFile());
@@ -142,7 +142,7 @@ t.test('the deployment files set only existing settings', async (t) => {
   }
 });
 
-t.test('the gallery shows the example of every transform parameter', async (t) => {
+t.test('shows the example of every transform parameter in the gallery', async (t) => {
   const page = await read('docs/gallery/index.html');
   for (const name of parameterNames) {
     const { exampleContext, example, role } = parameters[name];
@@ -161,7 +161,7 @@ t.test('the gallery shows the example of every transform parameter', async (t) =
 const notPlain =
   /\b(?:out of the box|under the hood|blazing|seamless\w*|leverag\w+|effortless\w*|simply|state of the art|battle-tested|rock.solid|cutting.edge|game.changer|sweet spot|silver bullet|rule of thumb|as needed)\b/i;
 
-t.test('the pages are in plain English', async (t) => {
+t.test('keeps the pages in plain English', async (t) => {
   for (const { path, text } of pages) {
     const [found] = notPlain.exec(proseOf(text)) ?? [];
     t.equal(found, undefined, path);

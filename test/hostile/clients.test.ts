@@ -188,7 +188,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
 
   const isChosen = isRepetition || only !== '';
 
-  t.test('malformed requests and random bytes', { skip: isChosen }, async (t) => {
+  t.test('survives malformed requests and random bytes', { skip: isChosen }, async (t) => {
     const bytes = fc.sample(fc.uint8Array({ maxLength: 400 }), 300);
     const random = bytes.map((one) => Buffer.concat([latin1('GET /img/'), one]));
     const sent = [...malformed(missing).map(latin1), ...random];
@@ -197,19 +197,23 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
     t.same(await target.problems(), []);
   });
 
-  t.test('malformed lengths do not smuggle a request', { skip: isChosen }, async (t) => {
-    await Promise.all(
-      smuggling.map(async ([what, fields, body]) => {
-        const head = `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n`;
-        const { answer } = await exchange(service.port, [latin1(head + body)], undefined, 1_000);
-        // Newer releases of uWebSockets.js answer unreadable requests with 505.
-        t.notMatch(answer, /HTTP\/1\.1 (2|50[0-4])/, what);
-      }),
-    );
-    t.same(await target.problems(), []);
-  });
+  t.test(
+    'rejects malformed lengths that could smuggle a request',
+    { skip: isChosen },
+    async (t) => {
+      await Promise.all(
+        smuggling.map(async ([what, fields, body]) => {
+          const head = `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n`;
+          const { answer } = await exchange(service.port, [latin1(head + body)], undefined, 1_000);
+          // Newer releases of uWebSockets.js answer unreadable requests with 505.
+          t.notMatch(answer, /HTTP\/1\.1 (2|50[0-4])/, what);
+        }),
+      );
+      t.same(await target.problems(), []);
+    },
+  );
 
-  t.test('requests in one packet are answered in order', { skip: isChosen }, async (t) => {
+  t.test('responds in order to requests in one packet', { skip: isChosen }, async (t) => {
     origin.serve('/a.jpg', await picture(200, 100));
     const good = image('/a.jpg');
     const answers = async (text: string, count: number) => {
@@ -221,7 +225,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
     t.same(await answers(get(good) + get('/nothing') + get(good), 3), [200, 404, 200]);
   });
 
-  t.test(`heads of seed ${seed}`, { skip: only !== '' }, async (t) => {
+  t.test(`survives heads of seed ${seed}`, { skip: only !== '' }, async (t) => {
     const targets = [
       missing,
       missing,
@@ -243,7 +247,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
     t.same(await target.problems(), []);
   });
 
-  t.test(`bodies of seed ${seed}`, { skip: only !== '' }, async (t) => {
+  t.test(`survives bodies of seed ${seed}`, { skip: only !== '' }, async (t) => {
     const pool = new Pool(service.url, { connections: 8 });
     t.teardown(() => pool.destroy());
     const statuses = new Map<number, number>();
@@ -269,7 +273,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
     t.same(await target.problems(), []);
   });
 
-  t.test('no request remains in progress', async (t) => {
+  t.test('leaves no request in progress', async (t) => {
     await until('all requests have ended', async () => (await target.openRequests()) === 0);
     t.equal((await fetch(`${service.url}/api/health`)).status, 200);
   });

@@ -35,7 +35,7 @@ async function inProcess(fill: number, fontFolder: string): Promise<readonly str
   return JSON.parse(await text(child.stdout));
 }
 
-t.test('equal requests get equal bytes', { timeout: 3_600_000 }, async (t) => {
+t.test('returns equal bytes for equal requests', { timeout: 3_600_000 }, async (t) => {
   const requests = await renders(seed, from, count);
   const sources = new Map(requests.map(({ source }) => [source, shared(source)]));
   const pool = openPool(t, { threads, queue: 2 * threads });

@@ -74,7 +74,7 @@ for (const { what, path, query, count } of [
   { what: 'SVGs that take all of their time', path: '/endless.svg', query: 'w=1900', count: 8 },
   { what: 'texts of the URL', path: '/photo.jpg', query: 'layer=free&text.free=Sale', count: 32 },
 ]) {
-  t.test(`delivers heavy images of another project beside ${count} ${what}`, async (t) => {
+  t.test(`delivers another project's heavy images next to ${count} ${what}`, async (t) => {
     const idleMs = await longestMs();
     let ended = false;
     const sent = new Set<Sent>();

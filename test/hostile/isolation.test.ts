@@ -14,7 +14,7 @@ const maxBytes = 4_000_000;
 const health = async (service: Service) =>
   (await json(await fetch(`${service.url}/api/health`))).checks;
 
-t.test('one project cannot deny another its images', async (t) => {
+t.test('keeps one project from denying another its images', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/small.jpg', await picture(1000, 700));
   origin.serve('/large.jpg', await picture(2600, 1700));
@@ -97,7 +97,7 @@ t.test('one project cannot deny another its images', async (t) => {
       return sources.fetching === 0 && sources.heldBytes === 0;
     });
 
-  await t.test('64 requests to a silent port', async (t) => {
+  await t.test('survives 64 requests to a silent port', async (t) => {
     const { held } = await attack(t, {
       sources: Array.from({ length: 64 }, (_, i) => `http://127.0.0.1:${silentPort}/${i}.jpg`),
       isActive: () =>
@@ -110,7 +110,7 @@ t.test('one project cannot deny another its images', async (t) => {
     await over();
   });
 
-  await t.test('downloads that stall before their end', async (t) => {
+  await t.test('survives downloads that stall before their end', async (t) => {
     const { refused } = await attack(t, {
       sources: Array.from({ length: 7 }, (_, i) => `${origin.url}/stalled.jpg?${i}`),
       isActive: () =>
@@ -125,7 +125,7 @@ t.test('one project cannot deny another its images', async (t) => {
     await over();
   });
 
-  await t.test('12 names whose servers are silent', async (t) => {
+  await t.test('survives 12 names with silent DNS servers', async (t) => {
     await attack(t, {
       host: 'shop.live.test',
       sources: Array.from({ length: 12 }, (_, i) => `http://n${i}.dead.test:${origin.port}/a.jpg`),
@@ -138,7 +138,7 @@ t.test('one project cannot deny another its images', async (t) => {
     await over();
   });
 
-  await t.test('costly transforms in every thread and place', async (t) => {
+  await t.test('survives costly transforms in every thread and queue slot', async (t) => {
     const { held, refused } = await attack(t, {
       sources: Array.from({ length: 20 }, () => `${origin.url}/large.jpg`),
       parameters: (index) => `fmt=avif&lossless&hue=${index + 1}`,

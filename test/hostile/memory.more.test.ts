@@ -33,7 +33,7 @@ const mebibytes = (bytes: number): number => Math.round(bytes / 2 ** 20);
 for (const [name, variables] of Object.entries(allocators)) {
   const skip =
     variables === null && 'libjemalloc.so.2 is missing; IMAGE_DELIVERY_JEMALLOC can name it';
-  t.test(`delivered outputs are freed: ${name}`, { skip, timeout: 3_600_000 }, async (t) => {
+  t.test(`frees delivered outputs: ${name}`, { skip, timeout: 3_600_000 }, async (t) => {
     const program = fileURLToPath(scriptUrl('memory-program', import.meta.url));
     const rendering = spawn(
       process.execPath,

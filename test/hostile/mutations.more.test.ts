@@ -8,7 +8,7 @@ import { pictures } from './inputs/pictures.ts';
 const originals = await pictures();
 const pixels = (bytes: Buffer) => sharp(bytes, { animated: true }).raw().toBuffer();
 
-t.test('rewriting the parts of a picture preserves it', async (t) => {
+t.test("preserves an image when it rewrites the image's parts", async (t) => {
   for (const [kind, bytes] of originals) {
     const format = formatOf(kind);
     const parts = format.read(bytes);
@@ -30,7 +30,7 @@ t.test('rewriting the parts of a picture preserves it', async (t) => {
   }
 });
 
-t.test('a seed and a number determine the input', async (t) => {
+t.test('determines the input by a seed and a number', async (t) => {
   for (let number = 0; number < 60; number++) {
     t.same(mutant(originals, 7, number), mutant(originals, 7, number));
   }

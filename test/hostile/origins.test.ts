@@ -12,7 +12,7 @@ const fetchesAtOnce = more ? 48 : 8;
 /** Separates a wait for a turn from one for the end of an attack. */
 const maxHitMs = 5_000;
 
-t.test('an origin cannot stop the hits of another project', async (t) => {
+t.test("serves another project's hits whatever an origin sends", async (t) => {
   const environment = { SERVICE_SOURCE_TIMEOUT_MS: '60000', SERVICE_FETCH_CONCURRENCY: '64' };
   const { service, origin, image } = await startDelivery(t, { environment });
   origin.serve('/neighbour.jpg', await picture(60, 40));

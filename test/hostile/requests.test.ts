@@ -56,7 +56,7 @@ async function requireIntact(t: Test): Promise<void> {
 
 const isChosen = isRepetition || only !== '';
 
-t.test('hostile URLs get the expected status and code', { skip: isChosen }, async (t) => {
+t.test('returns the expected status and code for hostile URLs', { skip: isChosen }, async (t) => {
   const urls = hostileUrls({ port: origin.port, ownPort: service.port, project });
   // One connection for all: a response of a wrong length breaks the next one.
   let connection = await StrictConnection.open(service.port);
@@ -148,7 +148,7 @@ async function findingsAlone(request: HostileRequest, limitMs: number): Promise<
   ];
 }
 
-t.test(`inputs of seed ${seed}`, { skip: only !== '' }, async (t) => {
+t.test(`survives inputs of seed ${seed}`, { skip: only !== '' }, async (t) => {
   const command = (number: number) =>
     `npm run test:hostile -- requests --seed ${seed} --from ${number} --count 1`;
   t.comment(`to repeat one: ${command(from)}`);
@@ -166,7 +166,7 @@ t.test(`inputs of seed ${seed}`, { skip: only !== '' }, async (t) => {
   t.equal(intact.status, 200, 'other images are delivered');
 });
 
-t.test('small pictures that are expensive to process', { skip: isRepetition }, async (t) => {
+t.test('limits small images that are expensive to process', { skip: isRepetition }, async (t) => {
   const all = await bombs(isLong ? 10 : 1);
   for (const bomb of all.filter(({ what }) => what.includes(only))) {
     const found = await findingsAlone({ ...bomb, bytes: bomb.bytes() }, maxMsOfBomb);

@@ -45,7 +45,7 @@ await until('both processes render', async () => {
   return answers.every(({ status }) => status === 200) && childrenOf(frontEnd).length === 2;
 });
 
-t.test('hostile SVGs get the expected error in a bounded time and memory', async (t) => {
+t.test('rejects hostile SVGs with the expected error in bounded time and memory', async (t) => {
   const answers = new Set<number>();
   // Each width is a cache miss.
   let width = 100;
@@ -74,7 +74,7 @@ t.test('hostile SVGs get the expected error in a bounded time and memory', async
   t.ok(peak < maxMebibytes, `peak memory of ${Math.round(peak)} MiB`);
 });
 
-t.test('transform processes end with their front end', async (t) => {
+t.test('ends transform processes with their front end', async (t) => {
   origin.serve('/endless.svg', Buffer.from(endless));
   const ended = get(url('/endless.svg')).response.catch(() => null);
   const processes = await until('the SVG is being rendered', async () => {

@@ -17,7 +17,7 @@ const bad = (status: number, failure = 'no'): Attempt => ({ image: null, failure
 const picture = sharp(await noise(60, 40).png().toBuffer());
 const expected = await good(picture.clone());
 
-t.test('results are classified by their difference', async (t) => {
+t.test('classifies results by their difference', async (t) => {
   const clear = { r: 1, g: 2, b: 3, alpha: 0 };
   const cases = [
     ['same', expected, expected, null],
@@ -53,7 +53,7 @@ t.test('results are classified by their difference', async (t) => {
   t.equal(same.outcome, 'same', 'colours of transparent pixels');
 });
 
-t.test('a result is slow above a multiple of sharp and a minimum time', async (t) => {
+t.test('calls a result slow above a multiple of sharp and a minimum time', async (t) => {
   const slow = async (ms: number, referenceMs: number) =>
     (await judge(about, { ...expected, ms }, { ...expected, ms: referenceMs }, limits)).slow;
   t.same([await slow(400, 100), await slow(200, 100), await slow(90, 1)], [true, false, false]);
@@ -64,7 +64,7 @@ t.test('a result is slow above a multiple of sharp and a minimum time', async (t
   );
 });
 
-t.test('the reference is oriented, and within the limits', async (t) => {
+t.test('orients the reference, and keeps it within the limits', async (t) => {
   const stored = await noise(600, 300).withMetadata({ orientation: 6 }).jpeg().toBuffer();
   const [whole, small] = requests as readonly [Request, Request];
   t.match(await sharp(await reference(stored, whole)).metadata(), { width: 300 });
@@ -72,7 +72,7 @@ t.test('the reference is oriented, and within the limits', async (t) => {
   await t.rejects(reference(Buffer.from('nothing'), whole), /unsupported/);
 });
 
-t.test('pictures with the same kind of difference are a group of their collection', async (t) => {
+t.test('groups images of a collection by the kind of difference', async (t) => {
   const svg = { ...about, request: 'whole', features: ['text'] };
   const other = await good(picture.clone().linear(1, 40));
   const verdicts = await Promise.all([

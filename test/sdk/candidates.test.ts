@@ -49,42 +49,39 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
   }),
 });
 
-t.test(
-  'each candidate has the pixels that it states, and the last one is the largest possible',
-  async (t) => {
-    const property = fc.property(anyCase, (one) => {
-      // The service enlarges a picture to at most 100,000 pixels a side, before it cuts off any of them.
-      fc.pre(one.options.enlarge !== true || Math.abs(Math.log(one.width / one.height)) < 1.6);
-      const { fixed, ratio, widths } = one.options;
-      const urls = createImageUrls({ baseUrl, project: project()._id, maxWidth: one.maxWidth });
-      const size = { sourceWidth: one.width, sourceHeight: one.height };
-      const candidates = urls.srcset(src, { ...size, ...one.options }).split(', ');
-      for (const candidate of candidates) {
-        const [url = '', descriptor] = candidate.split(' ');
-        const { w, h, width, height } = planned(url, one);
-        const stated = fixed === undefined ? descriptor : `${w}w`;
-        const isExact =
-          stated === `${width}w` && (h === undefined ? ratio === undefined : h === height);
-        if (!isExact) throw new Error(`${candidate} has ${width} x ${height}`);
-      }
-      const [last = ''] = candidates.at(-1)?.split(' ') ?? [];
-      const wanted = fixed === undefined ? Math.max(...(widths ?? [3_840])) : 3 * fixed;
-      const { w } = planned(last, one);
-      // Wider ones of a kept box would only have more background.
-      if (w >= wanted || w === 10_000 || one.options.enlarge === 'box') return;
-      // The height of a few more pixels may be rounded to the same one.
-      const more = w + 2 + Math.ceil(ratio ?? one.width / one.height);
-      const wider = { ...urls.parse(last)?.options, w: more };
-      const h = ratio === undefined ? undefined : Math.round(more / ratio);
-      if ((h ?? 0) > 10_000) return;
-      const { width, height } = planned(urls.url(src, { ...wider, h }), one);
-      if (width === more && height === (h ?? height)) throw new Error(`${w} is not the last one`);
-    });
-    t.doesNotThrow(() => fc.assert(property, { seed: 27, numRuns: propertyRuns(10_000) }));
-  },
-);
+t.test('offers candidates with the stated pixels, up to the largest possible', async (t) => {
+  const property = fc.property(anyCase, (one) => {
+    // The service enlarges a picture to at most 100,000 pixels a side, before it cuts off any of them.
+    fc.pre(one.options.enlarge !== true || Math.abs(Math.log(one.width / one.height)) < 1.6);
+    const { fixed, ratio, widths } = one.options;
+    const urls = createImageUrls({ baseUrl, project: project()._id, maxWidth: one.maxWidth });
+    const size = { sourceWidth: one.width, sourceHeight: one.height };
+    const candidates = urls.srcset(src, { ...size, ...one.options }).split(', ');
+    for (const candidate of candidates) {
+      const [url = '', descriptor] = candidate.split(' ');
+      const { w, h, width, height } = planned(url, one);
+      const stated = fixed === undefined ? descriptor : `${w}w`;
+      const isExact =
+        stated === `${width}w` && (h === undefined ? ratio === undefined : h === height);
+      if (!isExact) throw new Error(`${candidate} has ${width} x ${height}`);
+    }
+    const [last = ''] = candidates.at(-1)?.split(' ') ?? [];
+    const wanted = fixed === undefined ? Math.max(...(widths ?? [3_840])) : 3 * fixed;
+    const { w } = planned(last, one);
+    // Wider ones of a kept box would only have more background.
+    if (w >= wanted || w === 10_000 || one.options.enlarge === 'box') return;
+    // The height of a few more pixels may be rounded to the same one.
+    const more = w + 2 + Math.ceil(ratio ?? one.width / one.height);
+    const wider = { ...urls.parse(last)?.options, w: more };
+    const h = ratio === undefined ? undefined : Math.round(more / ratio);
+    if ((h ?? 0) > 10_000) return;
+    const { width, height } = planned(urls.url(src, { ...wider, h }), one);
+    if (width === more && height === (h ?? height)) throw new Error(`${w} is not the last one`);
+  });
+  t.doesNotThrow(() => fc.assert(property, { seed: 27, numRuns: propertyRuns(10_000) }));
+});
 
-t.test('the default widths, and densities of a fixed width', async (t) => {
+t.test('returns the default widths, and densities of a fixed width', async (t) => {
   const urls = createImageUrls({ baseUrl, project: 'p' });
   const descriptors = (options?: SrcsetOptions) =>
     urls
@@ -110,7 +107,7 @@ t.test('the default widths, and densities of a fixed width', async (t) => {
   t.same(descriptors({ widths: [800, 400, 400] }), ['400w', '800w']);
 });
 
-t.test('a picture has a source for each format, and a size for the layout', async (t) => {
+t.test('offers a source per format in a picture, and a size for the layout', async (t) => {
   const urls = createImageUrls({ baseUrl, project: 'p' });
   const options = { ratio: 16 / 9, sourceWidth: 1_600, sourceHeight: 1_600 };
   const { sources, img } = urls.picture(src, { ...options, sizes: '50vw', q: 70 });

@@ -6,7 +6,7 @@ import t from 'tap';
 import { listen } from '../listen.ts';
 import { rootPath } from '../root.ts';
 
-t.test('the client needs only what browsers and edge runtimes have', async (t) => {
+t.test('needs only the features of browsers and edge runtimes', async (t) => {
   const { outputFiles, metafile } = await build({
     entryPoints: [join(rootPath, 'sdk/src/client/index.ts')],
     absWorkingDir: rootPath,

@@ -11,7 +11,7 @@ import { stoppedClock } from './stopped-clock.ts';
 
 const apiKey = 'sk_key-of-the-client';
 
-t.test('a wait ends with its signal', async (t) => {
+t.test('ends a wait with its signal', async (t) => {
   const controller = new AbortController();
   const waiting = systemClock.sleep(60_000, controller.signal);
   const reason = new Error('the page was closed');
@@ -27,7 +27,7 @@ const page = (status: number): Fault => ({
   body: `<html>You sent Bearer ${apiKey}`,
 });
 
-t.test('calls through a failing proxy', async (t) => {
+t.test('completes calls through a failing proxy', async (t) => {
   const service = await startService(t, { environment: { SERVICE_ROOT_API_KEY: apiKey } });
   const proxy = await startFaultyProxy(t, service.url);
 
@@ -43,7 +43,7 @@ t.test('calls through a failing proxy', async (t) => {
   const { id: projectId } = await start([]).client.createProject(input);
   const host = 'cdn.example.com';
 
-  await t.test('a temporary refusal is repeated after the time that it names', async (t) => {
+  await t.test('repeats a temporary refusal after the stated time', async (t) => {
     const { client, clock } = start([
       refusal(429, 'rate_limited', { 'retry-after': '7' }),
       refusal(503, 'store_unavailable', { 'retry-after': '2' }),
@@ -54,7 +54,7 @@ t.test('calls through a failing proxy', async (t) => {
     t.same(clock.waits, [7_062.5, 2_125, 750], 'with jitter');
   });
 
-  await t.test('a call waits until the date in Retry-After', async (t) => {
+  await t.test('waits until the date in Retry-After', async (t) => {
     const date = new Date(Date.now() + 20_000).toUTCString();
     const { client, clock } = start([refusal(429, 'rate_limited', { 'retry-after': date })]);
     await client.getProject({ projectId });
@@ -62,7 +62,7 @@ t.test('calls through a failing proxy', async (t) => {
     t.ok(wait > 10_000 && wait < 21_000, `${wait} ms`);
   });
 
-  await t.test('the number and the time of attempts are limited', async (t) => {
+  await t.test('limits the number and the time of attempts', async (t) => {
     const busy = refusal(429, 'rate_limited');
     const many = Array<Fault>(9).fill(busy);
     const three = start(many);
@@ -89,7 +89,7 @@ t.test('calls through a failing proxy', async (t) => {
     t.same(later.clock.waits, [], 'does not wait beyond the limit');
   });
 
-  await t.test('the waits grow, and differ between clients', async (t) => {
+  await t.test('increases waits, and varies them between clients', async (t) => {
     const failing = Array<Fault>(9).fill(page(503));
     const waits = async (random: number) => {
       const { clock } = start(failing);
@@ -102,7 +102,7 @@ t.test('calls through a failing proxy', async (t) => {
     t.same(await waits(1), [250, 500, 1_000, 2_000, 4_000, 8_000, 8_000, 8_000]);
   });
 
-  await t.test('a call with a lost connection is repeated', async (t) => {
+  await t.test('repeats a call with a lost connection', async (t) => {
     const { client, clock } = start(['half', 'none', page(502)]);
     await client.addProjectDomain({ projectId, host });
     t.equal(proxy.requests.length, 4);
@@ -118,7 +118,7 @@ t.test('calls through a failing proxy', async (t) => {
     await t.rejects(refused, { name: 'ConnectionError', message: /ECONNREFUSED/ });
   });
 
-  await t.test('a call without a response is repeated', async (t) => {
+  await t.test('repeats a call that gets no response', async (t) => {
     const { client, clock } = start(['silence'], { timeoutMs: 60_000 });
     const impatient = { timeoutMs: 500 };
     t.match(await client.getProject({ projectId }, impatient), { id: projectId });
@@ -132,28 +132,25 @@ t.test('calls through a failing proxy', async (t) => {
     t.equal(proxy.requests.length, 4);
   });
 
-  await t.test(
-    'createProject is repeated only if it was refused before it took effect',
-    async (t) => {
-      const count = async () => (await start([]).client.listProjects()).length;
-      const before = await count();
-      const refused = start([refusal(429, 'rate_limited', { 'retry-after': '1' })]);
-      await refused.client.createProject(input);
-      t.equal(await count(), before + 1);
+  await t.test('repeats createProject only after a refusal before it took effect', async (t) => {
+    const count = async () => (await start([]).client.listProjects()).length;
+    const before = await count();
+    const refused = start([refusal(429, 'rate_limited', { 'retry-after': '1' })]);
+    await refused.client.createProject(input);
+    t.equal(await count(), before + 1);
 
-      for (const fault of ['half', 'none', page(502), refusal(503, 'store_unavailable')] as const) {
-        const { client } = start([fault]);
-        await t.rejects(client.createProject(input), inspect(fault));
-        t.equal(proxy.requests.length, 1);
-      }
-      t.equal(await count(), before + 3, 'the first two took effect');
-      const { client } = start(['silence']);
-      await t.rejects(client.createProject(input, { timeoutMs: 500 }), { name: 'TimeoutError' });
+    for (const fault of ['half', 'none', page(502), refusal(503, 'store_unavailable')] as const) {
+      const { client } = start([fault]);
+      await t.rejects(client.createProject(input), inspect(fault));
       t.equal(proxy.requests.length, 1);
-    },
-  );
+    }
+    t.equal(await count(), before + 3, 'the first two took effect');
+    const { client } = start(['silence']);
+    await t.rejects(client.createProject(input, { timeoutMs: 500 }), { name: 'TimeoutError' });
+    t.equal(proxy.requests.length, 1);
+  });
 
-  await t.test('a change is repeated unless it has a callback', async (t) => {
+  await t.test('repeats a change unless it contains a callback', async (t) => {
     const sources = ['http://shop.example.com/a.jpg'];
     const { client } = start(['none']);
     const called = client.purgeProjectImages({
@@ -168,7 +165,7 @@ t.test('calls through a failing proxy', async (t) => {
     t.equal(proxy.requests.length, 2);
   });
 
-  await t.test('only a purge succeeds without a Location', async (t) => {
+  await t.test('accepts a success that lacks a Location only for a purge', async (t) => {
     const accepted = (result: string): Fault => ({
       status: 202,
       headers: { 'content-type': 'application/json' },
@@ -182,7 +179,7 @@ t.test('calls through a failing proxy', async (t) => {
     await t.rejects(prewarm, { code: 'unexpected_response', status: 202 });
   });
 
-  await t.test('a signal ends a call', async (t) => {
+  await t.test('ends a call with its signal', async (t) => {
     const reason = new Error('the page was closed');
     const before = AbortSignal.abort(reason);
     const { client } = start([]);
@@ -208,7 +205,7 @@ t.test('calls through a failing proxy', async (t) => {
     t.equal(proxy.requests.length, 1);
   });
 
-  await t.test('a response that is not the service’s is an unexpected_response', async (t) => {
+  await t.test('reports a foreign response as an unexpected_response', async (t) => {
     const { client } = start(Array<Fault>(4).fill(page(502)));
     const error = await client.getProject({ projectId }).catch((error) => error);
     t.ok(error instanceof ApiError);
@@ -231,7 +228,7 @@ t.test('calls through a failing proxy', async (t) => {
     await t.rejects(unknown.client.getProject({ projectId }), later);
   });
 
-  await t.test('a response that is too long is an error', async (t) => {
+  await t.test('rejects a response that is too long', async (t) => {
     const { client } = start([], { maxResponseBytes: 100 });
     const expected = { code: 'unexpected_response', message: /more than 100 bytes/ };
     await t.rejects(client.getProject({ projectId }), expected);
@@ -240,7 +237,7 @@ t.test('calls through a failing proxy', async (t) => {
     t.equal(error.code.length, 8_192);
   });
 
-  await t.test('redirects are not followed', async (t) => {
+  await t.test('follows no redirects', async (t) => {
     const other = await startFaultyProxy(t, service.url);
     for (const location of [`${other.url}/api/sdk/v1/projects`, '/elsewhere']) {
       const { client } = start([{ status: 307, headers: { location } }]);
@@ -251,7 +248,7 @@ t.test('calls through a failing proxy', async (t) => {
     t.same(other.requests, []);
   });
 
-  await t.test('getHealth resolves for a service that is not healthy', async (t) => {
+  await t.test('resolves getHealth for an unhealthy service', async (t) => {
     const headers = { 'content-type': 'application/json' };
     const body = '{"ok":false,"status":"unavailable"}';
     const { client, clock } = start([{ status: 503, headers, body }]);
@@ -263,7 +260,7 @@ t.test('calls through a failing proxy', async (t) => {
     );
   });
 
-  await t.test('a custom fetch sends the requests', async (t) => {
+  await t.test('sends requests with a custom fetch', async (t) => {
     const sent: unknown[] = [];
     const { client } = start([], {
       fetch: (url, init) => {
@@ -278,7 +275,7 @@ t.test('calls through a failing proxy', async (t) => {
     await t.rejects(call, { name: 'TimeoutError' }, 'that ignores its signal');
   });
 
-  await t.test('fields that would change the path are refused', async (t) => {
+  await t.test('rejects fields that would change the path', async (t) => {
     const { client } = start([]);
     for (const name of ['', '.', '..']) {
       const call = client.deleteProjectPreset({ projectId, presetName: name });

@@ -19,7 +19,7 @@ const printed = (value: unknown): string =>
     value instanceof Error ? value.stack : '',
   ].join('\n');
 
-t.test('the key is printed nowhere', async (t) => {
+t.test('never prints the key', async (t) => {
   const echo = `You sent Bearer ${apiKey}`;
   const server = createServer((request, response) => {
     const [, kind, code = '200'] = (request.url ?? '').split('/');

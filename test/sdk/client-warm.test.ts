@@ -11,7 +11,7 @@ const browsers = ['image/avif,image/webp,*/*', 'image/webp,*/*', '*/*'];
 
 const urlsOf = (srcset: string) => srcset.split(', ').map((candidate) => candidate.split(' ')[0]);
 
-t.test('after warming, every URL of a picture is a hit', async (t) => {
+t.test('makes every URL of a picture a hit after warming', async (t) => {
   const { service, origin, project } = await startDelivery(t, {
     environment: { SERVICE_ROOT_API_KEY: apiKey },
   });

@@ -15,7 +15,7 @@ const faults: readonly Fault[] = [
   'silence',
 ];
 
-t.test('every operation succeeds, also through a failing proxy', async (t) => {
+t.test('completes every operation, even through a failing proxy', async (t) => {
   const { service, origin } = await startDelivery(t, {
     environment: {
       SERVICE_ROOT_API_KEY: apiKey,
@@ -191,7 +191,7 @@ async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
   return all;
 }
 
-t.test('a list is read in pages, each when it is needed', async (t) => {
+t.test('reads a list in pages, on demand', async (t) => {
   const asked: string[] = [];
   const next = new Map([
     ['?limit=100', '<?limit=100&cursor=b%26c>; rel="next"'],

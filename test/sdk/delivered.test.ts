@@ -44,7 +44,7 @@ async function load(url: string, accept = 'image/*') {
   return { body, width, height, type: response.headers.get('content-type') };
 }
 
-t.test('images of a running service are what the SDK says', async (t) => {
+t.test('describes the images of a running service correctly', async (t) => {
   const { url: baseUrl, origin, store, createProject } = await startFrontEnd(t);
   origin.serve('/halves.jpg', await halves(600, 400));
   const project = await createProject('127.0.0.1');
@@ -52,7 +52,7 @@ t.test('images of a running service are what the SDK says', async (t) => {
   const source = { sourceWidth: 600, sourceHeight: 400 };
   const images = createImageUrls({ baseUrl, project, origin: origin.url });
 
-  await t.test('each URL of a picture has the pixels and the format that it states', async (t) => {
+  await t.test('returns the stated pixels and format from each URL of a picture', async (t) => {
     const pictures: ReadonlyArray<readonly [PictureOptions, Colour, Colour]> = [
       [source, 'red', 'blue'],
       [{ ...source, ratio: 16 / 9, sizes: '50vw' }, 'red', 'blue'],
@@ -97,7 +97,7 @@ t.test('images of a running service are what the SDK says', async (t) => {
     }
   });
 
-  await t.test('placeholders and facts', async (t) => {
+  await t.test('returns placeholders and facts', async (t) => {
     const facts = await images.facts('/halves.jpg', { w: 300, crop: [0, 0, 300, 200] });
     t.match(facts, {
       source: { format: 'jpeg', width: 600, height: 400, pages: 1, hasAlpha: false },
@@ -118,7 +118,7 @@ t.test('images of a running service are what the SDK says', async (t) => {
     await t.rejects(images.facts(src, {}, { signal }), { message: 'the page was closed' });
   });
 
-  await t.test('a project with signed URLs', async (t) => {
+  await t.test('signs URLs for a project that requires it', async (t) => {
     const id = await createProject('127.0.0.1');
     const { signingSecret } = (await store.projects.requireSignatures(id, null)) ?? {};
     const settings = { baseUrl, project: id };
@@ -150,7 +150,7 @@ const rowsOf = (page: string): readonly string[][] =>
         .map((cell) => cell.replace(/^`(.*)`$/, '$1')),
     );
 
-t.test('each example of the migration gives the URL and the size that it says', async (t) => {
+t.test('builds the stated URL and size in each migration example', async (t) => {
   const { url: baseUrl, origin, store, createProject } = await startFrontEnd(t);
   origin.serve('/a.jpg', await halves(1_600, 1_000));
   const project = await createProject('127.0.0.1');
@@ -172,7 +172,7 @@ t.test('each example of the migration gives the URL and the size that it says', 
   }
 });
 
-t.test('the table of aspect ratios says the sizes of the service', async (t) => {
+t.test("states the service's sizes in the table of aspect ratios", async (t) => {
   const { url: baseUrl, origin, project } = await startFrontEnd(t);
   origin.serve('/a.jpg', await halves(1_600, 1_000));
   const page = await readFile(join(rootPath, 'docs/parameters.md'), 'utf8');

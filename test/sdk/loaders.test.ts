@@ -17,7 +17,7 @@ const settings = {
 const { parse } = createImageUrls(settings);
 const src = 'https://shop.example.com/a.jpg';
 
-t.test('Next', async (t) => {
+t.test('loads images in Next', async (t) => {
   const loader = createLoader({ ...settings, options: { q: 60, pos: 'top' } });
   t.same(parse(loader({ src: '/a.jpg', width: 640 })), {
     src,
@@ -39,7 +39,7 @@ t.test('Next', async (t) => {
   t.same(imageConfig('./loader.js', { maxWidth: 100 }).imageSizes, [40, 80]);
 });
 
-t.test('Nuxt', async (t) => {
+t.test('loads images in Nuxt', async (t) => {
   const { getImage } = nuxt();
   const optionsOf = (modifiers: Parameters<typeof getImage>[1]['modifiers']) =>
     parse(getImage('/a.jpg', { ...settings, modifiers }).url)?.options;
@@ -65,7 +65,7 @@ t.test('Nuxt', async (t) => {
   t.equal(nuxt(), nuxt(), 'the provider is one, as of defineProvider');
 });
 
-t.test('unpic', async (t) => {
+t.test('loads images in unpic', async (t) => {
   const operations = { width: 300, height: 200, quality: 50, format: 'avif', blur: 2 } as const;
   const url = generate(src, operations, settings);
   t.same(extract(url, settings), {
@@ -89,7 +89,7 @@ t.test('unpic', async (t) => {
   );
 });
 
-t.test('Astro', async (t) => {
+t.test('loads images in Astro', async (t) => {
   const config = { service: { config: settings } };
   const imported = { src: '/_astro/a.jpg', width: 900, height: 600, format: 'jpg' };
   const described = (options: Transform) =>
@@ -98,20 +98,23 @@ t.test('Astro', async (t) => {
       return [value.descriptor, parsed?.options.w, parsed?.options.h];
     });
 
-  await t.test('an imported image is absolute and has no candidate above its width', async (t) => {
-    const options = { src: imported, width: 900, height: 600, widths: [320, 640, 1_080] };
-    t.same(described(options), [
-      ['320w', 320, undefined],
-      ['640w', 640, undefined],
-      ['900w', 900, undefined],
-    ]);
-    t.same(parse(astro.getURL({ src: imported, format: 'avif', quality: 'high' }, config)), {
-      src: 'https://shop.example.com/_astro/a.jpg',
-      options: { dpr: 1, fmt: 'avif', q: 80, w: 900 },
-    });
-  });
+  await t.test(
+    'makes an imported image absolute and offers no candidate above its width',
+    async (t) => {
+      const options = { src: imported, width: 900, height: 600, widths: [320, 640, 1_080] };
+      t.same(described(options), [
+        ['320w', 320, undefined],
+        ['640w', 640, undefined],
+        ['900w', 900, undefined],
+      ]);
+      t.same(parse(astro.getURL({ src: imported, format: 'avif', quality: 'high' }, config)), {
+        src: 'https://shop.example.com/_astro/a.jpg',
+        options: { dpr: 1, fmt: 'avif', q: 80, w: 900 },
+      });
+    },
+  );
 
-  await t.test('another ratio is cut, and densities end with the source', async (t) => {
+  await t.test('cuts another ratio, and ends densities with the source', async (t) => {
     const square = { src: imported, width: 250, height: 250 };
     t.same(described({ ...square, densities: [1, '2x', 3] }), [
       ['1x', 250, 250],
@@ -122,7 +125,7 @@ t.test('Astro', async (t) => {
     t.same(value?.attributes, { type: 'image/webp' });
   });
 
-  await t.test('an image elsewhere has the pixels that it says', async (t) => {
+  await t.test('returns a remote image with the stated pixels', async (t) => {
     const options = { src, width: 300, height: 200, fit: 'contain', position: 'top' };
     const parsed = parse(astro.getURL(options, config));
     t.match(parsed?.options, { w: 300, h: 200, fit: 'contain', pos: 'top', enlarge: true });
@@ -131,7 +134,7 @@ t.test('Astro', async (t) => {
     t.equal(astro.validateOptions(options, config), options);
   });
 
-  await t.test('attributes have the size, and no options', async (t) => {
+  await t.test('writes the size, but no options, into attributes', async (t) => {
     const options = { src: imported, width: 300, alt: 'A', quality: 3, widths: [1], class: 'b' };
     t.same(astro.getHTMLAttributes(options, config), {
       alt: 'A',
@@ -145,7 +148,7 @@ t.test('Astro', async (t) => {
     t.match(astro.getHTMLAttributes(eager, config), { loading: 'eager', layout: undefined });
   });
 
-  await t.test('vectors stay, and a service of its own has its own options', async (t) => {
+  await t.test("keeps vectors, and a custom service's options", async (t) => {
     const vector = { src: { ...imported, src: '/a.svg', format: 'svg' }, widths: [10] };
     t.equal(astro.getURL(vector, config), '/a.svg');
     t.same(astro.getSrcSet(vector, config), []);
@@ -153,7 +156,7 @@ t.test('Astro', async (t) => {
     t.match(service.getURL({ src: imported }), /&sig=a$/);
   });
 
-  await t.test('development keeps the service of Astro', async (t) => {
+  await t.test("keeps Astro's service in development", async (t) => {
     const changes: object[] = [];
     const setup = (command: string) =>
       imageDelivery({ baseUrl: 'https://a.example', project: 'p' }).hooks['astro:config:setup']({

@@ -154,13 +154,13 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   ],
 ];
 
-t.test('each of the commonest mistakes prints one sentence', async (t) => {
+t.test('prints one sentence per common mistake', async (t) => {
   for (const [what, make, sentence] of mistakes) {
     t.throws(make, { name: 'TypeError', message: sentence }, what);
   }
 });
 
-t.test('what is no mistake is not refused', async (t) => {
+t.test('accepts correct input', async (t) => {
   for (const baseUrl of [
     'http://localhost:3000',
     'https://a.example/img/b/',

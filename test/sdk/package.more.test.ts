@@ -58,7 +58,7 @@ const useUrls = `import { createImageUrls } from '${name}';
   const urls = createImageUrls({ baseUrl: 'https://a.example', project: 'p' });`;
 
 // `npm run release` also checks it with arethetypeswrong, which `npm ci` does not install.
-t.test('publint finds no problems', async (t) => {
+t.test('passes publint', async (t) => {
   const { messages } = await publint({
     pkgDir: join(rootPath, 'sdk'),
     strict: true,
@@ -67,7 +67,7 @@ t.test('publint finds no problems', async (t) => {
   t.same(messages, []);
 });
 
-t.test('programs find the types with both module resolutions', async (t) => {
+t.test('resolves types in programs with both module resolutions', async (t) => {
   await write(
     'program.ts',
     `${useUrls}
@@ -122,7 +122,7 @@ t.test('programs find the types with both module resolutions', async (t) => {
   }
 });
 
-t.test('each entry runs in Node, and only ./sign imports modules of Node', async (t) => {
+t.test('runs each entry in Node, and imports modules of Node only in ./sign', async (t) => {
   for (const entry of entries) {
     await write(
       'run.js',
@@ -140,7 +140,7 @@ t.test('each entry runs in Node, and only ./sign imports modules of Node', async
   }
 });
 
-t.test('the first picture of each page runs', async (t) => {
+t.test('runs the first example of each page', async (t) => {
   for (const page of ['sdk/README.md', 'docs/sdk.md']) {
     const [, code = ''] =
       /```js\n(.*?)```/s.exec(await readFile(join(rootPath, page), 'utf8')) ?? [];
@@ -152,7 +152,7 @@ t.test('the first picture of each page runs', async (t) => {
   }
 });
 
-t.test('the README has code for each framework that runs, and no links to files', async (t) => {
+t.test('shows code for each tested framework in the README, and no links to files', async (t) => {
   const readme = await readFile(join(rootPath, 'sdk/README.md'), 'utf8');
   t.same(readme.match(/\]\((?!https:)[^)]*\)/g), null, 'npm shows it without the repository');
   const blocks = [...readme.matchAll(/```(\w+)\n(.*?)```/gs)];
@@ -205,7 +205,7 @@ t.test('the README has code for each framework that runs, and no links to files'
   t.match(await bundle('', { ...react, stdin }), /src:"\/coast\.jpg"/);
 });
 
-t.test('a production bundle is small and has no checks', async (t) => {
+t.test('bundles to a small size in production, with no checks', async (t) => {
   const all = await bundle(`export { createImageUrls } from '${name}';`, forProduction);
   const bytes = gzipSync(all, { level: 9 }).length;
   t.comment(`createImageUrls: ${bytes} bytes, gzipped`);
@@ -213,7 +213,7 @@ t.test('a production bundle is small and has no checks', async (t) => {
   t.notMatch(all, /must be|whole number|process/);
 });
 
-t.test('the build prints the bytes of each entry and of other services', async (t) => {
+t.test('prints the bytes per entry and for other services in the build', async (t) => {
   const { stdout } = await run(...node(join(sdk, 'bytes.js')));
   for (const entry of entries) t.match(stdout, ` ${entry} `, entry);
   const others = ['@imgix/js-core', '@cloudinary/url-gen', '@imgproxy/imgproxy-js-core', 'unpic'];
@@ -221,7 +221,7 @@ t.test('the build prints the bytes of each entry and of other services', async (
   t.match(stdout, /^ +\d,\d{3} {2}@image-delivery\/sdk /m);
 });
 
-t.test('checks run in development, and nothing needs `process`', async (t) => {
+t.test('checks in development, but does not need `process`', async (t) => {
   const program = `${useUrls} export const url = () => urls.url('https://a.example/b', { w: 0 });`;
   const evaluate = async (options?: Readonly<Record<string, unknown>>): Promise<() => string> => {
     const text = await bundle(program, options);

@@ -41,7 +41,7 @@ function check(url: string, base: string): number {
 const withChange = (url: string, at: number): string =>
   url.slice(0, at) + (url[at]?.toLowerCase() === 'x' ? 'y' : 'x') + url.slice(at + 1);
 
-t.test('signs the URL of a path on the site, which the service accepts', async (t) => {
+t.test('signs the URL of a path on the site so that the service accepts it', async (t) => {
   for (const baseUrl of bases) {
     const sign = createSigner({ ...signing, baseUrl });
     const { url, srcset } = createImageUrls({ baseUrl, project: owner._id, sign });
@@ -104,7 +104,7 @@ t.test('signs URLs of delivery hosts', async (t) => {
   t.equal(createSigner(signing)(`https://${host}/a.jpg`), `https://${host}/a.jpg`);
 });
 
-t.test('the service accepts each signed URL, and none with a changed character', async (t) => {
+t.test('signs URLs that the service accepts, until a character changes', async (t) => {
   const signers = new Map(
     bases.map((baseUrl) => {
       const options = { ...signing, baseUrl };
@@ -135,7 +135,7 @@ t.test('the service accepts each signed URL, and none with a changed character',
   t.equal(refused, numRuns);
 });
 
-t.test('every URL of srcsets and pictures has one signature', async (t) => {
+t.test('adds one signature to every URL of srcsets and pictures', async (t) => {
   const sign = createSigner(signing);
   const plain = createImageUrls({ baseUrl: bases[0] ?? '', project: owner._id });
   const signed = createImageUrls({ baseUrl: bases[0] ?? '', project: owner._id, sign });
@@ -155,7 +155,7 @@ t.test('every URL of srcsets and pictures has one signature', async (t) => {
   t.same(plain.parse(picture.img.src), plain.parse(plain.picture(source, options).img.src));
 });
 
-t.test('other URLs stay as they are', async (t) => {
+t.test('keeps other URLs unchanged', async (t) => {
   const sign = createSigner(signing);
   const own = `project=${owner._id}`;
   for (const url of [
@@ -183,7 +183,7 @@ t.test('other URLs stay as they are', async (t) => {
   t.match(set, /^\/a\.jpg 1x,https:\S+&sig=\S+ 1\.5x,https:\S+&sig=\S+ 20w, https:\S+&sig=\S+$/);
 });
 
-t.test('a picture of a URL that a user has written is not signed', async (t) => {
+t.test('does not sign a picture with a URL from a user', async (t) => {
   const urls = createImageUrls({ baseUrl: signing.baseUrl, project: owner._id });
   const written = `https://images.example.com/img/${source}?project=${owner._id}&text.a=b`;
   const picture = urls.picture(written);
@@ -192,29 +192,21 @@ t.test('a picture of a URL that a user has written is not signed', async (t) => 
   t.same(await createAsyncSigner(signing)(picture), picture);
 });
 
-t.test(
-  'times that cannot be are refused at once, and the environment at the first use',
-  async (t) => {
-    for (const change of [{ validFor: 0 }, { validFor: Infinity }, { step: 0.5 }, { step: -1 }]) {
-      for (const create of [createSigner, createAsyncSigner]) {
-        t.throws(() => create({ ...signing, ...change }), TypeError);
-      }
+t.test('rejects impossible times immediately, and the environment at the first use', async (t) => {
+  for (const change of [{ validFor: 0 }, { validFor: Infinity }, { step: 0.5 }, { step: -1 }]) {
+    for (const create of [createSigner, createAsyncSigner]) {
+      t.throws(() => create({ ...signing, ...change }), TypeError);
     }
-    const absent = undefined as unknown as string;
-    for (const change of [
-      { secret: '' },
-      { secret: absent },
-      { project: '' },
-      { baseUrl: absent },
-    ]) {
-      const [name = ''] = Object.keys(change);
-      const expected = { message: new RegExp(`^${name} is missing: `) };
-      const sign = createSigner({ ...signing, ...change });
-      t.throws(() => sign(source), expected);
-      t.throws(() => sign({ sources: [], img: { src: source, srcset: source } }), expected);
-      const signLater = createAsyncSigner({ ...signing, ...change });
-      await t.rejects(signLater(source), expected);
-    }
-    t.throws(() => createSignerOnEdge(), /createAsyncSigner/);
-  },
-);
+  }
+  const absent = undefined as unknown as string;
+  for (const change of [{ secret: '' }, { secret: absent }, { project: '' }, { baseUrl: absent }]) {
+    const [name = ''] = Object.keys(change);
+    const expected = { message: new RegExp(`^${name} is missing: `) };
+    const sign = createSigner({ ...signing, ...change });
+    t.throws(() => sign(source), expected);
+    t.throws(() => sign({ sources: [], img: { src: source, srcset: source } }), expected);
+    const signLater = createAsyncSigner({ ...signing, ...change });
+    await t.rejects(signLater(source), expected);
+  }
+  t.throws(() => createSignerOnEdge(), /createAsyncSigner/);
+});

@@ -31,7 +31,7 @@ const messageOf = (action: () => unknown): string | null => {
   }
 };
 
-t.test('parse is the inverse of url, and the service accepts what the types accept', async (t) => {
+t.test('inverts url by parse, and matches the service in what the types accept', async (t) => {
   const property = fc.property(anySource, anyOptions, (source, options) => {
     const url = urls.url(source, options);
     deepStrictEqual(urls.parse(url), { src: source, options });
@@ -72,7 +72,7 @@ const anyValue = fc.oneof(
 const names = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
 const anyName = fc.constantFrom(...names, 'project', 'utm_source', 'constructor', '__proto__');
 
-t.test('the checks refuse what the service refuses, with the same messages', async (t) => {
+t.test('rejects the same options as the service, with the same messages', async (t) => {
   const refusals = new Set<string>();
   const property = fc.property(fc.array(fc.tuple(anyName, anyValue), { maxLength: 3 }), (pairs) => {
     const texts = textsOf(Object.fromEntries(pairs));
@@ -91,7 +91,7 @@ t.test('the checks refuse what the service refuses, with the same messages', asy
   t.ok(refusals.size > names.length, `${refusals.size} kinds of refusals`);
 });
 
-t.test('the checks refuse sources and a missing project as the service does', async (t) => {
+t.test('rejects sources and a missing project like the service', async (t) => {
   const sources = [
     '',
     ' ',
@@ -132,7 +132,7 @@ t.test('the checks refuse sources and a missing project as the service does', as
   t.throws(() => without.url('a.jpg'), { message: /absolute http or https URL/ });
 });
 
-t.test('the query has the options in one order', async (t) => {
+t.test('writes the options into the query in a fixed order', async (t) => {
   const options: ImageOptions = {
     w: 1 / 3 + 99,
     fp: [1 / 3, 0],
@@ -150,35 +150,32 @@ t.test('the query has the options in one order', async (t) => {
   t.match(urls.url(src, { download: "it's (1)!*" }), /download=it%27s%20%281%29%21%2A$/);
 });
 
-t.test(
-  'relative sources become absolute, and sources of other kinds stay as they are',
-  async (t) => {
-    const source = (given: string) => urls.parse(urls.url(given))?.src;
-    t.equal(source('b.jpg?c=d#e'), 'https://shop.example.com/a/b.jpg?c=d#e');
-    t.equal(source('/b.jpg'), 'https://shop.example.com/b.jpg');
-    t.equal(source('//cdn.example.com/b.jpg'), 'https://cdn.example.com/b.jpg');
-    t.equal(source('HTTP://cdn.example.com/é.jpg'), 'HTTP://cdn.example.com/é.jpg');
-    const passing = createImageUrls({
-      baseUrl,
-      project,
-      passthrough: (one) => one.startsWith('/dev/'),
-    });
-    for (const one of [
-      'data:image/png;base64,AA==',
-      'blob:https://a/b',
-      urls.url(src, { w: 5 }),
-      '/dev/a.jpg',
-    ]) {
-      t.equal(passing.url(one, { w: 8 }), one);
-      t.equal(passing.srcset(one), '');
-      t.match(passing.picture(one), { sources: [], img: { src: one, srcset: undefined } });
-      t.equal(await passing.facts(one), null);
-      t.equal(await passing.placeholder(one), null);
-    }
-  },
-);
+t.test('makes relative sources absolute, and keeps sources of other kinds', async (t) => {
+  const source = (given: string) => urls.parse(urls.url(given))?.src;
+  t.equal(source('b.jpg?c=d#e'), 'https://shop.example.com/a/b.jpg?c=d#e');
+  t.equal(source('/b.jpg'), 'https://shop.example.com/b.jpg');
+  t.equal(source('//cdn.example.com/b.jpg'), 'https://cdn.example.com/b.jpg');
+  t.equal(source('HTTP://cdn.example.com/é.jpg'), 'HTTP://cdn.example.com/é.jpg');
+  const passing = createImageUrls({
+    baseUrl,
+    project,
+    passthrough: (one) => one.startsWith('/dev/'),
+  });
+  for (const one of [
+    'data:image/png;base64,AA==',
+    'blob:https://a/b',
+    urls.url(src, { w: 5 }),
+    '/dev/a.jpg',
+  ]) {
+    t.equal(passing.url(one, { w: 8 }), one);
+    t.equal(passing.srcset(one), '');
+    t.match(passing.picture(one), { sources: [], img: { src: one, srcset: undefined } });
+    t.equal(await passing.facts(one), null);
+    t.equal(await passing.placeholder(one), null);
+  }
+});
 
-t.test('writes and parses a path on the site of the project', async (t) => {
+t.test("writes and parses a path on the project's site", async (t) => {
   const { url, parse } = createImageUrls({ baseUrl, project });
   for (const path of ['/', '/a.jpg', '/é (1).jpg?c=d&w=4', '/a//b.jpg']) {
     const written = url(path, { w: 8 });
@@ -192,7 +189,7 @@ t.test('writes and parses a path on the site of the project', async (t) => {
   }
 });
 
-t.test('a picture offers no format that makes a still image of an animation', async (t) => {
+t.test('offers no format that makes a still image of an animation', async (t) => {
   const formatsOf = (given: string, options: PictureOptions = {}) =>
     urls.picture(given, options).sources.map(({ type }) => type.replace('image/', ''));
   const all = ['avif', 'webp'];
@@ -213,7 +210,7 @@ t.test('a picture offers no format that makes a still image of an animation', as
   t.notMatch(String(urls.picture('/a.gif', { sourceFrames: 20 }).img.srcset), 'sourceFrames');
 });
 
-t.test('parse reads all forms of URLs, and no others', async (t) => {
+t.test('parses exactly the forms of URLs that exist', async (t) => {
   const read = (rest: string) => urls.parse(prefix + rest);
   const query = `project=${project}`;
   t.same(read(`${src}?${query}&width=5&f=webp&flip=&blur=1&extend=1,2,3,4&exp=1&sig=a#b`), {

@@ -8,7 +8,7 @@ import { scriptArguments, scriptUrl } from '../scripts.ts';
 
 const script = fileURLToPath(scriptUrl('../../server/health-check', import.meta.url));
 
-t.test('the health check waits no longer than the service runs', async (t) => {
+t.test('waits no longer than the service runs', async (t) => {
   const main = spawn(process.execPath, ['--eval', 'setInterval(() => {}, 1_000)']);
   t.teardown(() => main.kill('SIGKILL'));
   let checks = 0;

@@ -51,7 +51,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
   return { read, calls };
 }
 
-t.test('the status and its reason, in the order of precedence', async (t) => {
+t.test('returns the status and its reason, in the order of precedence', async (t) => {
   const store = { ping: () => Promise.reject(new Error('unavailable')) };
   const stuck = (count: number) =>
     machineWith({ 1: statsWith({ concurrency: 2, stuck: count }), 2: statsWith() }, true);
@@ -77,7 +77,7 @@ t.test('the status and its reason, in the order of precedence', async (t) => {
   }
 });
 
-t.test('figures are sums of the front ends; those of this one are current', async (t) => {
+t.test("sums the front ends' figures, with current figures of its process", async (t) => {
   const others = { 1: statsWith({ stuck: 1 }, 3), [process.pid]: statsWith({}, 100) };
   const stats = () => statsWith({ active: 1, queued: 2 }, 4);
   const { checks } = await openHealth({ machine: machineWith(others, true), stats }).read();
@@ -93,7 +93,7 @@ t.test('figures are sums of the front ends; those of this one are current', asyn
   t.equal(full.checks.transformQueue.status, 'saturated');
 });
 
-t.test('health does not wait for an unavailable store; it shows the age of projects', async (t) => {
+t.test('responds while the store is unavailable, and shows the age of projects', async (t) => {
   const projects = {
     knowledge: { count: 3, confirmedAt: Date.now() - 61_400 },
     status: 'unavailable',
@@ -115,7 +115,7 @@ t.test('health does not wait for an unavailable store; it shows the age of proje
 
 const counts = { active: 1, waiting: 2, delayed: 1, failed: 1 };
 
-t.test('an old job is a backlog, which does not degrade health', async (t) => {
+t.test('reports an old job as a backlog, and stays healthy', async (t) => {
   const status = async (oldestWaitingMs: number) => {
     const stats = async () => ({ ...counts, oldestWaitingMs });
     const { httpStatus, checks } = await openHealth({ queue: { stats } }).read();
@@ -127,7 +127,7 @@ t.test('an old job is a backlog, which does not degrade health', async (t) => {
   t.equal(await status(60_001), 'backlogged');
 });
 
-t.test('reports a missing worker before a backlog, without degrading health', async (t) => {
+t.test('reports a missing worker before a backlog, and stays healthy', async (t) => {
   for (const seen of [seenAt, null]) {
     const stats = async () => ({ ...counts, oldestWaitingMs: 90_000 });
     const findWorker = async () => ({ seenAt: seen, isMissing: true });
@@ -141,7 +141,7 @@ t.test('reports a missing worker before a backlog, without degrading health', as
   }
 });
 
-t.test('concurrent health requests share one check of the store', async (t) => {
+t.test('shares one store check among concurrent health requests', async (t) => {
   const { read, calls } = openHealth();
   await Promise.all(Array.from({ length: 50 }, read));
   for (let i = 0; i < 50; i++) await read();

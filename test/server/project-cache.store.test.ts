@@ -50,7 +50,7 @@ async function cached(t: Test) {
   return { ...link, projects, cache, news, others: new Projects(link.other) };
 }
 
-t.test('concurrent requests share one look-up of a project', async (t) => {
+t.test('shares one project look-up among concurrent requests', async (t) => {
   const { cache, others, lookups } = await cached(t);
   const project = await others.create(newProject);
   const found = await Promise.all([1, 2, 3].map(() => cache.find(project._id)));
@@ -60,7 +60,7 @@ t.test('concurrent requests share one look-up of a project', async (t) => {
   t.same(lookups, [project._id]);
 });
 
-t.test('an unknown id is cached for a short time', async (t) => {
+t.test('caches an unknown id for a short time', async (t) => {
   const { cache, lookups, other } = await cached(t);
   const others = new Projects(other);
   const id = 'prj_0000000000000000';
@@ -81,7 +81,7 @@ async function assign(projects: Projects, id: string, host: string): Promise<voi
   await projects.setDeliveryHost(id, { host, base: null, updatedAt: new Date(0) });
 }
 
-t.test('finds the project of a host, and looks up others in turn', async (t) => {
+t.test("finds a host's project, and looks up other hosts in turn", async (t) => {
   const { cache, others, projects } = await cached(t);
   const queries: (readonly string[])[] = [];
   const findByHosts = projects.findByHosts.bind(projects);
@@ -113,7 +113,7 @@ t.test('finds the project of a host, and looks up others in turn', async (t) => 
   t.equal(cache.knownAt('img.example'), found, 'known hosts wait for none');
 });
 
-t.test('forgets a host that its project loses, and finds its next project', async (t) => {
+t.test('drops a host that its project loses, and finds its next project', async (t) => {
   const { cache, others } = await cached(t);
   const a = await others.create(newProject);
   const b = await others.create(newProject);
@@ -127,7 +127,7 @@ t.test('forgets a host that its project loses, and finds its next project', asyn
   t.match(await cache.findAt('img.example'), { project: { _id: b._id } });
 });
 
-t.test('knows the hosts of known projects while the store is unavailable', async (t) => {
+t.test('resolves the hosts of cached projects while the store is unavailable', async (t) => {
   const { cache, others, cut } = await cached(t);
   const { _id } = await others.create(newProject);
   await assign(others, _id, 'img.example');
@@ -138,7 +138,7 @@ t.test('knows the hosts of known projects while the store is unavailable', async
   t.equal(await cache.findAt('x.example'), null);
 });
 
-t.test('a new project is found, even after requests for its id', async (t) => {
+t.test('finds a new project, even after requests for its id', async (t) => {
   const { cache, others, other, lookups } = await cached(t);
   const { _id, ...rest } = await others.create(newProject);
   const unknown = { ...rest, _id: 'prj_0000000000000000' };
@@ -149,7 +149,7 @@ t.test('a new project is found, even after requests for its id', async (t) => {
   t.equal(lookups.length, 1);
 });
 
-t.test('a change of a project that a process does not know is compared first', async (t) => {
+t.test("compares an uncached project before it applies the project's change", async (t) => {
   const { cache, others } = await cached(t);
   await cache.start();
   const { _id } = await others.create(newProject);
@@ -160,7 +160,7 @@ t.test('a change of a project that a process does not know is compared first', a
   t.ok((await cache.find(_id))?.project.purges !== undefined, 'a poll has ignored the purge');
 });
 
-t.test('a reported project replaces the old state', async (t) => {
+t.test('replaces the old state with a reported project', async (t) => {
   const { cache, others } = await cached(t);
   const { _id } = await others.create(newProject);
   const before = await cache.find(_id);
@@ -172,7 +172,7 @@ t.test('a reported project replaces the old state', async (t) => {
   t.notOk(after.stale);
 });
 
-t.test('an older revision never replaces a newer one', async (t) => {
+t.test('never replaces a newer revision by an older revision', async (t) => {
   const { cache, others, projects } = await cached(t);
   const first = await others.create(newProject);
   projects.holding = true;
@@ -187,7 +187,7 @@ t.test('an older revision never replaces a newer one', async (t) => {
   t.equal(await cache.find(first._id), state);
 });
 
-t.test('a change of another process replaces the old state', async (t) => {
+t.test("replaces the old state with another process's change", async (t) => {
   const { cache, others, lookups } = await cached(t);
   const { _id } = await others.create(newProject);
   const before = await cache.find(_id);
@@ -204,7 +204,7 @@ t.test('a change of another process replaces the old state', async (t) => {
   t.equal(lookups.length, 2, 'a project that it does not know is not loaded');
 });
 
-t.test('a look-up that began before a change does not hide it', async (t) => {
+t.test('detects a change even if a look-up started before it', async (t) => {
   const { cache, others, projects } = await cached(t);
   const clock = stopClock(t);
   const { _id } = await others.create(newProject);
@@ -217,7 +217,7 @@ t.test('a look-up that began before a change does not hide it', async (t) => {
   t.match(await slow, { project: { revision: 2 } }, 'an answer that is too old is compared');
 });
 
-t.test('a process reports a loaded project to the others once', async (t) => {
+t.test('reports a loaded project to the other processes once', async (t) => {
   const { cache, others, news } = await cached(t);
   const project = await others.create(newProject);
   await cache.find(project._id);
@@ -232,7 +232,7 @@ t.test('a process reports a loaded project to the others once', async (t) => {
   t.same(news.slice(1), [{ type: 'project-forgotten', id: idOf(1) }]);
 });
 
-t.test('projects of other processes are compared with an available store', async (t) => {
+t.test("compares other processes' projects with an available store", async (t) => {
   const { cache, others, other } = await cached(t);
   const [same, changed, gone] = await Promise.all([1, 2, 3].map(() => others.create(newProject)));
   if (!same || !changed || !gone) throw new Error('no projects');
@@ -256,7 +256,7 @@ t.test('projects of other processes are compared with an available store', async
   t.equal(cache.find(gone._id), null);
 });
 
-t.test('a look-up waits at most two seconds for a silent store', async (t) => {
+t.test('waits at most two seconds for a silent store', async (t) => {
   const { cache, others, hold, release } = await cached(t);
   const [known, remembered] = [await others.create(newProject), await others.create(newProject)];
   await cache.find(known._id);
@@ -274,7 +274,7 @@ t.test('a look-up waits at most two seconds for a silent store', async (t) => {
 
 const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
 
-t.test('an invalid id is neither looked up nor cached', async (t) => {
+t.test('neither looks up nor caches an invalid id', async (t) => {
   const { cache, lookups } = await cached(t);
   const long = 'x'.repeat(100_000);
   const texts = ['', 'prj_', long, '__proto__', `${idOf(1)}0`, ` ${idOf(1)}`, `${idOf(1)}\n`];
@@ -288,7 +288,7 @@ t.test('an invalid id is neither looked up nor cached', async (t) => {
   t.same(lookups, [idOf(1)], 'a valid one is');
 });
 
-t.test('waiting look-ups are limited, and known projects are still served', async (t) => {
+t.test('limits waiting look-ups, and still serves cached projects', async (t) => {
   const { cache, others, projects } = await cached(t);
   const { _id } = await others.create(newProject);
   await cache.find(_id);
@@ -309,7 +309,7 @@ t.test('waiting look-ups are limited, and known projects are still served', asyn
   t.equal(await cache.find(idOf(2_000)), null, 'later look-ups are accepted again');
 });
 
-t.test('the caches of unknown ids and of projects are limited', async (t) => {
+t.test('limits the caches of unknown ids and of projects', async (t) => {
   const { cache, projects } = await cached(t);
   const project = await projects.create(newProject);
   const allowedOrigins = Array.from({ length: 1_000 }, (_, i) => `${'h'.repeat(60)}.n${i}.example`);

@@ -49,7 +49,7 @@ async function comparing(t: Test, maxAgeMs = 600_000, compareEveryMs = 50) {
 /** An interval in which no test ends. */
 const neverMs = 600_000;
 
-t.test('changes of other processes are seen in order', async (t) => {
+t.test("applies other processes' changes in order", async (t) => {
   const { cache, others } = await comparing(t);
   const one = await others.create(newProject);
   const two = await others.create(newProject);
@@ -67,7 +67,7 @@ t.test('changes of other processes are seen in order', async (t) => {
   t.equal(cache.find(two._id), untouched);
 });
 
-t.test('projects that were not requested are not loaded', async (t) => {
+t.test('does not load projects that no request used', async (t) => {
   const { others, projects, lookups } = await comparing(t);
   const { _id } = await others.create(newProject);
   await others.updateSettings(_id, { defaultQuality: 50 });
@@ -75,7 +75,7 @@ t.test('projects that were not requested are not loaded', async (t) => {
   t.same(lookups, []);
 });
 
-t.test('known projects are served while the store is unavailable', async (t) => {
+t.test('serves cached projects while the store is unavailable', async (t) => {
   const { cache, others, cut, mend, projects, outages } = await comparing(t);
   const { _id } = await others.create(newProject);
   const state = await cache.find(_id);
@@ -103,7 +103,7 @@ t.test('known projects are served while the store is unavailable', async (t) => 
   t.equal(outages.length, 2);
 });
 
-t.test('a stopped cache compares nothing without requests', async (t) => {
+t.test('makes no scheduled comparisons after it stops', async (t) => {
   const [stopped, running] = [await comparing(t), await comparing(t)];
   stopped.cache.stop();
   // One may be in progress.
@@ -113,7 +113,7 @@ t.test('a stopped cache compares nothing without requests', async (t) => {
   t.equal(stopped.projects.comparisons, comparisons);
 });
 
-t.test('changes with any date are found, and deletions', async (t) => {
+t.test('finds deletions, and changes with any date', async (t) => {
   const { cache, others, other } = await comparing(t);
   const [one, two, three] = await Promise.all([1, 2, 3].map(() => others.create(newProject)));
   if (!one || !two || !three) throw new Error('no projects');
@@ -130,7 +130,7 @@ t.test('changes with any date are found, and deletions', async (t) => {
   t.ok(states[2]?.stale);
 });
 
-t.test('known projects are served without the store for a limited time', async (t) => {
+t.test('serves cached projects for a limited time during a store outage', async (t) => {
   const { cache, others, cut, mend } = await comparing(t, 4_000);
   const { _id } = await others.create(newProject);
   const state = await cache.find(_id);
@@ -145,7 +145,7 @@ t.test('known projects are served without the store for a limited time', async (
   t.match(await cache.find(_id), { project: { _id } });
 });
 
-t.test('a process that was suspended for two seconds asks the store first', async (t) => {
+t.test('queries the store first after a two-second suspension of the process', async (t) => {
   const clock = stopClock(t);
   const { cache, projects, others } = await comparing(t, 600_000, neverMs);
   const { _id: id } = await others.create(newProject);
@@ -162,7 +162,7 @@ t.test('a process that was suspended for two seconds asks the store first', asyn
   t.equal(before?.stale, true);
 });
 
-t.test('a project in use is compared before requests have to wait', async (t) => {
+t.test('compares a project in use before requests have to wait', async (t) => {
   const clock = stopClock(t);
   const { cache, others } = await comparing(t, 600_000, neverMs);
   const { _id: id } = await others.create(newProject);
@@ -173,7 +173,7 @@ t.test('a project in use is compared before requests have to wait', async (t) =>
   await until('the purge is known', () => before?.stale === true);
 });
 
-t.test('one comparison confirms all projects of a process', async (t) => {
+t.test('confirms all projects of a process with one comparison', async (t) => {
   const clock = stopClock(t);
   const { cache, projects, others } = await comparing(t, 600_000, neverMs);
   const created = await Promise.all(Array.from({ length: 40 }, () => others.create(newProject)));
@@ -189,7 +189,7 @@ t.test('one comparison confirms all projects of a process', async (t) => {
   t.equal(projects.comparisons, 1);
 });
 
-t.test('many changes at once are all loaded', async (t) => {
+t.test('loads all of many simultaneous changes', async (t) => {
   const { cache, other, others } = await comparing(t);
   const { _id, ...project } = await others.create(newProject);
   const ids = Array.from({ length: 250 }, (_, index) => `prj_${String(index).padStart(16, '0')}`);
@@ -204,7 +204,7 @@ t.test('many changes at once are all loaded', async (t) => {
   for (const id of ids) t.match(await cache.find(id), { project: { revision: 2 } });
 });
 
-t.test('a store that answers some reads in time is not unavailable', async (t) => {
+t.test('does not call a store unavailable if it responds to some reads in time', async (t) => {
   const { cache, projects, others, outages } = await comparing(t, 600_000, neverMs);
   const { _id: id } = await others.create(newProject);
   await cache.find(id);
@@ -219,7 +219,7 @@ t.test('a store that answers some reads in time is not unavailable', async (t) =
   t.match([cache.isStoreDown, outages], [true, [StoreUnavailable]], 'two in a row are an outage');
 });
 
-t.test('a purge is known after two seconds, however slowly the store answers', async (t) => {
+t.test('receives a purge within two seconds, however slow the store is', async (t) => {
   /** How often an old state was found too late. */
   const purgeWith = async (answerMs: number) => {
     const { cache, others, slow, projects } = await comparing(t, 600_000, 1_000);
@@ -252,7 +252,7 @@ t.test('a purge is known after two seconds, however slowly the store answers', a
   ]);
 });
 
-t.test('requests do not wait until changes of a process end', async (t) => {
+t.test("does not make requests wait for a process's changes", async (t) => {
   const { cache, others, slow } = await comparing(t, 600_000, 1_000);
   const { _id: id } = await others.create(newProject);
   await cache.find(id);
@@ -272,7 +272,7 @@ t.test('requests do not wait until changes of a process end', async (t) => {
   t.ok(found);
 });
 
-t.test('a store that takes three seconds counts as unavailable, until it is faster', async (t) => {
+t.test('treats a store that takes three seconds as unavailable, until it is faster', async (t) => {
   const { cache, others, slow, projects } = await comparing(t, 600_000, 1_000);
   const { _id: id } = await others.create(newProject);
   const before = await cache.find(id);

@@ -87,7 +87,7 @@ async function start(t: Test) {
   };
 }
 
-t.test('the counts of processes are added, and each process knows its own at once', async (t) => {
+t.test("adds the processes' counts, and includes its own at once", async (t) => {
   const { startProcess, stored } = await start(t);
   const [a, b] = [startProcess(), startProcess()];
   a.count(3, 100);
@@ -103,7 +103,7 @@ t.test('the counts of processes are added, and each process knows its own at onc
   t.same(day, { date: '2026-11-22', counts: { ...noUsage(), memory: 12, bytes: 100 } });
 });
 
-t.test('processes that write in different orders do not block each other', async (t) => {
+t.test('writes without deadlocks between processes in different orders', async (t) => {
   const { records, startProcess, failures } = await start(t);
   const ids = Array.from({ length: 100 }, (_, index) => `prj_${index}`);
   const orders = [ids, ids.toReversed(), [...ids.slice(50), ...ids.slice(0, 50).toReversed()]];
@@ -123,7 +123,7 @@ t.test('processes that write in different orders do not block each other', async
   );
 });
 
-t.test('a write without a response counts once', async (t) => {
+t.test('counts a write that gets no response once', async (t) => {
   const { records, startProcess, stored, faults, failures, lost } = await start(t);
   const { usage, count } = startProcess();
   count(3);
@@ -141,7 +141,7 @@ t.test('a write without a response counts once', async (t) => {
   t.same(await stored(), [['2026-11-22', 5, 1]], 'also when it takes effect after the end');
 });
 
-t.test('a late write, or one of fewer counts, changes nothing', async (t) => {
+t.test('ignores a late write, and a write with fewer counts', async (t) => {
   const { records, stored } = await start(t);
   const totals = (memory: number) => [
     {
@@ -160,7 +160,7 @@ t.test('a late write, or one of fewer counts, changes nothing', async (t) => {
   t.same(await stored(), [['2026-11-22', 7, 1]], 'an end takes effect once');
 });
 
-t.test('the end of a writer is one update of a day', async (t) => {
+t.test('updates a day once when a writer ends', async (t) => {
   const { db } = await storeLink(t);
   const records = new UsageRecords(db);
   const day = { project, date: '2026-11-22' };
@@ -183,7 +183,7 @@ t.test('the end of a writer is one update of a day', async (t) => {
   t.equal(found?.claims.size, 0);
 });
 
-t.test('the counts of ended processes and days are one sum', async (t) => {
+t.test('sums the counts of ended processes and days', async (t) => {
   const { startProcess, stored, forward } = await start(t);
   for (let run = 1; run <= 3; run += 1) {
     const { usage, count } = startProcess();
@@ -207,7 +207,7 @@ t.test('the counts of ended processes and days are one sum', async (t) => {
   t.equal(await b.hits(), 18);
 });
 
-t.test('a process that is killed loses only what it has not stored', async (t) => {
+t.test('loses only unstored counts with a killed process', async (t) => {
   const { startProcess } = await start(t);
   const killed = startProcess();
   killed.count(3);
@@ -219,7 +219,7 @@ t.test('a process that is killed loses only what it has not stored', async (t) =
   t.equal(await next.hits(), 7);
 });
 
-t.test('while the store is unavailable, a process continues to count for each day', async (t) => {
+t.test('continues to count per day while the store is unavailable', async (t) => {
   const { startProcess, stored, faults, written, forward } = await start(t);
   const { usage, count } = startProcess();
   faults.storeAway = true;
@@ -241,7 +241,7 @@ t.test('while the store is unavailable, a process continues to count for each da
   t.equal(written.length, 3, 'what is stored is not written again');
 });
 
-t.test('a write that fails does not hold up those of other projects, and limits', async (t) => {
+t.test("does not delay other projects' writes, or limits, for a failing write", async (t) => {
   const { records, startProcess, faults, failures } = await start(t);
   const [a, b] = [startProcess(), startProcess()];
   const limited = { _id: project, limits: { rendersPerDay: null, bytesPerDay: 1_000 } };
@@ -261,7 +261,7 @@ t.test('a write that fails does not hold up those of other projects, and limits'
   t.equal(await a.hits('prj_120'), 1, 'it is stored later');
 });
 
-t.test('only projects with new counts are written', async (t) => {
+t.test('writes only projects with new counts', async (t) => {
   const { startProcess, written } = await start(t);
   const { usage, count } = startProcess();
   const id = (index: number) => `prj_${String(index).padStart(16, '0')}`;
@@ -273,7 +273,7 @@ t.test('only projects with new counts are written', async (t) => {
   t.same(written.slice(30), [id(7)]);
 });
 
-t.test('the totals in memory are limited, and stored ones are removed first', async (t) => {
+t.test('limits the totals in memory, and removes stored totals first', async (t) => {
   const totals = new UsageTotals(() => noon);
   const counts = Array.from({ length: 60_001 }, (_, index) => new RequestCounts(`p${index}`));
   const countAll = () => {
@@ -295,7 +295,7 @@ t.test('the totals in memory are limited, and stored ones are removed first', as
   t.not(totals.of(oldest)?.writer, oldest.writer, 'another writer, whose counts begin at 0');
 });
 
-t.test('a limit counts what all processes have used', async (t) => {
+t.test("counts all processes' usage towards a limit", async (t) => {
   const { startProcess, forward, faults } = await start(t);
   const limits = { rendersPerDay: null, bytesPerDay: 1_000 };
   const limited = { _id: project, limits };
@@ -329,7 +329,7 @@ t.test('a limit counts what all processes have used', async (t) => {
   for (const process of [a, b]) t.equal(await admits(process), true, 'the next day');
 });
 
-t.test('renders in progress count towards a limit', async (t) => {
+t.test('counts renders in progress towards a limit', async (t) => {
   const { startProcess } = await start(t);
   const { usage } = startProcess();
   const limited = { _id: project, limits: { rendersPerDay: 3, bytesPerDay: null } };
@@ -342,7 +342,7 @@ t.test('renders in progress count towards a limit', async (t) => {
   await t.resolves(admit());
 });
 
-t.test('processes exceed a limit of renders by at most one render each', async (t) => {
+t.test('exceeds a render limit by at most one render per process', async (t) => {
   const { startProcess, faults } = await start(t);
   const processes = Array.from({ length: 4 }, startProcess);
   const limited = (rendersPerDay: number) => ({
@@ -377,7 +377,7 @@ t.test('processes exceed a limit of renders by at most one render each', async (
   await t.resolves(startProcess().usage.limits.admit(limited(5)), 'while the store is away');
 });
 
-t.test('large limits are exceeded by at most a hundredth by each process', async (t) => {
+t.test('exceeds large limits by at most a hundredth per process', async (t) => {
   const { startProcess } = await start(t);
   const processes = [startProcess(), startProcess(), startProcess()];
   const limited = { _id: project, limits: { rendersPerDay: 300, bytesPerDay: null } };
@@ -391,7 +391,7 @@ t.test('large limits are exceeded by at most a hundredth by each process', async
   t.ok(admitted >= 300 && admitted <= 306, `${admitted} renders`);
 });
 
-t.test('usage expires after 400 days', async (t) => {
+t.test('deletes usage after 400 days', async (t) => {
   const { db, records } = await start(t);
   const totals = (date: string) => ({ project, date, writer: 'p1', counts: { memory: 1 } });
   await records.write([totals('2026-11-22')]);

@@ -24,7 +24,7 @@ function disconnect(port: number, target: string, afterMs: number) {
 }
 
 eachHttpServer(
-  '1,000 disconnects leave no work and no errors',
+  'leaves no work and no errors after 1,000 disconnects',
   async (t, { environment }) => {
     const { url, port, origin, project, log, ...service } = await startFrontEnd(t, environment);
     let open = 0;
@@ -82,12 +82,12 @@ eachHttpServer(
 );
 
 eachHttpServer(
-  'a disconnect or a slow client does not affect other clients',
+  'serves other clients during a disconnect or next to a slow client',
   async (t, { environment }) => {
     const service = await startFrontEnd(t, environment);
     const { url, port, origin, image } = service;
 
-    await t.test('a client gets its image when another disconnects', async (t) => {
+    await t.test('delivers an image although another client disconnects', async (t) => {
       const source = held(await picture(800, 600));
       origin.serve('/a.jpg', source.reply);
       const leaving = get(url + image('/a.jpg', 'w=100'));
@@ -105,7 +105,7 @@ eachHttpServer(
       t.equal(origin.requests.get('/a.jpg'), 1);
     });
 
-    await t.test('a slow client gets the whole body', async (t) => {
+    await t.test('delivers the whole body to a slow client', async (t) => {
       const raw = { width: 1_000, height: 1_000, channels: 3 } as const;
       const noise = sharp(randomBytes(3_000_000), { raw });
       origin.serve('/noise.png', await noise.png({ compressionLevel: 1 }).toBuffer());

@@ -10,7 +10,7 @@ import { picture, startTestOrigin } from './origin.ts';
 import { json, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
-t.test('the admin command works beside a running service', async (t) => {
+t.test('runs the admin command next to a running service', async (t) => {
   const environment = { SERVICE_BASE_URL: 'https://cdn.example/assets/' };
   const service = await startService(t, { environment });
   const admin = startAdmin(t, service);
@@ -23,7 +23,7 @@ t.test('the admin command works beside a running service', async (t) => {
   t.match(list, new RegExp(`${id} .*a\\.example \\*\\.b\\.example`));
   t.notOk(list.includes('\u001b'), 'names have no control characters');
 
-  t.test('it validates input as the control plane does', async (t) => {
+  t.test('validates input like the control plane', async (t) => {
     const refused: readonly (readonly [RegExp, ...string[]])[] = [
       [/^--origin must be/, '--origin', 'https://u:p@a.example/'],
       [/^the host of --origin must be a public/, '--origin', 'http://10.0.0.1/'],
@@ -41,7 +41,7 @@ t.test('the admin command works beside a running service', async (t) => {
     }
   });
 
-  t.test('presets are written as in a URL', async (t) => {
+  t.test('writes presets as in a URL', async (t) => {
     const presets = (...args: string[]) => admin('presets', ...args);
     await presets('set', id, 'hero', 'width=1200&flip=&blur&dpr=AUTO&crop=1_2_3_4&bg=Tomato');
     const listed = await presets('set', id, 'card', 'w=0400');
@@ -85,7 +85,7 @@ t.test('the admin command works beside a running service', async (t) => {
     t.match(await hosts('delete', id, 'img.a.example'), /no delivery hosts/);
   });
 
-  t.test('keeps the secrets of the URLs of other services', async (t) => {
+  t.test("keeps the secrets of other services' URLs", async (t) => {
     const secrets = (...args: string[]) => admin('url-secrets', ...args);
     t.match(await secrets('list', id), /no URL secrets/);
     const set = (input: string, ...args: string[]) =>
@@ -107,7 +107,7 @@ t.test('the admin command works beside a running service', async (t) => {
     t.notMatch(await secrets('delete', id, 'imgproxy'), /imgproxy/);
   });
 
-  t.test('a key is shown once, listed without its secret, and revoked', async (t) => {
+  t.test('shows a key once, then lists it with its secret hidden, and revokes it', async (t) => {
     const created = await admin('keys', 'create', '--name', 'one', '--project', id);
     const [keyId = '', secret = ''] = created.split(/\s+/);
     t.match(secret, /^sk_[\w-]{43}$/);
@@ -121,7 +121,7 @@ t.test('the admin command works beside a running service', async (t) => {
     t.match(await admin('keys', 'list'), new RegExp(`${keyId}.*20\\d\\d-`));
   });
 
-  t.test('a key needs a scope, which the list shows', async (t) => {
+  t.test('requires a scope for a key and lists it', async (t) => {
     const create = (...options: string[]) => admin('keys', 'create', ...options);
     const refused = { code: 1, stderr: /--project <id>, --org <id> .* or --root/ };
     await t.rejects(create(), refused);
@@ -148,7 +148,7 @@ t.test('the admin command works beside a running service', async (t) => {
     }
   });
 
-  t.test('lists are JSON for programs', async (t) => {
+  t.test('prints lists as JSON for programs', async (t) => {
     const list = async (...args: string[]) => JSON.parse(await admin(...args, '--json'));
     const [project, ...others] = await list('projects', 'list');
     t.same(others, []);
@@ -169,7 +169,7 @@ t.test('the admin command works beside a running service', async (t) => {
     await admin('projects', 'delete', other, '--yes');
   });
 
-  t.test('a project gets another name and site', async (t) => {
+  t.test("changes a project's name and site", async (t) => {
     const update = (...args: string[]) => admin('projects', 'update', id, ...args);
     t.equal(await update('--name', 'New\u0007'), `${id} is New\ufffd, of https://a.example/`);
     t.match(await update('--origin', 'https://new.example/'), /of https:\/\/new\.example\/$/);
@@ -183,7 +183,7 @@ t.test('the admin command works beside a running service', async (t) => {
     }
   });
 
-  t.test('a changed signed URL is refused', async (t) => {
+  t.test('rejects a changed signed URL', async (t) => {
     const sign = (...options: string[]) => admin('projects', 'sign', id, ...options);
     const usage = { code: 1, stderr: /^error: option '--ttl <seconds>' argument '59' is invalid/ };
     await t.rejects(service.admin('projects', 'sign', id, '--ttl', '59'), usage);
@@ -206,7 +206,7 @@ t.test('the admin command works beside a running service', async (t) => {
     const merged = inside.replace('https://a', 'https:/a');
     t.not(await code(merged), 'signature_invalid', 'a proxy may merge slashes');
 
-    t.test('no URL fails while a secret is rotated', async (t) => {
+    t.test('accepts every URL during a secret rotation', async (t) => {
       const refused = (message: RegExp, ...options: string[]) =>
         t.rejects(sign(...options), { code: 1, stderr: message }, options.join(' '));
       await refused(/no old secret/, '--revoke-old');
@@ -231,7 +231,7 @@ t.test('the admin command works beside a running service', async (t) => {
     });
   });
 
-  t.test('the store of a stopped service is copied, and a backup of it restored', async (t) => {
+  t.test('copies the store of a stopped service, and restores a backup of it', async (t) => {
     const folder = shortFolder(t);
     const other = await openStore({ mongodbUrl: null, dataDir: folder }, () => {});
     t.teardown(() => other.close());
@@ -297,7 +297,7 @@ t.test('the admin command works beside a running service', async (t) => {
   });
 });
 
-t.test('the admin command prewarms, and deletes', async (t) => {
+t.test('prewarms and deletes through the admin command', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(40, 30));
   const service = await startService(t);
@@ -350,7 +350,7 @@ t.test('the admin command prewarms, and deletes', async (t) => {
   }
 });
 
-t.test('the admin command creates no store in a mistyped folder', async (t) => {
+t.test('creates no store in a mistyped folder', async (t) => {
   const parent = shortFolder(t);
   const named = join(parent, 'dtaa');
   const path = { PATH: process.env['PATH'] ?? '' };

@@ -94,146 +94,154 @@ const shares = (found: ReadonlyMap<string, string>) =>
     (name) => [...found.values()].filter((machine) => machine === name).length,
   );
 
-t.test('HAProxy', { skip: !hasHaproxy && 'haproxy is not installed' }, async (t) => {
-  execFileSync('haproxy', ['-c', '-q', '-f', join(rootPath, 'docs/deploy/haproxy.cfg')]);
-  const { machines, held } = await startMachines(t);
-  const haproxy = await startHaproxy(await example('haproxy.cfg'), addressesOf(machines));
-  t.teardown(() => haproxy.close());
-  const { url } = haproxy;
-  const machineNamed = (name: string) => machines.find((machine) => machine.name === name);
+t.test(
+  'balances sources with HAProxy',
+  { skip: !hasHaproxy && 'haproxy is not installed' },
+  async (t) => {
+    execFileSync('haproxy', ['-c', '-q', '-f', join(rootPath, 'docs/deploy/haproxy.cfg')]);
+    const { machines, held } = await startMachines(t);
+    const haproxy = await startHaproxy(await example('haproxy.cfg'), addressesOf(machines));
+    t.teardown(() => haproxy.close());
+    const { url } = haproxy;
+    const machineNamed = (name: string) => machines.find((machine) => machine.name === name);
 
-  await t.test('all spellings of a source have one machine', async (t) => {
-    await machinesOf(t, haproxy, (source) => {
-      const own = `${source.replace('.jpg', '%20b+c.jpg')}?w=1&x=%C3%BC`;
-      const direct = own.replace('?', '%3F').replace('&', '%26');
-      return [
-        `/img/${encodeURIComponent(own)}?project=${project}`,
-        `/img/?url=${encodeURIComponent(own)}&project=${project}`,
-        `/img/${encodeURIComponent(`${own}#part`)}?project=${project}`,
-        `/img/${direct.replace('https://', 'HTTPS:/')}?project=${project}`,
-      ];
+    await t.test('sends all spellings of a source to one machine', async (t) => {
+      await machinesOf(t, haproxy, (source) => {
+        const own = `${source.replace('.jpg', '%20b+c.jpg')}?w=1&x=%C3%BC`;
+        const direct = own.replace('?', '%3F').replace('&', '%26');
+        return [
+          `/img/${encodeURIComponent(own)}?project=${project}`,
+          `/img/?url=${encodeURIComponent(own)}&project=${project}`,
+          `/img/${encodeURIComponent(`${own}#part`)}?project=${project}`,
+          `/img/${direct.replace('https://', 'HTTPS:/')}?project=${project}`,
+        ];
+      });
+      await machinesOf(t, haproxy, (source) => {
+        const own = source.replace('.jpg', ';v=1.jpg');
+        return [
+          `/img/${own}?project=${project}`,
+          `/img/?url=${own}&project=${project.replace('_', '%5F')}`,
+          `/img/?a=1;url=b;project=c&url=${encodeURIComponent(own)}&project=${project}`,
+        ];
+      });
+      await machinesOf(t, haproxy, (source) => [
+        `/img/${source}%zz?project=${project}`,
+        `/img/${encodeURIComponent(`${source}%zz`)}?project=${project}`,
+      ]);
     });
-    await machinesOf(t, haproxy, (source) => {
-      const own = source.replace('.jpg', ';v=1.jpg');
-      return [
-        `/img/${own}?project=${project}`,
-        `/img/?url=${own}&project=${project.replace('_', '%5F')}`,
-        `/img/?a=1;url=b;project=c&url=${encodeURIComponent(own)}&project=${project}`,
-      ];
-    });
-    await machinesOf(t, haproxy, (source) => [
-      `/img/${source}%zz?project=${project}`,
-      `/img/${encodeURIComponent(`${source}%zz`)}?project=${project}`,
-    ]);
-  });
 
-  const before = await machinesOf(t, haproxy);
-  for (const share of shares(before)) t.ok(share > 40, `${shares(before)}`);
+    const before = await machinesOf(t, haproxy);
+    for (const share of shares(before)) t.ok(share > 40, `${shares(before)}`);
 
-  await t.test(
-    'the service gets the unchanged request target and the address of the client',
-    async (t) => {
-      const source = sources[0] ?? '';
-      const target = `/img/${encodeURIComponent(source)}?project=${project}&exp=1&sig=a%2Bb`;
-      const machine = machineNamed(await machineOf(url + target));
-      t.equal(machine?.target, target, 'signatures cover it');
-      t.match(machine?.headers, { 'x-forwarded-for': '127.0.0.1' });
-    },
-  );
-
-  await t.test('other paths are distributed evenly', async (t) => {
-    const counts = new Map<string, number>();
-    for (let n = 0; n < 9; n++) {
-      const name = await machineOf(`${url}/api/sdk/v1/projects?project=${project}`);
-      counts.set(name, (counts.get(name) ?? 0) + 1);
-    }
-    t.same([...counts.values()], [3, 3, 3]);
-  });
-
-  await t.test('under load no machine gets more than half above the mean', async (t) => {
-    const target = `/img/https://e.test/held.jpg?project=${project}`;
-    const own = machineNamed(await Promise.race([machineOf(url + target), released()]));
-    const start = new Map(machines.map((machine) => [machine, machine.requests]));
-    const all = Array.from({ length: 120 }, () => machineOf(url + target));
-    await until('all have arrived', () => held.length === 120);
-    const added = machines.map((machine) => machine.requests - (start.get(machine) ?? 0));
-    const most = own === undefined ? 0 : (added[machines.indexOf(own)] ?? 0);
-    t.ok(most >= 60 && most <= 92, `60, and half of 60 at most: ${added}`);
-    for (const response of held.splice(0)) response.end();
-    await Promise.all(all);
-
-    /** Releases the first request; never resolves. */
-    async function released(): Promise<never> {
-      await until('the first', () => held.length === 1);
-      for (const response of held.splice(0)) response.end();
-      return new Promise(() => {});
-    }
-  });
-
-  await t.test('only the sources of a machine that is not ready move', async (t) => {
-    const two = machineNamed('two');
-    if (two === undefined) return;
-    two.ready = false;
-    const own = sources.filter((source) => before.get(source) === 'two');
-    await until('it gets no requests', async () => {
-      const { requests } = two;
-      for (const source of own) await machineOf(url + formsOf(source)[0]);
-      return two.requests === requests;
-    });
-    const after = await machinesOf(t, haproxy);
-    const moved = sources.filter((source) => after.get(source) !== before.get(source));
-    t.same(moved, own);
-    t.equal(new Set(own.map((source) => after.get(source))).size, 2, 'both others get some');
-    two.ready = true;
-    await until('they return', async () => {
-      for (const source of own) {
-        if ((await machineOf(url + formsOf(source)[0])) !== 'two') return false;
-      }
-      return true;
-    });
-  });
-
-  await t.test('no request fails when a machine is killed', async (t) => {
-    const own = sources.find((source) => before.get(source) === 'three') ?? '';
-    const inProgress = machineOf(`${url}/img/${own}?project=${project}&held`);
-    await until('it has a request', () => held.length === 1);
-    await machineNamed('three')?.close();
-    await until('another machine has it', () => held.length === 2);
-    held[1]?.end();
-    t.not(await inProgress, 'three');
-    const after = await machinesOf(t, haproxy, (source) => formsOf(source).slice(0, 1));
-    const moved = sources.filter((source) => after.get(source) !== before.get(source));
-    t.same(
-      moved,
-      sources.filter((source) => before.get(source) === 'three'),
+    await t.test(
+      "passes the unchanged request target and the client's address to the service",
+      async (t) => {
+        const source = sources[0] ?? '';
+        const target = `/img/${encodeURIComponent(source)}?project=${project}&exp=1&sig=a%2Bb`;
+        const machine = machineNamed(await machineOf(url + target));
+        t.equal(machine?.target, target, 'signatures cover it');
+        t.match(machine?.headers, { 'x-forwarded-for': '127.0.0.1' });
+      },
     );
-    t.same(new Set(after.values()), new Set(['one', 'two']));
-  });
-});
 
-t.test('nginx', { skip: !hasNginx && 'nginx is not installed' }, async (t) => {
-  const { machines } = await startMachines(t);
-  const text = await example('nginx.conf');
-  const nginx = await startNginx('nginx', (folder, port) =>
-    text
-      .replace('/var/cache/nginx/image-delivery', `${folder}/cache`)
-      .replace(
-        'server 127.0.0.1:3000;',
-        addressesOf(machines)
-          .map((address) => `server ${address};`)
-          .join(' '),
-      )
-      .replace('listen 80;', `listen 127.0.0.1:${port};`),
-  );
-  t.teardown(() => nginx.close());
-  const found = await machinesOf(t, nginx);
-  for (const share of shares(found)) t.ok(share > 40, `${shares(found)}`);
-  const others = new Set<string>();
-  await until('other paths go to all', async () => {
-    others.add(await machineOf(`${nginx.url}/api/health`));
-    return others.size === 3;
-  });
-});
+    await t.test('distributes other paths evenly', async (t) => {
+      const counts = new Map<string, number>();
+      for (let n = 0; n < 9; n++) {
+        const name = await machineOf(`${url}/api/sdk/v1/projects?project=${project}`);
+        counts.set(name, (counts.get(name) ?? 0) + 1);
+      }
+      t.same([...counts.values()], [3, 3, 3]);
+    });
+
+    await t.test('gives each machine at most 1.5 times the mean load', async (t) => {
+      const target = `/img/https://e.test/held.jpg?project=${project}`;
+      const own = machineNamed(await Promise.race([machineOf(url + target), released()]));
+      const start = new Map(machines.map((machine) => [machine, machine.requests]));
+      const all = Array.from({ length: 120 }, () => machineOf(url + target));
+      await until('all have arrived', () => held.length === 120);
+      const added = machines.map((machine) => machine.requests - (start.get(machine) ?? 0));
+      const most = own === undefined ? 0 : (added[machines.indexOf(own)] ?? 0);
+      t.ok(most >= 60 && most <= 92, `60, and half of 60 at most: ${added}`);
+      for (const response of held.splice(0)) response.end();
+      await Promise.all(all);
+
+      /** Releases the first request; never resolves. */
+      async function released(): Promise<never> {
+        await until('the first', () => held.length === 1);
+        for (const response of held.splice(0)) response.end();
+        return new Promise(() => {});
+      }
+    });
+
+    await t.test('moves only the sources of an unready machine', async (t) => {
+      const two = machineNamed('two');
+      if (two === undefined) return;
+      two.ready = false;
+      const own = sources.filter((source) => before.get(source) === 'two');
+      await until('it gets no requests', async () => {
+        const { requests } = two;
+        for (const source of own) await machineOf(url + formsOf(source)[0]);
+        return two.requests === requests;
+      });
+      const after = await machinesOf(t, haproxy);
+      const moved = sources.filter((source) => after.get(source) !== before.get(source));
+      t.same(moved, own);
+      t.equal(new Set(own.map((source) => after.get(source))).size, 2, 'both others get some');
+      two.ready = true;
+      await until('they return', async () => {
+        for (const source of own) {
+          if ((await machineOf(url + formsOf(source)[0])) !== 'two') return false;
+        }
+        return true;
+      });
+    });
+
+    await t.test('serves all requests when a machine dies', async (t) => {
+      const own = sources.find((source) => before.get(source) === 'three') ?? '';
+      const inProgress = machineOf(`${url}/img/${own}?project=${project}&held`);
+      await until('it has a request', () => held.length === 1);
+      await machineNamed('three')?.close();
+      await until('another machine has it', () => held.length === 2);
+      held[1]?.end();
+      t.not(await inProgress, 'three');
+      const after = await machinesOf(t, haproxy, (source) => formsOf(source).slice(0, 1));
+      const moved = sources.filter((source) => after.get(source) !== before.get(source));
+      t.same(
+        moved,
+        sources.filter((source) => before.get(source) === 'three'),
+      );
+      t.same(new Set(after.values()), new Set(['one', 'two']));
+    });
+  },
+);
+
+t.test(
+  'balances sources with nginx',
+  { skip: !hasNginx && 'nginx is not installed' },
+  async (t) => {
+    const { machines } = await startMachines(t);
+    const text = await example('nginx.conf');
+    const nginx = await startNginx('nginx', (folder, port) =>
+      text
+        .replace('/var/cache/nginx/image-delivery', `${folder}/cache`)
+        .replace(
+          'server 127.0.0.1:3000;',
+          addressesOf(machines)
+            .map((address) => `server ${address};`)
+            .join(' '),
+        )
+        .replace('listen 80;', `listen 127.0.0.1:${port};`),
+    );
+    t.teardown(() => nginx.close());
+    const found = await machinesOf(t, nginx);
+    for (const share of shares(found)) t.ok(share > 40, `${shares(found)}`);
+    const others = new Set<string>();
+    await until('other paths go to all', async () => {
+      others.add(await machineOf(`${nginx.url}/api/health`));
+      return others.size === 3;
+    });
+  },
+);
 
 /** Why this machine's Caddy cannot run the example; false if it can. */
 function caddyProblem(): string | false {
@@ -244,7 +252,7 @@ function caddyProblem(): string | false {
   return !isNew && `the example needs Caddy 2.8: ${version.trim()}`;
 }
 
-t.test('Caddy', { skip: caddyProblem() }, async (t) => {
+t.test('balances sources with Caddy', { skip: caddyProblem() }, async (t) => {
   const { machines } = await startMachines(t);
   const text = await example('Caddyfile');
   const caddy = await startServer(

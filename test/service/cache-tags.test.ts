@@ -27,7 +27,7 @@ const tagsOf = ({ status, headers }: Response) => ({
   spaces: headers.get('surrogate-key'),
 });
 
-t.test('every image response names its project, source and watermark', async (t) => {
+t.test('names the project, source and watermark in every image response', async (t) => {
   const { origin, project, store, image, load, expected } = await start(t);
   const isTagged = (response: Response, status: number, tags = expected) =>
     t.match(tagsOf(response), { status, commas: tags.join(','), spaces: tags.join(' ') });
@@ -70,7 +70,7 @@ t.test('every image response names its project, source and watermark', async (t)
   ]);
 });
 
-t.test('headers with other names, also of signed URLs', async (t) => {
+t.test('sends tags in other headers, even for signed URLs', async (t) => {
   const { origin, project, store, load, expected } = await start(t, 'CDN-Tag, xkey');
   const { signingSecret } = (await store.projects.requireSignatures(project, null)) ?? {};
   const path = `/img/${origin.url}/a.png`;
@@ -85,7 +85,7 @@ t.test('headers with other names, also of signed URLs', async (t) => {
   }
 });
 
-t.test('no tags', async (t) => {
+t.test('sends no tags if they are off', async (t) => {
   const { load, expected } = await start(t, 'none');
   const { status, headers } = await load();
   t.equal(status, 200);

@@ -29,7 +29,7 @@ async function everywhere(
   });
 }
 
-t.test('a changed project takes effect in every process', async (t) => {
+t.test('applies a project change in every process', async (t) => {
   const { service, origin, project, image } = await startDelivery(t, {
     environment: { SERVICE_PROCESSES: '2' },
   });
@@ -60,7 +60,7 @@ t.test('a changed project takes effect in every process', async (t) => {
   });
 });
 
-t.test('a signed URL works until it expires, also from the caches', async (t) => {
+t.test('accepts a signed URL until it expires, even from the caches', async (t) => {
   const { url, origin, store, project } = await startFrontEnd(t);
   origin.serve('/a.jpg', await picture(400, 300));
   const { signingSecret } = (await store.projects.requireSignatures(project, 60)) ?? {};

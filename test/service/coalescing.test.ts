@@ -32,16 +32,16 @@ async function rendersOnce(t: Test, { service, origin, image }: Delivery): Promi
   t.equal(rendered.length, 1, 'one transform');
 }
 
-t.test('two processes render an image once without a disk cache', async (t) => {
+t.test('renders an image once in two processes with no disk cache', async (t) => {
   const settings = { ...environment, SERVICE_DISK_CACHE_BYTES: '0' };
   await rendersOnce(t, await startDelivery(t, { environment: settings }));
 });
 
-t.test('two processes with a disk cache', async (t) => {
+t.test('coalesces in two processes with a disk cache', async (t) => {
   const delivery = await startDelivery(t, { environment });
   const { service, origin, image } = delivery;
 
-  await t.test('a follower gets the leader’s error', async (t) => {
+  await t.test('passes the leader’s error to a follower', async (t) => {
     const source = held((_, response) => void response.writeHead(500).end());
     origin.serve('/broken.jpg', source.reply);
     const url = service.url + image('/broken.jpg', 'w=300');
@@ -55,9 +55,9 @@ t.test('two processes with a disk cache', async (t) => {
     t.equal(origin.requests.get('/broken.jpg'), 1, 'no follower fetched it');
   });
 
-  await t.test('they render an image once', (t) => rendersOnce(t, delivery));
+  await t.test('renders an image once', (t) => rendersOnce(t, delivery));
 
-  await t.test('another process leads when the leading one dies', async (t) => {
+  await t.test('elects another leader when the leading process dies', async (t) => {
     const body = await picture(400, 300);
     /** What becomes of requests for a new picture when the process that leads for it dies. */
     const outcomesAt = async (path: string) => {

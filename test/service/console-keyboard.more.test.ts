@@ -4,7 +4,7 @@ import { reported, startConsole } from './console-page.ts';
 import { rootKey } from './control/control.ts';
 import { keyboardOf, someFrames } from './keyboard.ts';
 
-t.test('a user with only a keyboard', { skip: noChromium }, async (t) => {
+t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) => {
   const { api, url, opened } = await startConsole(t);
   const { page, problems } = await opened();
   const { press, type, hasFocus, tabTo, tabBackTo, losses } = await keyboardOf(page);

@@ -21,9 +21,9 @@ const gapsOf = (lists: Locator): Promise<number[]> =>
     ),
   );
 
-t.test('every page of the console in a browser', { skip: noChromium }, async (t) => {
+t.test('shows every console page in a browser', { skip: noChromium }, async (t) => {
   const { api, url, origin, source, opened } = await startConsole(t);
-  t.test('every page at all widths, light and dark, with a long name', async (t) => {
+  t.test('fits every page at all widths, light and dark, with a long name', async (t) => {
     const long = 'Donaudampfschifffahrtselektrizitätenhauptbetriebswerkbauunterbeamtengesellschaft';
     const created = await api.call('POST', '/projects', {
       json: {
@@ -104,7 +104,7 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
     t.same(problems, []);
   });
 
-  t.test('a new project shows its first picture, and its usage afterwards', async (t) => {
+  t.test("shows a new project's first image, then its usage", async (t) => {
     const created = await api.call('POST', '/projects', {
       json: { name: 'New', origin: `${origin.url}/`, allowedOrigins: [] },
     });
@@ -159,7 +159,7 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
     t.same(problems, []);
   });
 
-  t.test('a page that does not exist has a heading and a way back', async (t) => {
+  t.test('shows a heading and a way back on a missing page', async (t) => {
     const id = await api.project();
     const { page, problems } = await opened();
     await page.goto(`${url}/#/projects`);
@@ -183,7 +183,7 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
   });
 
   t.test(
-    'shows a missing worker on the service page, and on all pages after signing in',
+    'warns about a missing worker on the service page, and on all pages after signing in',
     async (t) => {
       const id = await api.project();
       const { page } = await opened();
@@ -204,7 +204,7 @@ t.test('every page of the console in a browser', { skip: noChromium }, async (t)
     },
   );
 
-  t.test('the state of the service is one', async (t) => {
+  t.test('shows the same service state everywhere on a page', async (t) => {
     const { page } = await opened();
     await page.goto(`${url}/#/service`);
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();

@@ -14,9 +14,9 @@ import {
   violationsOf,
 } from './console-page.ts';
 
-t.test('a project in the console, in a browser', { skip: noChromium }, async (t) => {
+t.test('manages a project in the console, in a browser', { skip: noChromium }, async (t) => {
   const { api, url, origin, opened } = await startConsole(t);
-  t.test('an operator', async (t) => {
+  t.test('guides an operator from sign-in to a new project', async (t) => {
     await api.project();
     const { context, page, problems } = await opened();
     await page.goto(`${url}/#/projects`);
@@ -181,7 +181,7 @@ t.test('a project in the console, in a browser', { skip: noChromium }, async (t)
     t.same((await context.storageState()).origins, []);
   });
 
-  t.test('another name, and the end of a project', async (t) => {
+  t.test('renames and deletes a project', async (t) => {
     const id = await api.project();
     const { page, problems } = await opened();
     await page.goto(`${url}/#/projects/${id}/settings`);

@@ -21,7 +21,7 @@ const isIdle = (page: Page) =>
     return busy === 'false';
   });
 
-t.test('the picture of the playground in a browser', { skip: noChromium }, async (t) => {
+t.test("shows the playground's image in a browser", { skip: noChromium }, async (t) => {
   const { api, url, source, opened } = await startConsole(t);
   const project = await api.project();
   const open = async (page: Page, options: Record<string, string>) => {
@@ -112,7 +112,7 @@ t.test('the picture of the playground in a browser', { skip: noChromium }, async
     t.same(problems, []);
   });
 
-  t.test('takes a crop, a focal point and a format from the keyboard only', async (t) => {
+  t.test('accepts a crop, a focal point and a format from the keyboard only', async (t) => {
     const { page, problems } = await opened();
     const { press, tabTo, hasFocus, losses } = await keyboardOf(page);
     await open(page, { w: '300', h: '300' });
@@ -169,7 +169,7 @@ t.test('the picture of the playground in a browser', { skip: noChromium }, async
     t.same(problems, []);
   });
 
-  t.test('moves nothing while sliders move', async (t) => {
+  t.test('keeps the layout steady while sliders move', async (t) => {
     for (const width of [1440, 1024, 768, 360]) {
       const { page, problems } = await opened({ viewport: { width, height: 900 } });
       await open(page, { w: '320' });

@@ -16,13 +16,13 @@ import {
 } from './console-page.ts';
 import { baseUrl } from './control/control.ts';
 
-t.test('the console in a browser', { skip: noChromium }, async (t) => {
+t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
   const { api, url, origin, source, opened } = await startConsole(t);
   const { port } = api.service;
   const project = await api.project();
   const withPicture = `${url}/#/?${new URLSearchParams({ project, url: source, w: '300' })}`;
 
-  t.test('a page without projects shows the next step', async (t) => {
+  t.test('shows the next step on a page with no projects', async (t) => {
     const { page, problems } = await opened();
     await page.goto(url);
     await page.getByText('npm run demo').waitFor();
@@ -42,7 +42,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, []);
   });
 
-  t.test('the playground shows how an image differs from what was requested', async (t) => {
+  t.test('shows in the playground how an image differs from the request', async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${withPicture}&fmt=webp&maxbytes=1`);
     await page.getByText('The service warns: maxbytes_exceeded').waitFor();
@@ -50,7 +50,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, []);
   });
 
-  t.test('the playground offers the layers of the project', async (t) => {
+  t.test("offers the project's layers in the playground", async (t) => {
     const layers = `/projects/${project}/layers`;
     const price = { text: { words: 'Sale', freeText: true, color: 'fff' } };
     t.equal((await api.call('PUT', `${layers}/price`, { json: price })).status, 200);
@@ -79,7 +79,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     await api.call('DELETE', `${layers}/badge`);
   });
 
-  t.test('the playground reads URLs of other services', async (t) => {
+  t.test('reads URLs of other services in the playground', async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${url}/#/sign-in`);
     await signIn(page);
@@ -111,7 +111,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.ok(problems.every((problem) => /status of 400/.test(problem)));
   });
 
-  t.test('the playground', async (t) => {
+  t.test('shows an image and its facts in the playground', async (t) => {
     const { context, page, problems } = await opened();
     await context.grantPermissions(['clipboard-read', 'clipboard-write']);
     await page.goto(withPicture);
@@ -243,7 +243,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, expected, 'the page shows errors');
   });
 
-  t.test('on a phone, in dark mode', async (t) => {
+  t.test('fits a phone, in dark mode', async (t) => {
     const { page, problems } = await opened(phone);
     await page.goto(withPicture);
     await page.getByRole('slider', { name: /^Divider/ }).waitFor();
@@ -270,7 +270,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, []);
   });
 
-  t.test('the API reference', async (t) => {
+  t.test('shows the API reference', async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${url}/docs`);
     const blocks = page.locator('.opblock');
@@ -286,7 +286,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, []);
   });
 
-  t.test('errors of navigations are pages', async (t) => {
+  t.test('shows navigation errors as pages', async (t) => {
     const { page, problems } = await opened();
     for (const path of ['/nothing', `/img/http://other.example/a/b.jpg?project=${project}`]) {
       await page.goto(url + path);
@@ -300,7 +300,7 @@ t.test('the console in a browser', { skip: noChromium }, async (t) => {
     t.match(problems, [/status of 404/, /status of 403/]);
   });
 
-  t.test('a key with many projects', async (t) => {
+  t.test('lists many projects of a key', async (t) => {
     const { _id: orgId } = await api.store.organisations.create('Many');
     const ids: string[] = [];
     for (let n = 0; n < 120; n += 1) {

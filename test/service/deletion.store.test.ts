@@ -49,7 +49,7 @@ async function fill({ call, issue, store }: Control, project: string): Promise<v
   await store.usage.write([{ ...day, writer: 'a', counts: { memory: 1 } }]);
 }
 
-t.test('a deleted project', async (t) => {
+t.test('deletes a project', async (t) => {
   const bucket = await startTestS3(t);
   const link = await storeLink(t);
   const receiver = await startReceiver(t);
@@ -68,7 +68,7 @@ t.test('a deleted project', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(40, 30));
 
-  await t.test('is gone from every process, memory, disk, the bucket and the CDN', async (t) => {
+  await t.test('removes it from every process, memory, disk, the bucket and the CDN', async (t) => {
     const project = await control.project();
     const image = imagesOf(origin, project)('/a.jpg', 'fmt=png');
     const get = async ({ url }: Service) => {
@@ -117,7 +117,7 @@ t.test('a deleted project', async (t) => {
     );
   });
 
-  await t.test('has no prewarming any more, when that is asked for', async (t) => {
+  await t.test('removes its prewarming on request', async (t) => {
     const project = await control.project();
     const other = await control.project();
     const source = held(await picture(40, 30));
@@ -141,7 +141,7 @@ t.test('a deleted project', async (t) => {
   });
 });
 
-t.test('a deletion during which all processes are killed is whole or has not begun', async (t) => {
+t.test('completes or does not start a deletion when all processes die', async (t) => {
   const link = await storeLink(t);
   const environment = { SERVICE_MONGODB_URL: link.url };
   const control = await startControl(t, environment);

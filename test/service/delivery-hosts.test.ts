@@ -69,7 +69,7 @@ async function setHost(
 }
 
 eachHttpServer(
-  'delivers the sources below the base of a host',
+  "delivers the sources below a host's base",
   async (t, { environment }) => {
     const { get, a, b, url, port, origin, store, image } = await startTwoSites(t, environment);
     const query = 'w=20&fmt=png';
@@ -87,7 +87,7 @@ eachHttpServer(
     const warned = await get('img.a.example', '/pic.png?zoom=2&utm_source=x');
     t.equal(warned.headers.get('x-image-warnings'), 'parameter_unknown;name="zoom"');
 
-    t.test('paths below /img are of the project of the host', async (t) => {
+    t.test("maps paths below /img to the host's project", async (t) => {
       const source = encodeURIComponent(`${origin.url}/outside.png`);
       for (const target of [`/img/${source}?fmt=png`, `/img/?url=${source}&fmt=png&project=${a}`]) {
         for (let i = 0; i < 2; i += 1) t.equal(widthOf(await get('img.a.example', target)), 80);
@@ -104,7 +104,7 @@ eachHttpServer(
       }
     });
 
-    t.test('the path stays below the base', async (t) => {
+    t.test('keeps the path below the base', async (t) => {
       for (const path of ['/../outside.png', '/%2e%2e/outside.png', '/x/../../b/pic.png']) {
         const { status, headers } = await get('img.a.example', path);
         t.equal(status, 400, path);
@@ -129,7 +129,7 @@ eachHttpServer(
       });
     });
 
-    t.test('other hosts have no pictures, and the service itself stays', async (t) => {
+    t.test('serves no images, but the service itself, on other hosts', async (t) => {
       const nowhere = await get('img.c.example', '/pic.png');
       t.equal(nowhere.status, 404);
       t.match(JSON.parse(nowhere.body.toString()), { code: 'endpoint_not_found' });
@@ -150,7 +150,7 @@ eachHttpServer(
       connection.close();
     });
 
-    t.test('a change of the host is seen within two seconds', async (t) => {
+    t.test('applies a host change within two seconds', async (t) => {
       t.equal(widthOf(await get('moving.example', '/pic.png?fmt=png')), 0);
       await setHost(store.projects, a, 'moving.example', `${origin.url}/a/`);
       const widthIs = (width: number) => async () =>
@@ -166,7 +166,7 @@ eachHttpServer(
       t.equal((await get('img.b.example', '/pic.png?fmt=png')).status, 404);
     });
 
-    t.test('a purge of the project is one of its hosts', async (t) => {
+    t.test("purges the host's images with the project's purge", async (t) => {
       origin.serve('/a/pic.png', await picture(44, 30));
       t.equal(widthOf(await get('img.a.example', '/pic.png?fmt=png')), 40, 'cached');
       await store.projects.purge(a, null);
@@ -178,7 +178,7 @@ eachHttpServer(
   defaultHttpServer,
 );
 
-eachHttpServer('returns no picture of the wrong project', async (t, { name, environment }) => {
+eachHttpServer('returns no image of the wrong project', async (t, { name, environment }) => {
   const { get, send, origin, store, a } = await startTwoSites(t, environment);
   const target = '/pic.png?fmt=png';
   // Both are in the caches, so that hits are played with too.
@@ -239,7 +239,7 @@ eachHttpServer('returns no picture of the wrong project', async (t, { name, envi
 });
 
 eachHttpServer(
-  'returns no picture of the wrong project for URLs of other services',
+  "returns no image of the wrong project for other services' URLs",
   async (t, { name, environment }) => {
     const { get, send, origin, store, a, b, port } = await startTwoSites(t, environment);
     origin.serve('/a/a.jpg', await picture(160, 100));
@@ -312,7 +312,7 @@ const unsizedUrls: Readonly<Record<string, string>> = {
 };
 
 eachHttpServer(
-  'delivers URLs of other services as the native ones',
+  "delivers other services' URLs like native URLs",
   async (t, { environment }) => {
     const { get, origin, store, url, createProject } = await startTwoSites(t, environment);
     origin.serve('/shop/a.jpg', await picture(1600, 1000));
@@ -460,7 +460,7 @@ eachHttpServer(
 );
 
 eachHttpServer(
-  'needs signatures of the host and the project',
+  'requires the signatures of the host and the project',
   async (t, { environment }) => {
     const { get, store, origin, a, b } = await startTwoSites(t, environment);
     const [first, second] = await Promise.all(
@@ -525,7 +525,7 @@ eachHttpServer(
 );
 
 eachHttpServer(
-  'has the API on its own host only, if so set',
+  'serves the API on its own host only, if so set',
   async (t, { environment }) => {
     const { get, send, url } = await startTwoSites(t, {
       ...environment,

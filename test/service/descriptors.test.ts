@@ -14,7 +14,7 @@ const prlimitFailure =
   spawnSync('prlimit', ['--version']).status !== 0 && "there is no util-linux' prlimit";
 
 t.test(
-  'processes without a free descriptor do not end, and a front end that dies then is replaced later',
+  'survives a lack of file descriptors, and replaces a front end that dies meanwhile',
   { skip: prlimitFailure },
   async (t) => {
     const opsPort = await freePort();
@@ -64,7 +64,7 @@ const descriptors = 400;
 const skipNetworks = process.platform !== 'linux' && 'other systems have one loopback address';
 
 eachHttpServer(
-  'serves a neighbour of idle connections from 200 networks',
+  'serves a client next to idle connections from 200 networks',
   async (t, { environment }) => {
     const reason = prlimitFailure || skipNetworks;
     if (reason !== false) return t.comment(reason);

@@ -16,7 +16,7 @@ const optional = new Set([
   'x-image-warnings',
 ]);
 
-t.test('the OpenAPI document declares the statuses, types and headers of responses', async (t) => {
+t.test('declares all response statuses, types and headers in the OpenAPI document', async (t) => {
   const key = 'sk_key-of-the-client';
   const service = await startFrontEnd(t, { SERVICE_ROOT_API_KEY: key });
   const { url, origin, project: own } = service;

@@ -26,7 +26,7 @@ const untrusted: ReadonlyArray<readonly [origin: keyof TlsOrigins['origins'], wo
   ['closed in the handshake', /closed the connection during the TLS handshake/],
 ];
 
-t.test('the error of an untrusted TLS source names its cause', async (t) => {
+t.test('names the cause in the error of an untrusted TLS source', async (t) => {
   const { authority, origins } = await startTlsOrigins(t, await picture(40, 30));
   const file = join(t.testdir({ 'authority.pem': authority }), 'authority.pem');
   // Node reads this variable when a process starts.
@@ -43,7 +43,7 @@ t.test('the error of an untrusted TLS source names its cause', async (t) => {
 });
 
 eachHttpServer(
-  'every error of the image endpoint names its cause',
+  'names the cause in every error of the image endpoint',
   async (t, { environment }) => {
     const service = await startFrontEnd(t, {
       ...environment,
@@ -173,7 +173,7 @@ eachHttpServer(
       );
     }
 
-    t.test('a missing path names the path that it probably stands for', async (t) => {
+    t.test('suggests the likely path for a missing path', async (t) => {
       const meant = {
         '/health': '/api/health',
         '/healthz': '/api/health',
@@ -196,7 +196,7 @@ eachHttpServer(
       t.match(long.message, /^GET \/health\/{193} does not exist\.$/);
     });
 
-    t.test('a query that was lost, because the source was not encoded, is named', async (t) => {
+    t.test('names a query that an unencoded source lost', async (t) => {
       origin.serve('/asset', (request, response) => {
         const isWhole = request.url === '/asset?id=42&token=s3cret';
         response.writeHead(isWhole ? 200 : 403, { 'content-type': 'image/jpeg' });
@@ -254,7 +254,7 @@ eachHttpServer(
       t.match(await messageOf(`/img/${inSource}`), /It is a part of the source URL/);
     });
 
-    t.test('failures of a source server that responds have their own next steps', async (t) => {
+    t.test('suggests specific next steps for error responses of a source server', async (t) => {
       origin.serve('/loop', (_, response) => {
         response.writeHead(302, { location: '/loop' }).end();
       });
@@ -282,7 +282,7 @@ eachHttpServer(
       }
     });
 
-    t.test('the service is not a source, even at an allowed address', async (t) => {
+    t.test('refuses the service as a source, even at an allowed address', async (t) => {
       const loop = `/img/${service.url}/api/health?project=${project}`;
       const response = await fetch(service.url + loop);
       t.equal(response.status, 403);
@@ -299,7 +299,7 @@ eachHttpServer(
       t.equal(origin.requests.get('/proxy'), 1);
     });
 
-    t.test('a broken origin is fetched again only after some seconds', async (t) => {
+    t.test('waits some seconds before it fetches from a broken origin again', async (t) => {
       origin.serve('/unstable.jpg', (_, response) => void response.writeHead(503).end());
       for (const w of [10, 20, 30])
         t.equal((await fetch(service.url + of('/unstable.jpg', `&w=${w}`))).status, 502);
@@ -325,7 +325,7 @@ eachHttpServer(
       t.equal((await slow).headers.get('x-fallback'), 'source_timeout');
     });
 
-    t.test('a fallback replaces a source that fails', async (t) => {
+    t.test('replaces a failing source with a fallback', async (t) => {
       const load = (path: string, more = fallback('/spare.png'), init: RequestInit = {}) =>
         fetch(service.url + of(path, `&w=30&fmt=png${more}`), init);
       const replaced = [
@@ -405,7 +405,7 @@ eachHttpServer(
       await failed(await fetch(url.replace('spare', 'spore')), 'signature_invalid');
     });
 
-    t.test('navigations of browsers get error pages, other requests JSON', async (t) => {
+    t.test('sends error pages to browser navigations, and JSON to other requests', async (t) => {
       const navigation = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
       const load = (path: string, accept: string) =>
         fetch(service.url + path, { headers: { accept } });
@@ -435,7 +435,7 @@ eachHttpServer(
       t.match(await json(await load('/api/nothing', navigation)), { code: 'endpoint_not_found' });
     });
 
-    t.test('the files of the console', async (t) => {
+    t.test("serves the console's files", async (t) => {
       const index = await fetch(`${service.url}/`);
       t.equal(index.headers.get('cache-control'), 'no-cache');
       const files = [...(await index.text()).matchAll(/(?:href|src)="(console\/[^"]+)"/g)].map(
@@ -479,7 +479,7 @@ eachHttpServer(
   more ? httpServers : defaultHttpServer,
 );
 
-eachHttpServer('browsers can read why an image failed', async (t, { name, environment }) => {
+eachHttpServer('tells browsers why an image failed', async (t, { name, environment }) => {
   const service = await startFrontEnd(t, environment);
   const { origin, project } = service;
   origin.serve('/a.jpg', await picture(40, 30));

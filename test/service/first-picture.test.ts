@@ -3,7 +3,7 @@ import t from 'tap';
 import { picture } from './origin.ts';
 import { startDelivery, startService } from './service.ts';
 
-t.test('an image is rendered, then comes from memory, after a restart from disk', async (t) => {
+t.test('renders an image, then serves it from memory, and after a restart from disk', async (t) => {
   const { service, origin, image } = await startDelivery(t);
   origin.serve('/a.jpg', await picture(900, 600));
   const url = service.url + image('/a.jpg', 'w=300&fmt=webp');
@@ -13,7 +13,7 @@ t.test('an image is rendered, then comes from memory, after a restart from disk'
   t.equal(first.status, 200);
   t.match(await sharp(body).metadata(), { format: 'webp', width: 300, height: 200 });
 
-  t.test('the first response has the documented headers', async (t) => {
+  t.test('sends the documented headers with the first response', async (t) => {
     t.equal(first.headers.get('content-type'), 'image/webp');
     t.equal(first.headers.get('cache-control'), 'public, max-age=31536000, immutable');
     t.equal(first.headers.get('accept-ch'), 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width');
@@ -31,7 +31,7 @@ t.test('an image is rendered, then comes from memory, after a restart from disk'
     t.match(first.headers.get('x-request-id'), /^[\w-]+$/);
   });
 
-  t.test('repeated requests get the same bytes from memory', async (t) => {
+  t.test('returns the same bytes from memory to repeated requests', async (t) => {
     for (const _ of [1, 2]) {
       const again = await fetch(url);
       t.equal(again.headers.get('x-cache'), 'memory');
@@ -40,7 +40,7 @@ t.test('an image is rendered, then comes from memory, after a restart from disk'
     }
   });
 
-  t.test('HEAD has the headers of GET', async (t) => {
+  t.test('returns the headers of GET to HEAD', async (t) => {
     for (const target of [url, `${url}&q=55`]) {
       const head = await fetch(target, { method: 'HEAD' });
       const get = await fetch(target);
@@ -52,7 +52,7 @@ t.test('an image is rendered, then comes from memory, after a restart from disk'
     }
   });
 
-  t.test('a matching If-None-Match gets 304', async (t) => {
+  t.test('returns 304 for a matching If-None-Match', async (t) => {
     const etag = first.headers.get('etag') ?? '';
     for (const value of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
       const response = await fetch(url, { headers: { 'if-none-match': value } });
@@ -66,7 +66,7 @@ t.test('an image is rendered, then comes from memory, after a restart from disk'
     await other.arrayBuffer();
   });
 
-  t.test('after a restart the image comes from disk, without a fetch', async (t) => {
+  t.test('reads the image from disk after a restart, with no fetch', async (t) => {
     t.equal(await service.end('SIGTERM'), 0);
     const { dataDir, port, environment } = service;
     const restarted = await startService(t, { dataDir, port, environment });

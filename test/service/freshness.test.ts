@@ -94,7 +94,7 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
 
 const minute = { sourceAge: 60, browserAge: 30 };
 
-t.test('an unchanged source is asked after its age, and renders nothing', async (t) => {
+t.test('revalidates an unchanged source after its age, and renders no image again', async (t) => {
   const { publish, get, forward, asked, requests } = await start(t, minute);
   const lastModified = 'Sun, 22 Nov 2026 10:00:00 GMT';
   await publish(1, { etag: 'W/"1"', 'last-modified': lastModified });
@@ -114,7 +114,7 @@ t.test('an unchanged source is asked after its age, and renders nothing', async 
   t.equal(requests.length, 2, 'the age begins again');
 });
 
-t.test('a redirect that moves to an older file changes the image', async (t) => {
+t.test('updates the image after a redirect moves to an older file', async (t) => {
   const { serve, get, forward } = await start(t, minute);
   let current = '/new.png';
   const dates = { '/new.png': 22, '/old.png': 1 };
@@ -145,7 +145,7 @@ t.test('a redirect that moves to an older file changes the image', async (t) => 
   t.match(await get('', '/latest.png'), { version: 1, tier: 'memory' });
 });
 
-t.test('the same bytes under another validator render nothing', async (t) => {
+t.test('renders no image again for the same bytes with another validator', async (t) => {
   const { publish, get, forward, asked, tiers } = await start(t, minute);
   for (const [index, etag] of ['"1"', '"2"', '"3"'].entries()) {
     await publish(1, { etag });
@@ -156,7 +156,7 @@ t.test('the same bytes under another validator render nothing', async (t) => {
   t.equal(tiers.filter((tier) => tier === 'miss').length, 1);
 });
 
-t.test('changed bytes are rendered anew for each image that is requested', async (t) => {
+t.test('renders each requested image again after the bytes change', async (t) => {
   const { publish, get, forward, asked, requests } = await start(t, minute);
   await publish(1);
   await get();
@@ -171,7 +171,7 @@ t.test('changed bytes are rendered anew for each image that is requested', async
   t.equal(requests.length, 2, 'all are rendered from the bytes of the answer');
 });
 
-t.test('bytes that differ with every answer are rendered once for each age', async (t) => {
+t.test('renders once per age if bytes differ in every response', async (t) => {
   const { serve, get, forward, requests } = await start(t, minute);
   serve('/a.png', async (_, response) => void response.end(await pictureOf(requests.length)));
   for (const query of ['', '&w=20', '', '&w=20', '']) await get(query);
@@ -183,7 +183,7 @@ t.test('bytes that differ with every answer are rendered once for each age', asy
   t.equal(requests.length, 2);
 });
 
-t.test('an origin that fails keeps the old image for a time', async (t) => {
+t.test('keeps the old image for a time if the origin fails', async (t) => {
   const failures: Readonly<Record<string, Reply>> = {
     source_unreachable: (_, response) => void response.destroy(),
     source_forbidden: (_, response) => void response.writeHead(403).end(),
@@ -215,7 +215,7 @@ t.test('an origin that fails keeps the old image for a time', async (t) => {
   }
 });
 
-t.test('a source that does not exist any more is not served', async (t) => {
+t.test('stops serving a source that no longer exists', async (t) => {
   const { publish, serve, get, forward } = await start(t, minute);
   await publish(1);
   await get();
@@ -228,7 +228,7 @@ t.test('a source that does not exist any more is not served', async (t) => {
   await until('it exists again', async () => (await get()).version === 2);
 });
 
-t.test('a project can follow the Cache-Control of its origin', async (t) => {
+t.test("follows the origin's Cache-Control if the project says so", async (t) => {
   const { publish, get, forward, asked, requests } = await start(t, {
     sourceAge: 'origin',
     browserAge: null,
@@ -255,7 +255,7 @@ t.test('a project can follow the Cache-Control of its origin', async (t) => {
   t.match(await get(), { version: 3, tier: 'miss' }, 'it is too old to be served at once');
 });
 
-t.test('a changed watermark is a changed source', async (t) => {
+t.test('treats a changed watermark as a changed source', async (t) => {
   const { publish, get, forward, store, project, origin } = await start(t, minute);
   await publish(1);
   await publish(100, {}, '/mark.png');
@@ -273,7 +273,7 @@ t.test('a changed watermark is a changed source', async (t) => {
   await until('the new one', async () => (await get()).version === 200);
 });
 
-t.test('a changed picture of a layer is a changed source', async (t) => {
+t.test("treats a layer's changed image as a changed source", async (t) => {
   const { publish, get, forward, store, project, origin } = await start(t, minute);
   const url = `${origin.url}/badge.png`;
   await store.projects.setLayer(project, 'badge', { image: { url, scale: 100 } });
@@ -286,7 +286,7 @@ t.test('a changed picture of a layer is a changed source', async (t) => {
   await until('the new one', async () => (await get('&layer=badge')).version === 200);
 });
 
-t.test('prewarming asks before a stale image counts as warm', async (t) => {
+t.test('revalidates a stale image before it counts as warm in prewarming', async (t) => {
   const { publish, get, forward, warm, requests } = await start(t, minute);
   await publish(1);
   t.equal(await warm(), 204);
@@ -298,7 +298,7 @@ t.test('prewarming asks before a stale image counts as warm', async (t) => {
   t.equal(requests.length, 2);
 });
 
-t.test('a fallback follows its own source', async (t) => {
+t.test("follows a fallback's own source", async (t) => {
   const { publish, serve, get, forward, origin } = await start(t, minute);
   serve('/away.png', (_, response) => void response.writeHead(404).end());
   await publish(1);
@@ -309,7 +309,7 @@ t.test('a fallback follows its own source', async (t) => {
   await until('the new fallback', async () => (await get(query, '/away.png')).version === 2);
 });
 
-t.test('each version of a source is asked for itself', async (t) => {
+t.test('revalidates each version of a source separately', async (t) => {
   const { publish, get, forward, asked, requests } = await start(t, minute);
   await publish(1);
   await get('&v=1');
@@ -322,7 +322,7 @@ t.test('each version of a source is asked for itself', async (t) => {
   await asked(4, '&v=2');
 });
 
-t.test('a clock that is set back keeps no old image', async (t) => {
+t.test('keeps no old image after the clock goes back', async (t) => {
   const { publish, get, forward } = await start(t, minute);
   await publish(1);
   await get();
@@ -333,7 +333,7 @@ t.test('a clock that is set back keeps no old image', async (t) => {
   t.match(await get(), { tier: 'memory' });
 });
 
-t.test('images from before the source age was set are compared', async (t) => {
+t.test('compares images from before the source age existed', async (t) => {
   const never = { sourceAge: null, browserAge: null };
   const { publish, get, store, project } = await start(t, never);
   await publish(1);
@@ -345,7 +345,7 @@ t.test('images from before the source age was set are compared', async (t) => {
   await until('the new image', async () => (await get()).version === 2);
 });
 
-t.test('the processes of a machine share questions to origins, also after a restart', async (t) => {
+t.test("shares revalidations among a machine's processes, even after a restart", async (t) => {
   const environment = { SERVICE_PROCESSES: '2', SERVICE_SOURCE_MIN_AGE_SECONDS: '1' };
   const control = await startControl(t, environment);
   const { service } = control;

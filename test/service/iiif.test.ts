@@ -39,7 +39,7 @@ eachHttpServer(
     const { get, origin } = await startIiif(t, environment);
     const own = '/iiif/3/x%2Fa%20b.jpg';
 
-    t.test('in version 3.0', async (t) => {
+    t.test('describes the image in version 3.0', async (t) => {
       const { status, headers, text } = await get(`${own}/info.json`);
       t.equal(status, 200);
       t.equal(headers.get('content-type'), `application/ld+json;profile="${context(3)}"`);
@@ -71,7 +71,7 @@ eachHttpServer(
       t.equal((await get(`${own}/info.json`, {}, 'HEAD')).status, 200);
     });
 
-    t.test('in version 2.1, by the prefix or by Accept', async (t) => {
+    t.test('describes the image in version 2.1, by the prefix or by Accept', async (t) => {
       const { headers, text } = await get('/iiif/2/x%2Fa%20b.jpg/info.json');
       t.equal(headers.get('content-type'), 'application/json');
       t.equal(headers.get('link'), profile(2));
@@ -92,7 +92,7 @@ eachHttpServer(
       t.equal(JSON.parse(third.text).id, 'http://iiif.shop.example/iiif/x%2Fa%20b.jpg');
     });
 
-    t.test('at the port of the request', async (t) => {
+    t.test("uses the request's port", async (t) => {
       const { text } = await get(`${own}/info.json`, { host: 'IIIF.shop.example:8443' });
       t.equal(JSON.parse(text).id, `http://iiif.shop.example:8443${own}`);
       const forged = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' };
@@ -100,7 +100,7 @@ eachHttpServer(
       t.equal(JSON.parse(untrusted.text).id, `http://iiif.shop.example${own}`);
     });
 
-    t.test('redirects to it', async (t) => {
+    t.test('redirects to the description', async (t) => {
       for (const [path, location] of [
         [own, `${own}/info.json`],
         [`${own}/`, `${own}/info.json`],
@@ -120,7 +120,7 @@ eachHttpServer(
 );
 
 eachHttpServer(
-  'delivers tiles as the native parameters do',
+  'delivers tiles like the native parameters',
   async (t, { environment }) => {
     const { get, id, base, url, origin } = await startIiif(t, environment);
     const native = `${url}/img/${encodeURIComponent(`${base}x/a b.jpg`)}?project=${id}&`;

@@ -10,7 +10,7 @@ const guide = 'docs/troubleshooting.md';
 const inBrowser = noChromium === false;
 if (!inBrowser) t.pass(`skipped: ${noChromium}`);
 else
-  eachHttpServer('a page of another origin reads why its image failed', async (t, server) => {
+  eachHttpServer("tells another origin's page why its image failed", async (t, server) => {
     const service = await startFrontEnd(t, server.environment);
     const { origin, project } = service;
     origin.serve('/a.jpg', await picture(40, 30));

@@ -75,7 +75,7 @@ const photo = await waves(600, 400)
   .toBuffer();
 origin.serve('/photo.jpg', photo);
 
-t.test('the source, the output and its size', async (t) => {
+t.test('returns the source, the output and its size', async (t) => {
   const { source, output } = await facts(t, '/photo.jpg', 'w=300&q=70');
   const image = await load('/photo.jpg', 'w=300&q=70');
   t.same(source, {
@@ -92,7 +92,7 @@ t.test('the source, the output and its size', async (t) => {
   t.same(output, { format: 'jpeg', width: 300, height: 200, bytes: image.byteLength });
 });
 
-t.test('frames, transparency, orientation and the name of the profile', async (t) => {
+t.test('returns frames, transparency, orientation and the profile name', async (t) => {
   origin.serve(
     '/moving.webp',
     await animation('webp', [red, blue, red], { width: 30, height: 20 }),
@@ -109,7 +109,7 @@ t.test('frames, transparency, orientation and the name of the profile', async (t
   t.match(await facts(t, '/wide.jpg'), { source: { profile: /P3/ } });
 });
 
-t.test('EXIF is that of the image: none, author and copyright, or all of it', async (t) => {
+t.test("returns the image's own EXIF: nothing, author and copyright, or everything", async (t) => {
   const all = {
     cameraMake: 'Nikon',
     cameraModel: 'Z 9',
@@ -140,39 +140,42 @@ t.test('EXIF is that of the image: none, author and copyright, or all of it', as
   }
 });
 
-t.test('EXIF whose values share bytes, or that cannot be read, has no fields', async (t) => {
-  /** The maker of the camera, and entries that refer to the same bytes. */
-  const directory = (entries: number, at: number) => {
-    const exif = Buffer.alloc(60_000);
-    exif.write('Exif\0\0II*\0', 0, 'latin1');
-    exif.writeUInt32LE(8, 10);
-    exif.writeUInt16LE(entries + 1, 14);
-    const put = (entry: number, tag: number, type: number, count: number, value: number) => {
-      const from = 16 + 12 * entry;
-      exif.writeUInt16LE(tag, from);
-      exif.writeUInt16LE(type, from + 2);
-      exif.writeUInt32LE(count, from + 4);
-      exif.writeUInt32LE(value, from + 8);
+t.test(
+  'returns no fields from EXIF that is unreadable or shares bytes between values',
+  async (t) => {
+    /** The maker of the camera, and entries that refer to the same bytes. */
+    const directory = (entries: number, at: number) => {
+      const exif = Buffer.alloc(60_000);
+      exif.write('Exif\0\0II*\0', 0, 'latin1');
+      exif.writeUInt32LE(8, 10);
+      exif.writeUInt16LE(entries + 1, 14);
+      const put = (entry: number, tag: number, type: number, count: number, value: number) => {
+        const from = 16 + 12 * entry;
+        exif.writeUInt16LE(tag, from);
+        exif.writeUInt16LE(type, from + 2);
+        exif.writeUInt32LE(count, from + 4);
+        exif.writeUInt32LE(value, from + 8);
+      };
+      put(0, 0x010f, 2, 4, Buffer.from('Abc\0').readUInt32LE());
+      for (let entry = 1; entry <= entries; entry += 1) put(entry, 0x0111, 3, 29_000, at);
+      return exif;
     };
-    put(0, 0x010f, 2, 4, Buffer.from('Abc\0').readUInt32LE());
-    for (let entry = 1; entry <= entries; entry += 1) put(entry, 0x0111, 3, 29_000, at);
-    return exif;
-  };
-  const bare = await waves(60, 40).jpeg({ quality: 10 }).toBuffer();
-  const known = { cameraMake: 'Abc' };
-  for (const [name, exif, expected] of [
-    ['intact', directory(0, 0), known],
-    ['shared', directory(4_900, 8), {}],
-    // libexif leaves out such a value.
-    ['outside', directory(1, 0xffff_fff0), known],
-    ['text', Buffer.from(`Exif\0\0${'?'.repeat(100)}`), {}],
-  ] as const) {
-    origin.serve(`/${name}.jpg`, withSegments(bare, jpegSegment(0xe1, exif)));
-    t.same((await facts(t, `/${name}.jpg`, 'q=100', open)).exif, expected, name);
-  }
-});
+    const bare = await waves(60, 40).jpeg({ quality: 10 }).toBuffer();
+    const known = { cameraMake: 'Abc' };
+    for (const [name, exif, expected] of [
+      ['intact', directory(0, 0), known],
+      ['shared', directory(4_900, 8), {}],
+      // libexif leaves out such a value.
+      ['outside', directory(1, 0xffff_fff0), known],
+      ['text', Buffer.from(`Exif\0\0${'?'.repeat(100)}`), {}],
+    ] as const) {
+      origin.serve(`/${name}.jpg`, withSegments(bare, jpegSegment(0xe1, exif)));
+      t.same((await facts(t, `/${name}.jpg`, 'q=100', open)).exif, expected, name);
+    }
+  },
+);
 
-t.test('the palette has the colours of the image and their shares', async (t) => {
+t.test("returns the image's colours and their shares as the palette", async (t) => {
   // A sign of 1 % on grey, above white.
   const sign = await filled(20, 20, '#e01020').png().toBuffer();
   const page = filled(200, 100, '#ffffff').extend({ bottom: 100, background: '#606870' });
@@ -204,7 +207,7 @@ t.test('the palette has the colours of the image and their shares', async (t) =>
   t.match(await facts(t, '/nothing.png'), { palette: [], dominant: null });
 });
 
-t.test('focus is where attention cuts, in the frame of fp', async (t) => {
+t.test('returns the attention point as focus, in the coordinates of fp', async (t) => {
   const spot = await quarters(60, 60).png().toBuffer();
   for (const [left, top, width, height] of [
     [470, 40, 600, 300],
@@ -236,37 +239,40 @@ t.test('focus is where attention cuts, in the frame of fp', async (t) => {
   t.same((await facts(t, '/pixel.png')).focus, { x: 0.5, y: 0.5 });
 });
 
-t.test('the hash of versions of a picture is near, that of others is not', async (t) => {
-  const bits = (a: string, b: string) =>
-    (BigInt(`0x${a}`) ^ BigInt(`0x${b}`)).toString(2).replaceAll('0', '').length;
-  const hash = async (query: string, path = '/photo.jpg') =>
-    (await facts(t, path, query)).perceptualHash;
-  const own = await hash('');
-  t.equal(own, await hash('v=2'), 'the same for the same bytes');
-  for (const query of ['w=150', 'q=10', 'w=90', 'w=200&h=200&fit=fill']) {
-    const distance = bits(own, await hash(query));
-    t.ok(distance <= 6, `${query}: ${distance}`);
-  }
-  origin.serve('/webp.webp', await sharp(photo).resize(333).webp({ quality: 30 }).toBuffer());
-  t.ok(bits(own, await hash('', '/webp.webp')) <= 6, 'a recompressed copy');
-  origin.serve('/noise.png', await noise(300, 200).png().toBuffer());
-  for (const phase of [1, 2, 4]) {
-    origin.serve(`/${phase}.png`, await waves(300, 200, phase).png().toBuffer());
-    const distance = bits(own, await hash('', `/${phase}.png`));
-    t.ok(distance >= 16, `another picture: ${distance}`);
-  }
-  t.ok(bits(own, await hash('', '/noise.png')) >= 16);
-  t.ok(bits(own, await hash('rotate=90')) >= 16, 'turned');
-});
+t.test(
+  'returns near hashes for versions of an image, and distant hashes for other images',
+  async (t) => {
+    const bits = (a: string, b: string) =>
+      (BigInt(`0x${a}`) ^ BigInt(`0x${b}`)).toString(2).replaceAll('0', '').length;
+    const hash = async (query: string, path = '/photo.jpg') =>
+      (await facts(t, path, query)).perceptualHash;
+    const own = await hash('');
+    t.equal(own, await hash('v=2'), 'the same for the same bytes');
+    for (const query of ['w=150', 'q=10', 'w=90', 'w=200&h=200&fit=fill']) {
+      const distance = bits(own, await hash(query));
+      t.ok(distance <= 6, `${query}: ${distance}`);
+    }
+    origin.serve('/webp.webp', await sharp(photo).resize(333).webp({ quality: 30 }).toBuffer());
+    t.ok(bits(own, await hash('', '/webp.webp')) <= 6, 'a recompressed copy');
+    origin.serve('/noise.png', await noise(300, 200).png().toBuffer());
+    for (const phase of [1, 2, 4]) {
+      origin.serve(`/${phase}.png`, await waves(300, 200, phase).png().toBuffer());
+      const distance = bits(own, await hash('', `/${phase}.png`));
+      t.ok(distance >= 16, `another picture: ${distance}`);
+    }
+    t.ok(bits(own, await hash('', '/noise.png')) >= 16);
+    t.ok(bits(own, await hash('rotate=90')) >= 16, 'turned');
+  },
+);
 
-t.test('the hash equals phash of ImageHash 4.3.2', async (t) => {
+t.test('returns the same hash as phash of ImageHash 4.3.2', async (t) => {
   origin.serve('/waves.png', await waves(256, 256).png().toBuffer());
   t.equal((await facts(t, '/waves.png')).perceptualHash, 'f4e5c8b56a556854');
   origin.serve('/plain.png', await filled(40, 30, '#345678').png().toBuffer());
   t.equal((await facts(t, '/plain.png')).perceptualHash, '8000000000000000');
 });
 
-t.test('the SDK returns the facts with their types', async (t) => {
+t.test('returns typed facts from the SDK', async (t) => {
   const urls = createImageUrls({ baseUrl: url, project, origin: origin.url });
   const found = await urls.facts('/photo.jpg', { w: 60 });
   t.ok(validate(found), JSON.stringify(validate.errors));

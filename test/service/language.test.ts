@@ -9,7 +9,7 @@ import { imagesOf, json } from './service.ts';
 
 const textual = new Set(['blurhash', 'thumbhash', 'lqip', 'json']);
 
-t.test('the example of every transform parameter changes the image', async (t) => {
+t.test('changes the image with the example of every transform parameter', async (t) => {
   const { url, origin, image } = await startFrontEnd(t);
   // Wider than the examples' crop, with a border to trim and transparency to lay on a background.
   const detail = await picture(500, 420);
@@ -61,7 +61,7 @@ t.test('the example of every transform parameter changes the image', async (t) =
     }
   }
 
-  t.test('placeholders and JSON have their own content types', async (t) => {
+  t.test('sends separate content types for placeholders and JSON', async (t) => {
     for (const format of textual) {
       const target = url + image('/photo.png', `w=100&fmt=${format}`);
       const response = await fetch(target);
@@ -80,7 +80,7 @@ t.test('the example of every transform parameter changes the image', async (t) =
     }
   });
 
-  t.test('each version of a source is fetched, rendered and cached', async (t) => {
+  t.test('fetches, renders and caches each version of a source', async (t) => {
     const ask = async (query: string) => {
       const response = await fetch(url + image('/price.jpg', query));
       const body = Buffer.from(await response.arrayBuffer());
@@ -109,14 +109,14 @@ t.test('the example of every transform parameter changes the image', async (t) =
     }
   });
 
-  t.test('a crop outside of the source gets 400', async (t) => {
+  t.test('returns 400 for a crop outside the source', async (t) => {
     const response = await fetch(url + image('/photo.png', 'crop=600,0,10,10'));
     t.equal(response.status, 400);
     t.match(await json(response), { code: 'parameter_invalid', message: /500 x 438/ });
   });
 });
 
-t.test('unknown parameters are named in every response of their URL only', async (t) => {
+t.test('warns about unknown parameters in every response to their URL only', async (t) => {
   const { url, origin, image, store, createProject } = await startFrontEnd(t);
   origin.serve('/a.png', await picture(60, 40));
   const load = async (target: string, headers: Readonly<Record<string, string>> = {}) => {
@@ -158,7 +158,7 @@ t.test('unknown parameters are named in every response of their URL only', async
   }
 });
 
-t.test('a service can refuse unknown parameters', async (t) => {
+t.test('rejects unknown parameters if the service is strict', async (t) => {
   const { url, origin, image } = await startFrontEnd(t, { SERVICE_UNKNOWN_PARAMETERS: 'refuse' });
   origin.serve('/a.png', await picture(60, 40));
   const ask = (query: string) => fetch(url + image('/a.png', query));

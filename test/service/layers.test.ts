@@ -13,7 +13,7 @@ const red = [255, 0, 0, 255];
 
 const key = 'sk_root-key-of-the-tests';
 
-t.test('the layers of a project are drawn on images that name them', async (t) => {
+t.test("draws a project's layers on images that name them", async (t) => {
   const service = await startFrontEnd(t, { SERVICE_ROOT_API_KEY: key });
   const { origin, store, project } = service;
   origin.serve('/a.png', await solid(200, 100, 'white'));
@@ -46,7 +46,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
   await put('price', { text: { words: 'Sale', ...panel } });
   await put('free', { text: { ...panel, freeText: true } });
 
-  t.test('an image and a text, in the order of the URL', async (t) => {
+  t.test("draws an image and a text in the URL's order", async (t) => {
     const { at } = await read(await load('layer=badge,price'));
     t.same([at(195, 95), at(5, 5), at(100, 95)], [red, red, white]);
     const plain = await read(await load('w=100'));
@@ -54,7 +54,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     t.equal((await load('layer=badge,price')).headers.get('x-cache'), 'memory');
   });
 
-  t.test('a changed layer makes another image', async (t) => {
+  t.test('renders another image after a layer change', async (t) => {
     await put('badge', { image: { ...badge, position: 'northeast' } });
     const moved = await load('layer=badge');
     t.equal(moved.headers.get('x-cache'), 'miss');
@@ -63,7 +63,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     await put('badge', { image: badge });
   });
 
-  t.test('layers and watermarks have the same share of the picture at every dpr', async (t) => {
+  t.test('keeps the share of layers and watermarks at every dpr', async (t) => {
     origin.serve('/large.png', await solid(450, 300, 'white'));
     const id = await service.createProject('127.0.0.1');
     const url = `${origin.url}/badge.png`;
@@ -118,39 +118,42 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     }
   });
 
-  t.test('presets may have layers', async (t) => {
+  t.test('accepts layers in presets', async (t) => {
     await call('PUT', 'presets/card', { parameters: { w: 100, layer: 'badge' } });
     const { at } = await read(await load('preset=card'));
     t.same(at(97, 47), red);
   });
 
-  t.test('words of the URL need a signature, unless the layer allows free texts', async (t) => {
-    const price = encodeURIComponent('19,90 €');
-    await refused(`layer=price&text.price=${price}`, 403, 'layer_text_not_signed', /text\.price/);
-    t.equal((await load('layer=price&text.price=Sale')).status, 200, 'its own words');
-    const { at } = await read(await load(`layer=free&text.free=${price}`));
-    t.same(at(5, 5), red);
-    t.same((await read(await load('layer=free'))).at(5, 5), white, 'no words, no panel');
-    t.same((await read(await load('layer=free&text.free='))).at(5, 5), white, 'empty words');
+  t.test(
+    'requires a signature for words in the URL, unless the layer allows free texts',
+    async (t) => {
+      const price = encodeURIComponent('19,90 €');
+      await refused(`layer=price&text.price=${price}`, 403, 'layer_text_not_signed', /text\.price/);
+      t.equal((await load('layer=price&text.price=Sale')).status, 200, 'its own words');
+      const { at } = await read(await load(`layer=free&text.free=${price}`));
+      t.same(at(5, 5), red);
+      t.same((await read(await load('layer=free'))).at(5, 5), white, 'no words, no panel');
+      t.same((await read(await load('layer=free&text.free='))).at(5, 5), white, 'empty words');
 
-    const signed = await service.createProject('127.0.0.1');
-    await put('price', { text: panel }, signed);
-    const secret = (await store.projects.requireSignatures(signed, null))?.signingSecret ?? '';
-    const path = `/img/${origin.url}/a.png`;
-    const exp = Math.floor(Date.now() / 1_000) + 600;
-    const sign = (words: string) => {
-      const query = `project=${signed}&fmt=png&layer=price&text.price=${words}&exp=${exp}`;
-      return { query, sig: signature(secret, signedText(path, query)) };
-    };
-    const { query, sig } = sign(price);
-    const ask = (changed: string) => fetch(`${service.url}${path}?${changed}&sig=${sig}`);
-    await until('the signature is required', async () => (await ask(query)).status === 200);
-    t.same((await read(await ask(query))).at(5, 5), red);
-    const other = await ask(query.replace(price, 'free'));
-    t.same([other.status, (await json(other)).code], [403, 'signature_invalid']);
-  });
+      const signed = await service.createProject('127.0.0.1');
+      await put('price', { text: panel }, signed);
+      const secret = (await store.projects.requireSignatures(signed, null))?.signingSecret ?? '';
+      const path = `/img/${origin.url}/a.png`;
+      const exp = Math.floor(Date.now() / 1_000) + 600;
+      const sign = (words: string) => {
+        const query = `project=${signed}&fmt=png&layer=price&text.price=${words}&exp=${exp}`;
+        return { query, sig: signature(secret, signedText(path, query)) };
+      };
+      const { query, sig } = sign(price);
+      const ask = (changed: string) => fetch(`${service.url}${path}?${changed}&sig=${sig}`);
+      await until('the signature is required', async () => (await ask(query)).status === 200);
+      t.same((await read(await ask(query))).at(5, 5), red);
+      const other = await ask(query.replace(price, 'free'));
+      t.same([other.status, (await json(other)).code], [403, 'signature_invalid']);
+    },
+  );
 
-  t.test('wrong layers and words get a clear error', async () => {
+  t.test('explains wrong layers and words in the error', async () => {
     await refused('layer=bagde', 404, 'layer_not_found', /no layer bagde. Did you mean badge\?/);
     await refused('layer=toString', 400, 'parameter_invalid', /^layer must be 1 to 10 different/);
     await refused('layer=constructor', 404, 'layer_not_found', /no layer constructor/);
@@ -173,7 +176,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     await refused(`${free}a%1bb`, 400, 'parameter_invalid', /without control characters/);
   });
 
-  t.test('words of every kind make a picture', async (t) => {
+  t.test('draws words of every kind', async (t) => {
     const words = [
       'x'.repeat(500),
       '\u202eevil\u202c \u2066isolate\u2069',
@@ -194,7 +197,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     t.equal((await load(`layer=free&text.free=${marks}`)).status, 200, 'many marks');
   });
 
-  t.test('an image with boxes for characters that no font has says so', async (t) => {
+  t.test('warns about an image with boxes for characters missing from every font', async (t) => {
     for (const attempt of ['rendered', 'from memory']) {
       const { headers } = await load('layer=free&text.free=Sale%20%F0%9F%98%80');
       t.equal(headers.get('x-image-warnings'), 'text_missing_glyphs', attempt);
@@ -205,7 +208,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     t.match(headers.get('cache-control'), /immutable/);
   });
 
-  t.test('a layer whose source is away is missing, and nothing stores the picture', async (t) => {
+  t.test('omits a layer with a missing source, and stores no such image', async (t) => {
     await put('away', { image: { url: `${origin.url}/away.png` } });
     await put('gone', { image: { url: `${origin.url}/gone.png` } });
     await put('text', { image: { url: `${origin.url}/text.png`, position: 'north' } });
@@ -226,7 +229,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     });
   });
 
-  t.test('an SVG has the same letters with and without texts', async (t) => {
+  t.test('draws an SVG in the same letters with and without texts', async (t) => {
     const letters = (family: string) =>
       Buffer.from(
         `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="60" font-size="30"><text y="30" font-family="${family}">Hag سلام</text></svg>`,
@@ -263,7 +266,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     }
   });
 
-  t.test('a text has the font of its file', async (t) => {
+  t.test("draws a text in its file's font", async (t) => {
     origin.serve('/letters.woff2', italic);
     const fontUrl = `${origin.url}/letters.woff2`;
     await put('packaged', { text: { words: 'Sale' } });
@@ -281,37 +284,34 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     t.equal(await etag('layer=own'), packaged, 'a purge of its URL purges the pictures');
   });
 
-  t.test(
-    'a text whose font cannot be used is missing, and nothing stores the picture',
-    async (t) => {
-      origin.serve('/damaged.ttf', italic.subarray(0, 999));
-      origin.serve('/bomb.woff2', woff2({ declared: 2 ** 31, actual: 9 }));
-      for (const name of ['none.woff2', 'damaged.ttf', 'bomb.woff2', 'badge.png']) {
-        await put('letters', { text: { ...panel, words: 'a', fontUrl: `${origin.url}/${name}` } });
-        const before = origin.requests.get(`/${name}`) ?? 0;
-        for (const attempt of [1, 2]) {
-          const response = await load('layer=letters,badge');
-          t.equal(response.headers.get('cache-control'), 'no-store', `${name} ${attempt}`);
-          const { at } = await read(response);
-          t.same([at(5, 5), at(195, 95)], [white, red], 'the other layer is there');
-        }
-        t.ok((origin.requests.get(`/${name}`) ?? 0) <= before + 1, 'a failure is remembered');
+  t.test('omits a text with an unusable font, and stores no such image', async (t) => {
+    origin.serve('/damaged.ttf', italic.subarray(0, 999));
+    origin.serve('/bomb.woff2', woff2({ declared: 2 ** 31, actual: 9 }));
+    for (const name of ['none.woff2', 'damaged.ttf', 'bomb.woff2', 'badge.png']) {
+      await put('letters', { text: { ...panel, words: 'a', fontUrl: `${origin.url}/${name}` } });
+      const before = origin.requests.get(`/${name}`) ?? 0;
+      for (const attempt of [1, 2]) {
+        const response = await load('layer=letters,badge');
+        t.equal(response.headers.get('cache-control'), 'no-store', `${name} ${attempt}`);
+        const { at } = await read(response);
+        t.same([at(5, 5), at(195, 95)], [white, red], 'the other layer is there');
       }
-      t.not(
-        (await load('layer=badge&w=199')).headers.get('cache-control'),
-        'no-store',
-        'as an image',
-      );
-      origin.serve('/none.woff2', italic);
-      await put('letters', { text: { words: 'a', fontUrl: `${origin.url}/none.woff2` } });
-      await until('it is asked for again', async () => {
-        const response = await load('layer=letters');
-        return response.headers.get('cache-control') !== 'no-store';
-      });
-    },
-  );
+      t.ok((origin.requests.get(`/${name}`) ?? 0) <= before + 1, 'a failure is remembered');
+    }
+    t.not(
+      (await load('layer=badge&w=199')).headers.get('cache-control'),
+      'no-store',
+      'as an image',
+    );
+    origin.serve('/none.woff2', italic);
+    await put('letters', { text: { words: 'a', fontUrl: `${origin.url}/none.woff2` } });
+    await until('it is asked for again', async () => {
+      const response = await load('layer=letters');
+      return response.headers.get('cache-control') !== 'no-store';
+    });
+  });
 
-  t.test('the words of a URL do not make a font fail', async (t) => {
+  t.test('keeps a font usable whatever words a URL contains', async (t) => {
     origin.serve('/free.woff2', italic);
     await put('any', { text: { freeText: true, fontUrl: `${origin.url}/free.woff2` } });
     await load(`layer=any&text.any=${encodeURIComponent(`a${'\u0301'.repeat(400)}`)}`);
@@ -319,7 +319,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     t.not(response.headers.get('cache-control'), 'no-store');
   });
 
-  t.test('the source of a layer must be on an allowed host', async (t) => {
+  t.test("requires an allowed host for a layer's source", async (t) => {
     const id = await service.createProject('127.0.0.1');
     const { status, body } = await call(
       'PUT',
@@ -350,7 +350,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     t.not(allowed.headers.get('cache-control'), 'no-store');
   });
 
-  t.test('a layer that is an image of the service with itself ends', async () => {
+  t.test('omits a layer that loads itself through the service', async () => {
     const self = `${service.url}/img/${encodeURIComponent(`${origin.url}/a.png`)}?project=${project}&layer=self`;
     await store.projects.setLayer(project, 'self', { image: { url: self } });
     await until('it is delivered without the layer', async () => {
@@ -359,7 +359,7 @@ t.test('the layers of a project are drawn on images that name them', async (t) =
     });
   });
 
-  t.test('a purge of the URL of a layer purges the images with it', async (t) => {
+  t.test("purges the images with a layer by the layer's URL", async (t) => {
     const tags = async (query: string) => (await load(query)).headers.get('x-cache');
     await load('layer=badge&w=50');
     t.equal(await tags('layer=badge&w=50'), 'memory');

@@ -18,7 +18,7 @@ import { freePort, startProgram } from './service.ts';
 const noBrowser = more ? noChromium : 'npm run test:more opens a browser';
 
 /** The folder of README.md. */
-t.test('npm run serve delivers only the pictures of a folder', async (t) => {
+t.test("delivers only a folder's images from npm run serve", async (t) => {
   const base = await temporaryFolder(t);
   const [folder, temporary] = [join(base, 'pictures'), join(base, 'tmp')];
   await mkdir(temporary);
@@ -102,22 +102,26 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     t.equal(await statusOf(path), 404, path);
   }
 
-  await t.test('its page lists pictures and opens with one', { skip: noBrowser }, async (t) => {
-    const page = await (await startChromium(t)).newPage();
-    await page.goto(`http://localhost:${port}/`);
-    const result = page.getByRole('region', { name: 'Result' });
-    await result.getByText('300 × 200').first().waitFor();
-    const names = await page.locator('.samples button').allInnerTexts();
-    t.same(names.sort(), ['a.jpg', 'icon.ico', 'sub dir/ü #1.JPG', 'sub dir/ÿ.jxl']);
-    await page.getByRole('button', { name: 'icon.ico' }).click();
-    await result.getByText('30 × 20').first().waitFor();
-    await page.getByRole('link', { name: 'Sign in' }).click();
-    await page.getByLabel('API key').fill(/sk_[\w-]{43}/.exec(printed)?.[0] ?? '');
-    await page.keyboard.press('Enter');
-    await page.getByRole('link', { name: 'Pictures' }).waitFor();
-  });
+  await t.test(
+    'lists images on its page and opens with an image',
+    { skip: noBrowser },
+    async (t) => {
+      const page = await (await startChromium(t)).newPage();
+      await page.goto(`http://localhost:${port}/`);
+      const result = page.getByRole('region', { name: 'Result' });
+      await result.getByText('300 × 200').first().waitFor();
+      const names = await page.locator('.samples button').allInnerTexts();
+      t.same(names.sort(), ['a.jpg', 'icon.ico', 'sub dir/ü #1.JPG', 'sub dir/ÿ.jxl']);
+      await page.getByRole('button', { name: 'icon.ico' }).click();
+      await result.getByText('30 × 20').first().waitFor();
+      await page.getByRole('link', { name: 'Sign in' }).click();
+      await page.getByLabel('API key').fill(/sk_[\w-]{43}/.exec(printed)?.[0] ?? '');
+      await page.keyboard.press('Enter');
+      await page.getByRole('link', { name: 'Pictures' }).waitFor();
+    },
+  );
 
-  await t.test('its origin checks the Host header and the path', async (t) => {
+  await t.test('checks the Host header and the path at its origin', async (t) => {
     const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
     const authority = new URL(origin).host;
     // No pipelining: the server may close an idle connection.
@@ -136,7 +140,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     }
   });
 
-  await t.test('pages of other sites get no picture', async (t) => {
+  await t.test("sends no image to other sites' pages", async (t) => {
     const client = new Client(`http://127.0.0.1:${port}`, { pipelining: 0 });
     t.teardown(() => client.close());
     const path = first.slice(first.indexOf('/img/'));
@@ -182,7 +186,7 @@ t.test('npm run serve delivers only the pictures of a folder', async (t) => {
     }
   });
 
-  await t.test('in a browser', { skip: noBrowser }, async (t) => {
+  await t.test('blocks other sites in a browser', { skip: noBrowser }, async (t) => {
     const site = createServer((_, response) => {
       response.setHeader('content-type', 'text/html').end('<img>');
     });

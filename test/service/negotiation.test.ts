@@ -6,7 +6,7 @@ import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
-t.test('formats of `auto` that the operator has chosen', async (t) => {
+t.test("negotiates the operator's formats with `auto`", async (t) => {
   const settings = { SERVICE_AUTO_FORMATS: 'jxl,avif,webp' };
   const { url, origin, image } = await startFrontEnd(t, settings);
   origin.serve('/a.jpg', await picture(300, 200));
@@ -66,7 +66,7 @@ t.test('delivers SVGs as sanitised SVGs', async (t) => {
   t.match([raster.response.status, raster.text], [415, /source_unsupported.*JPEG/]);
 });
 
-t.test('auto sends the quick format until the best one has been rendered', async (t) => {
+t.test('sends the quick format with auto until the best format is ready', async (t) => {
   const rootKey = 'sk_root-key-of-the-formats';
   const settings = { SERVICE_AUTO_FIRST: 'webp', SERVICE_ROOT_API_KEY: rootKey };
   // An image of the memory cache, and one that only the disk keeps.
@@ -143,7 +143,7 @@ t.test('auto sends the quick format until the best one has been rendered', async
   }
 });
 
-t.test('headers of the client decide what the query leaves open', async (t) => {
+t.test('applies client headers to what the query leaves open', async (t) => {
   const { url, origin, image } = await startFrontEnd(t);
   origin.serve('/a.jpg', await picture(1200, 800));
   const frames = Buffer.concat([Buffer.alloc(40 * 40 * 3, 20), Buffer.alloc(40 * 40 * 3, 220)]);
@@ -173,7 +173,7 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     return { type, format, width, pages };
   }
 
-  t.test('Accept with its weights', async (t) => {
+  t.test('weighs the types in Accept', async (t) => {
     const cases: ReadonlyArray<readonly [accept: string, type: string]> = [
       ['image/avif,image/webp,image/apng,*/*;q=0.8', 'image/avif'],
       ['image/webp,*/*', 'image/webp'],
@@ -192,14 +192,14 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     t.equal((await get('w=60&f=jpg', { accept: 'image/avif' })).type, 'image/jpeg');
   });
 
-  t.test('animations stay animated', async (t) => {
+  t.test('keeps animations animated', async (t) => {
     const accept = 'image/avif,image/webp';
     t.match(await get('w=20', { accept }, '/a.gif'), { type: 'image/webp', pages: 2, width: 20 });
     const own = await get('w=20', { accept: '*/*' }, '/a.gif');
     t.match(own, { type: 'image/gif', pages: 2 });
   });
 
-  t.test('saturated edges keep their colours', async (t) => {
+  t.test('keeps the colours of saturated edges', async (t) => {
     // Half chroma resolution has errors of 48, 46 and 31; AVIF without its setting 1.0. WebP has no other
     // resolution, but can weigh it.
     const bounds = { jpeg: 8, webp: 40, avif: 0.8 };
@@ -220,7 +220,7 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     }
   });
 
-  t.test('q=auto chooses the quality by the pixels', async (t) => {
+  t.test('chooses the quality by the pixels with q=auto', async (t) => {
     const loss = async (name: keyof typeof textures, body: Buffer) =>
       1 - (await ssim(await toReference(sharp(textures[name])), body));
     for (const format of ['jpeg', 'webp', 'avif'] as const) {
@@ -266,7 +266,7 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     }
   });
 
-  t.test('client hints apply to what the query leaves open', async (t) => {
+  t.test('applies client hints to what the query leaves open', async (t) => {
     const width = async (query: string, headers: Record<string, string>) =>
       (await get(query, { accept: '*/*', ...headers })).width;
     t.equal(await width('w=100', { 'sec-ch-dpr': '2' }), 100, 'as in a srcset');
@@ -288,7 +288,7 @@ t.test('headers of the client decide what the query leaves open', async (t) => {
     t.equal(await width('q=80', { 'viewport-width': '5000' }), 1200, 'nothing is scaled up');
   });
 
-  t.test('without a query the image keeps its format and size', async (t) => {
+  t.test('keeps format and size if there is no query', async (t) => {
     t.match(await get('', { accept: '*/*' }), { format: 'jpeg', width: 1200 });
   });
 });

@@ -57,7 +57,7 @@ async function startExample(t: Teardown, upstream: string) {
   return { nginx: nginx.url, cache };
 }
 
-t.test('the nginx example caches only images, each format once', { skip }, async (t) => {
+t.test('caches only images in the nginx example, each format once', { skip }, async (t) => {
   const { service, origin, image } = await startDelivery(t);
   origin.serve('/a.jpg', await picture(600, 400));
   const source = held(await picture(500, 300));
@@ -156,40 +156,44 @@ t.test('the nginx example caches only images, each format once', { skip }, async
   t.match(await load(chrome), { status: 200, edge: 'HIT' }, 'hits while the service is stopped');
 });
 
-t.test('the command of docs/cdn.md purges one source in the nginx example', { skip }, async (t) => {
-  const { service, origin, project, image } = await startDelivery(t);
-  const { nginx, cache } = await startExample(t, `127.0.0.1:${service.port}`);
-  const load = async (name: string, query: string) => {
-    const response = await fetch(nginx + image(`/${name}`, `fmt=png&${query}`));
-    const { width } = await sharp(await response.arrayBuffer()).metadata();
-    return { width, edge: response.headers.get('x-edge-cache') };
-  };
-  const requests = [
-    ['a.jpg', 'q=50'],
-    ['a.jpg', 'q=60'],
-    ['b.jpg', 'q=50'],
-  ] as const;
-  const all = () => Promise.all(requests.map(([name, query]) => load(name, query)));
-  for (const name of ['a.jpg', 'b.jpg']) origin.serve(`/${name}`, await picture(600, 400));
-  for (const edge of ['MISS', 'HIT']) t.same(await all(), Array(3).fill({ width: 600, edge }));
+t.test(
+  'purges one source in the nginx example with the command of docs/cdn.md',
+  { skip },
+  async (t) => {
+    const { service, origin, project, image } = await startDelivery(t);
+    const { nginx, cache } = await startExample(t, `127.0.0.1:${service.port}`);
+    const load = async (name: string, query: string) => {
+      const response = await fetch(nginx + image(`/${name}`, `fmt=png&${query}`));
+      const { width } = await sharp(await response.arrayBuffer()).metadata();
+      return { width, edge: response.headers.get('x-edge-cache') };
+    };
+    const requests = [
+      ['a.jpg', 'q=50'],
+      ['a.jpg', 'q=60'],
+      ['b.jpg', 'q=50'],
+    ] as const;
+    const all = () => Promise.all(requests.map(([name, query]) => load(name, query)));
+    for (const name of ['a.jpg', 'b.jpg']) origin.serve(`/${name}`, await picture(600, 400));
+    for (const edge of ['MISS', 'HIT']) t.same(await all(), Array(3).fill({ width: 600, edge }));
 
-  for (const name of ['a.jpg', 'b.jpg']) origin.serve(`/${name}`, await picture(300, 200));
-  await service.admin('purge', project, `${origin.url}/a.jpg`);
-  await until('the service has the new picture', async () => {
-    const response = await fetch(service.url + image('/a.jpg', 'fmt=png&q=70'));
-    return (await sharp(await response.arrayBuffer()).metadata()).width === 300;
-  });
-  t.same(await all(), Array(3).fill({ width: 600, edge: 'HIT' }));
-  const page = await readFile(join(rootPath, 'docs/cdn.md'), 'utf8');
-  const [command = ''] = /^grep .*\/var\/cache\/nginx.*$/m.exec(page) ?? [];
-  const tag = cdnSourceTag(project, new URL(`${origin.url}/a.jpg`));
-  execFileSync('sh', ['-c', command.replace(/\/var\S+/, cache).replace(/s-[0-9a-f]{30}/, tag)]);
-  const renewed = { width: 300, edge: 'MISS' };
-  t.same(await all(), [renewed, renewed, { width: 600, edge: 'HIT' }]);
-});
+    for (const name of ['a.jpg', 'b.jpg']) origin.serve(`/${name}`, await picture(300, 200));
+    await service.admin('purge', project, `${origin.url}/a.jpg`);
+    await until('the service has the new picture', async () => {
+      const response = await fetch(service.url + image('/a.jpg', 'fmt=png&q=70'));
+      return (await sharp(await response.arrayBuffer()).metadata()).width === 300;
+    });
+    t.same(await all(), Array(3).fill({ width: 600, edge: 'HIT' }));
+    const page = await readFile(join(rootPath, 'docs/cdn.md'), 'utf8');
+    const [command = ''] = /^grep .*\/var\/cache\/nginx.*$/m.exec(page) ?? [];
+    const tag = cdnSourceTag(project, new URL(`${origin.url}/a.jpg`));
+    execFileSync('sh', ['-c', command.replace(/\/var\S+/, cache).replace(/s-[0-9a-f]{30}/, tag)]);
+    const renewed = { width: 300, edge: 'MISS' };
+    t.same(await all(), [renewed, renewed, { width: 600, edge: 'HIT' }]);
+  },
+);
 
 for (const engine of httpServers) {
-  t.test(`a body that nginx drops hides no request (${engine})`, { skip }, async (t) => {
+  t.test(`hides no request behind a body that nginx drops (${engine})`, { skip }, async (t) => {
     const { port, origin, image } = await startFrontEnd(t, { SERVICE_HTTP_ENGINE: engine });
     origin.serve('/a.jpg', await picture(600, 400));
     const relay = await startRelay(t, port);
@@ -224,57 +228,61 @@ for (const engine of httpServers) {
 }
 
 for (const engine of httpServers) {
-  t.test(`no picture of another host's project behind nginx (${engine})`, { skip }, async (t) => {
-    const { port, origin, store, createProject } = await startFrontEnd(t, {
-      SERVICE_HTTP_ENGINE: engine,
-    });
-    const { nginx } = await startExample(t, `127.0.0.1:${port}`);
-    await store.db.collection('hosts').deleteMany({});
-    for (const [name, width] of [
-      ['a', 40],
-      ['b', 60],
-    ] as const) {
-      const site = `${origin.url}/${name}/`;
-      origin.serve(`/${name}/pic.png`, await picture(width, 30));
-      const id = await createProject('127.0.0.1');
-      await store.projects.updateIdentity(id, { origin: site }, null);
-      origin.serve(`/${name}/x/pic.png`, await picture(width, 30));
-      for (const [host, urls] of [
-        [`img.${name}.example`, 'native'],
-        [`iiif.${name}.example`, 'iiif'],
+  t.test(
+    `delivers no image of another host's project behind nginx (${engine})`,
+    { skip },
+    async (t) => {
+      const { port, origin, store, createProject } = await startFrontEnd(t, {
+        SERVICE_HTTP_ENGINE: engine,
+      });
+      const { nginx } = await startExample(t, `127.0.0.1:${port}`);
+      await store.db.collection('hosts').deleteMany({});
+      for (const [name, width] of [
+        ['a', 40],
+        ['b', 60],
       ] as const) {
-        await store.projects.hostClaims.claim(host, id);
-        const set = { host, base: site, urls, updatedAt: new Date() };
-        await store.projects.setDeliveryHost(id, set);
+        const site = `${origin.url}/${name}/`;
+        origin.serve(`/${name}/pic.png`, await picture(width, 30));
+        const id = await createProject('127.0.0.1');
+        await store.projects.updateIdentity(id, { origin: site }, null);
+        origin.serve(`/${name}/x/pic.png`, await picture(width, 30));
+        for (const [host, urls] of [
+          [`img.${name}.example`, 'native'],
+          [`iiif.${name}.example`, 'iiif'],
+        ] as const) {
+          await store.projects.hostClaims.claim(host, id);
+          const set = { host, base: site, urls, updatedAt: new Date() };
+          await store.projects.setDeliveryHost(id, set);
+        }
       }
-    }
-    /** The width of the picture in the response to the bytes of a request; its status for none. */
-    const width = async (target: string, ...lines: readonly string[]) => {
-      const connection = await StrictConnection.open(Number(new URL(nginx).port));
-      connection.send([`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
-      const { status, body } = await connection.response();
-      connection.close();
-      return status === 200 ? ((await sharp(body).metadata()).width ?? 0) : status;
-    };
-    const plain = '/pic.png?fmt=png';
-    // Of the project of the host: the same URL is another picture on each.
-    const below = `/img/${encodeURIComponent('/b/pic.png')}?fmt=png&project=`;
-    for (let i = 0; i < 2; i += 1) {
-      t.equal(await width(plain, 'Host: img.a.example'), 40);
-      t.equal(await width(plain, 'Host: IMG.B.EXAMPLE:80'), 60);
-      t.equal(await width(plain, 'Host: img.a.example.'), 40, 'a trailing dot');
-      t.equal(await width(plain, 'Host: img.a.example', 'X-Forwarded-Host: img.b.example'), 40);
-      t.equal(await width(`http://img.b.example${plain}`, 'Host: img.a.example'), 60, 'absolute');
-      t.equal(await width(plain, 'Host: img.a.example', 'Host: img.b.example'), 400);
-      t.equal(await width(plain, 'Host: img.c.example'), 404);
-      t.equal(await width(below, 'Host: img.b.example'), 60);
-      t.equal(await width(below, 'Host: img.c.example'), 400, 'without a project');
-      const tile = '/iiif/3/x%2Fpic.png/full/max/0/default.png';
-      t.equal(await width(tile, 'Host: iiif.a.example'), 40, 'nginx keeps the encoded slash');
-      t.equal(await width(tile, 'Host: IIIF.B.EXAMPLE.:80'), 60);
-      t.equal(await width(tile, 'Host: iiif.a.example', 'X-Forwarded-Host: iiif.b.example'), 40);
-      t.equal(await width(tile, 'Host: iiif.a.example', 'Host: iiif.b.example'), 400);
-      t.equal(await width(`http://iiif.b.example${tile}`, 'Host: iiif.a.example'), 60);
-    }
-  });
+      /** The width of the picture in the response to the bytes of a request; its status for none. */
+      const width = async (target: string, ...lines: readonly string[]) => {
+        const connection = await StrictConnection.open(Number(new URL(nginx).port));
+        connection.send([`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
+        const { status, body } = await connection.response();
+        connection.close();
+        return status === 200 ? ((await sharp(body).metadata()).width ?? 0) : status;
+      };
+      const plain = '/pic.png?fmt=png';
+      // Of the project of the host: the same URL is another picture on each.
+      const below = `/img/${encodeURIComponent('/b/pic.png')}?fmt=png&project=`;
+      for (let i = 0; i < 2; i += 1) {
+        t.equal(await width(plain, 'Host: img.a.example'), 40);
+        t.equal(await width(plain, 'Host: IMG.B.EXAMPLE:80'), 60);
+        t.equal(await width(plain, 'Host: img.a.example.'), 40, 'a trailing dot');
+        t.equal(await width(plain, 'Host: img.a.example', 'X-Forwarded-Host: img.b.example'), 40);
+        t.equal(await width(`http://img.b.example${plain}`, 'Host: img.a.example'), 60, 'absolute');
+        t.equal(await width(plain, 'Host: img.a.example', 'Host: img.b.example'), 400);
+        t.equal(await width(plain, 'Host: img.c.example'), 404);
+        t.equal(await width(below, 'Host: img.b.example'), 60);
+        t.equal(await width(below, 'Host: img.c.example'), 400, 'without a project');
+        const tile = '/iiif/3/x%2Fpic.png/full/max/0/default.png';
+        t.equal(await width(tile, 'Host: iiif.a.example'), 40, 'nginx keeps the encoded slash');
+        t.equal(await width(tile, 'Host: IIIF.B.EXAMPLE.:80'), 60);
+        t.equal(await width(tile, 'Host: iiif.a.example', 'X-Forwarded-Host: iiif.b.example'), 40);
+        t.equal(await width(tile, 'Host: iiif.a.example', 'Host: iiif.b.example'), 400);
+        t.equal(await width(`http://iiif.b.example${tile}`, 'Host: iiif.a.example'), 60);
+      }
+    },
+  );
 }

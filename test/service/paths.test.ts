@@ -4,7 +4,7 @@ import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
-t.test('all notations of a source deliver the same image', async (t) => {
+t.test('delivers the same image for all notations of a source', async (t) => {
   const { url, origin, project, store } = await startFrontEnd(t);
   const body = await picture(400, 300);
   origin.serve('/a.jpg', body);
@@ -31,7 +31,7 @@ t.test('all notations of a source deliver the same image', async (t) => {
   }
   t.equal(origin.requests.get('/a.jpg'), 1, 'one source, one variant, one request');
 
-  t.test('a path on the site of the project is the same image', async (t) => {
+  t.test("delivers the same image for a path on the project's site", async (t) => {
     const { _id: id } = await store.projects.create({
       orgId: 'org_0000000000000000',
       name: 'Site',
@@ -58,7 +58,7 @@ t.test('all notations of a source deliver the same image', async (t) => {
     t.equal(elsewhere.status, 400);
   });
 
-  t.test('the query and encoding of a source are kept', async (t) => {
+  t.test("keeps a source's query and encoding", async (t) => {
     const withQuery = encodeURIComponent(`${source}?version=2&w=7`);
     const response = await fetch(`${url}/img/${withQuery}?${tail}`);
     t.equal(response.status, 200);

@@ -41,7 +41,7 @@ async function start(t: Test, environment: Readonly<Record<string, string>>) {
   return clients(await startFrontEnd(t, { SERVICE_ROOT_API_KEY: rootKey, ...environment }));
 }
 
-t.test('the operator has pictures in a folder', async (t) => {
+t.test("delivers images from the operator's folder", async (t) => {
   const folder = await temporaryFolder(t);
   await mkdir(join(folder, 'a'));
   await writeFile(join(folder, 'a', 'red picture.png'), await coloured(200));
@@ -79,7 +79,7 @@ t.test('the operator has pictures in a folder', async (t) => {
   t.equal(await set(other), 400);
 });
 
-t.test('the operator has pictures in a bucket of a private network', async (t) => {
+t.test("delivers images from the operator's bucket in a private network", async (t) => {
   const variables = { AWS_ACCESS_KEY_ID: 'key-a', AWS_SECRET_ACCESS_KEY: 'secret-of-the-test' };
   Object.assign(process.env, variables);
   t.teardown(() => {
@@ -104,7 +104,7 @@ t.test('the operator has pictures in a bucket of a private network', async (t) =
   t.equal(await redOf(direct), 'source_blocked');
 });
 
-t.test('a project sends headers to a host', async (t) => {
+t.test("sends a project's headers to a host", async (t) => {
   const keys = [newKey('first'), newKey('second')] as const;
   const frontEnd = await start(t, {
     SERVICE_ENCRYPTION_KEYS: keys[0],
@@ -165,7 +165,7 @@ t.test('a project sends headers to a host', async (t) => {
   for (const text of answers) t.notMatch(text, /token-[abc]/);
   t.ok(log.length > 5, 'the log has debug lines');
 
-  t.test('keys are replaced one after the other', async (t) => {
+  t.test('replaces keys one after the other', async (t) => {
     const rotated = await start(t, {
       SERVICE_ENCRYPTION_KEYS: `${keys[1]},${keys[0]}`,
       SERVICE_SOURCE_TIMEOUT_MS: '10000',
@@ -185,7 +185,7 @@ t.test('a project sends headers to a host', async (t) => {
     t.equal(elsewhere.status, 200, 'other hosts work');
   });
 
-  t.test('a project has pictures in a bucket', async (t) => {
+  t.test("delivers images from a project's bucket", async (t) => {
     const body = await coloured(70);
     origin.serve('/media/shop/a.png', ({ headers }, response) => {
       const isSigned = /^AWS4-HMAC-SHA256 Credential=key-a\//.test(headers.authorization ?? '');
@@ -203,14 +203,14 @@ t.test('a project sends headers to a host', async (t) => {
     t.notMatch(JSON.stringify(log), /token-a|key-a/);
   });
 
-  t.test('an origin is deleted', async (t) => {
+  t.test('deletes an origin', async (t) => {
     t.same(JSON.parse((await call('DELETE', `${project}/origins/${host}`)).text), { origins: [] });
     t.equal(await get(project, '&w=4'), 'source_unauthorized');
     t.equal(await get(other, '&w=4'), 20);
   });
 });
 
-t.test('the operator configures a host for one project', async (t) => {
+t.test("limits an operator's host to its project", async (t) => {
   const headers = 'headers:Authorization=Bearer%20operators-token';
   const folder = await temporaryFolder(t);
   const first = await start(t, {});

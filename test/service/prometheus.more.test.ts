@@ -29,43 +29,39 @@ async function files(service: number, worker: number): Promise<Record<string, st
   };
 }
 
-t.test(
-  'Prometheus scrapes the service, and an alert fires after it has stopped',
-  { skip },
-  async (t) => {
-    const [ops, worker, own] = [await freePort(), await freePort(), await freePort()];
-    const service = await startService(t, { environment: { SERVICE_OPS_PORT: String(ops) } });
-    const folder = t.testdir(await files(ops, worker));
-    for (const file of ['prometheus.yml', 'of-the-page.yml']) {
-      const { status, stderr } = spawnSync('promtool', ['check', 'config', join(folder, file)]);
-      t.equal(status, 0, `${file} ${stderr}`);
-    }
-    const prometheus = spawn('prometheus', [
-      `--config.file=${join(folder, 'prometheus.yml')}`,
-      `--storage.tsdb.path=${join(folder, 'data')}`,
-      `--web.listen-address=127.0.0.1:${own}`,
-      '--log.level=error',
-    ]);
-    t.teardown(async () => {
-      const ended = once(prometheus, 'exit');
-      prometheus.kill('SIGTERM');
-      await ended;
-    });
-    const api = async (path: string) => {
-      const response = await fetch(`http://127.0.0.1:${own}/api/v1/${path}`).catch(() => null);
-      return response?.ok ? json(response) : null;
-    };
-    const firing = async (): Promise<string[]> => {
-      const alerts: { state: string; labels: { alertname: string } }[] =
-        (await api('alerts'))?.data.alerts ?? [];
-      return alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
-    };
-    const frontEnds = async () =>
-      (await api('query?query=image_delivery_front_ends'))?.data.result[0]?.value[1];
-    await until('the service is scraped', async () => (await frontEnds()) === '1');
-    t.notOk((await firing()).includes('ImageDeliveryDown'), 'no alert while it runs');
-    await service.end('SIGTERM');
-    await until('the alert fires', async () => (await firing()).includes('ImageDeliveryDown'));
-    t.equal(await frontEnds(), undefined, 'its series is stale by then');
-  },
-);
+t.test('exports metrics to Prometheus, and fires an alert after it stops', { skip }, async (t) => {
+  const [ops, worker, own] = [await freePort(), await freePort(), await freePort()];
+  const service = await startService(t, { environment: { SERVICE_OPS_PORT: String(ops) } });
+  const folder = t.testdir(await files(ops, worker));
+  for (const file of ['prometheus.yml', 'of-the-page.yml']) {
+    const { status, stderr } = spawnSync('promtool', ['check', 'config', join(folder, file)]);
+    t.equal(status, 0, `${file} ${stderr}`);
+  }
+  const prometheus = spawn('prometheus', [
+    `--config.file=${join(folder, 'prometheus.yml')}`,
+    `--storage.tsdb.path=${join(folder, 'data')}`,
+    `--web.listen-address=127.0.0.1:${own}`,
+    '--log.level=error',
+  ]);
+  t.teardown(async () => {
+    const ended = once(prometheus, 'exit');
+    prometheus.kill('SIGTERM');
+    await ended;
+  });
+  const api = async (path: string) => {
+    const response = await fetch(`http://127.0.0.1:${own}/api/v1/${path}`).catch(() => null);
+    return response?.ok ? json(response) : null;
+  };
+  const firing = async (): Promise<string[]> => {
+    const alerts: { state: string; labels: { alertname: string } }[] =
+      (await api('alerts'))?.data.alerts ?? [];
+    return alerts.filter(({ state }) => state === 'firing').map(({ labels }) => labels.alertname);
+  };
+  const frontEnds = async () =>
+    (await api('query?query=image_delivery_front_ends'))?.data.result[0]?.value[1];
+  await until('the service is scraped', async () => (await frontEnds()) === '1');
+  t.notOk((await firing()).includes('ImageDeliveryDown'), 'no alert while it runs');
+  await service.end('SIGTERM');
+  await until('the alert fires', async () => (await firing()).includes('ImageDeliveryDown'));
+  t.equal(await frontEnds(), undefined, 'its series is stale by then');
+});

@@ -119,7 +119,7 @@ async function storms(storm: Storm, purges: number, withinMs: number): Promise<S
   return seen;
 }
 
-t.test('no old image two seconds after a purge, with any store', async (t) => {
+t.test('delivers no old image two seconds after a purge, with any store', async (t) => {
   const storm = await startStorm(t);
   for (const { answerMs, purges, withinMs } of [
     { answerMs: 0, purges: 1_000, withinMs: 120_000 },

@@ -95,7 +95,7 @@ function cachedKeys({ service }: Control): string[] {
 /** Whether an image of a key was rendered before the first purge. */
 const isFirst = (key: string): boolean => key.split('-')[1] === '0';
 
-t.test('a purge replaces what every process, memory and disk have', async (t) => {
+t.test('replaces the image in every process, in memory and on disk', async (t) => {
   const bucket = await startTestS3(t);
   const { control, origin, url, publish, ask, purge, progress, warm, becomes } = await startPurging(
     t,
@@ -141,7 +141,7 @@ t.test('a purge replaces what every process, memory and disk have', async (t) =>
 
 t.test('purges in two processes', async (t) => {
   const control = await startControl(t, twoProcesses);
-  await t.test('a purge during a fetch does not deliver its bytes', async (t) => {
+  await t.test('does not deliver bytes from a fetch before the purge', async (t) => {
     const { origin, url, publish, ask, purge } = await purging(t, control);
     const source = held(await pictureOf(1));
     origin.serve('/slow.png', source.reply);
@@ -158,7 +158,7 @@ t.test('purges in two processes', async (t) => {
     t.same(versions, Array(12).fill(2));
   });
 
-  await t.test('an image that is purged whenever it is rendered is delivered', async (t) => {
+  await t.test('delivers an image although every render meets a purge', async (t) => {
     const { origin, url, ask, purge } = await purging(t, control);
     let version = 0;
     origin.serve('/busy.png', async (_, response) => {
@@ -172,7 +172,7 @@ t.test('purges in two processes', async (t) => {
     t.ok(Number(image?.version) <= version);
   });
 
-  await t.test('the URL of the watermark purges all images with it', async (t) => {
+  await t.test("purges all images with a watermark by the watermark's URL", async (t) => {
     const { project, origin, url, ask, purge, warm, becomes } = await purging(t, control);
     const red = (r: number) =>
       sharp({ create: { width: 10, height: 10, channels: 3, background: { r, g: 0, b: 0 } } })
@@ -200,7 +200,7 @@ t.test('purges in two processes', async (t) => {
     t.equal(origin.requests.get('/black.png'), 2);
   });
 
-  await t.test('invalid purges change nothing', async (t) => {
+  await t.test('changes nothing on invalid purges', async (t) => {
     const { project, url } = await purging(t, control);
     const long = (index: number) => `${url('/')}${index}-`.padEnd(8_192, 'x');
     const post = (json: object, key = rootKey, id = project) =>
@@ -237,7 +237,7 @@ t.test('purges in two processes', async (t) => {
   });
 });
 
-t.test('keeps most images when other sources are purged', async (t) => {
+t.test('keeps most images when a purge concerns other sources', async (t) => {
   const { control, origin, project, url, publish, ask, purge, warm } = await startPurging(t, {
     SERVICE_PROCESSES: '1',
   });
@@ -255,7 +255,7 @@ t.test('keeps most images when other sources are purged', async (t) => {
   t.ok(Object.keys(generations?.groups ?? {}).length <= 1_024);
 });
 
-t.test('processes that are killed during purges do not bring old images back', async (t) => {
+t.test('delivers no old image after processes die during purges', async (t) => {
   const { control, url, publish, purge, warm, becomes } = await startPurging(t, {
     SERVICE_PROCESSES: '4',
   });
@@ -291,7 +291,7 @@ t.test('processes that are killed during purges do not bring old images back', a
   await becomes('/a.png', last + 1);
 });
 
-t.test('a purge ends without a request for its project, also after a kill', async (t) => {
+t.test('ends a purge although its project gets no request, even after a kill', async (t) => {
   const bucket = await startTestS3(t);
   const link = await storeLink(t);
   const { control, project, url, publish, warm, purge, progress } = await startPurging(t, {
@@ -327,7 +327,7 @@ t.test('a purge ends without a request for its project, also after a kill', asyn
   );
 });
 
-t.test('a slow store delays images, and no purge', async (t) => {
+t.test('delays images, but no purge, with a slow store', async (t) => {
   const link = await storeLink(t);
   const { control, project, url, publish, warm, becomes } = await startPurging(t, {
     SERVICE_MONGODB_URL: link.url,
@@ -348,7 +348,7 @@ t.test('a slow store delays images, and no purge', async (t) => {
   await until('the polls', async () => (await health()).checks.projects.status === 'ok');
 });
 
-t.test('a hook learns of every purge when no old image can be sent any more', async (t) => {
+t.test('calls the hook for every purge, once no process can send a stale image', async (t) => {
   const receiver = await startReceiver(t);
   const { control, project, url, purge, progress } = await startPurging(t, {
     SERVICE_PROCESSES: '1',

@@ -29,7 +29,7 @@ async function occupiedBytes(files: readonly Dirent[]): Promise<number> {
   return sizes.reduce((sum, size) => sum + Math.ceil(size / 4_096) * 4_096, 0);
 }
 
-t.test('a front end that dies is replaced, with a delay after the first time', async (t) => {
+t.test('replaces a dead front end, with a delay after the first time', async (t) => {
   const { service, origin, image } = await startDelivery(t);
   // The images are large, so that front ends are killed during a write.
   origin.serve('/a.png', await noise(1_000));
@@ -69,7 +69,7 @@ t.test('a front end that dies is replaced, with a delay after the first time', a
   );
 });
 
-t.test('all processes end when the primary is killed, also starting ones', async (t) => {
+t.test('ends all processes with the primary, even while they start', async (t) => {
   const service = await startService(t, {
     environment: { SERVICE_PROCESSES: '2', SERVICE_LOG_LEVEL: 'debug' },
   });
@@ -88,7 +88,7 @@ t.test('all processes end when the primary is killed, also starting ones', async
   await until('all have ended', () => !open);
 });
 
-t.test('a front end that waits for the store ends when the primary is killed', async (t) => {
+t.test('ends a front end that waits for the store with the primary', async (t) => {
   const dataDir = await temporaryFolder(t);
   // The primary reads this file before it tells that the store is open, and a pipe has no end.
   await promisify(execFile)('mkfifo', [join(dataDir, 'known-projects')]);
@@ -106,7 +106,7 @@ t.test('a front end that waits for the store ends when the primary is killed', a
   t.same(service.frontEnds(), []);
 });
 
-t.test('a frozen front end is killed and replaced', async (t) => {
+t.test('kills and replaces a frozen front end', async (t) => {
   const service = await startService(t);
   const [frozen = 0] = service.frontEnds();
   process.kill(frozen, 'SIGSTOP');

@@ -126,7 +126,7 @@ async function drain(t: Test, { service, origin, image }: Delivery): Promise<voi
 }
 
 eachHttpServer(
-  'signals to a service of two processes',
+  'handles signals with two processes',
   async (t, engine) => {
     const environment = {
       ...engine.environment,
@@ -134,10 +134,10 @@ eachHttpServer(
       SERVICE_DRAIN_DELAY_MS: '5000',
     };
     const delivery = await startDelivery(t, { environment });
-    await t.test('SIGHUP replaces both without a failed request', (t) =>
+    await t.test('replaces both front ends on SIGHUP with no failed request', (t) =>
       replaceProcesses(t, delivery, { repeatsResets: engine.name === 'uws' }),
     );
-    await t.test('SIGTERM completes open requests, and exits with 0', (t) => drain(t, delivery));
+    await t.test('completes open requests on SIGTERM, and exits with 0', (t) => drain(t, delivery));
   },
   more ? httpServers : defaultHttpServer,
 );

@@ -40,7 +40,7 @@ async function startMachines(t: Test, environment: Readonly<Record<string, strin
   return { bucket, first, second, project, store, get, publish, fetches, stored };
 }
 
-t.test('an image that one machine has rendered is read by the others', async (t) => {
+t.test("reads another machine's image", async (t) => {
   const { bucket, first, second, project, get, fetches, stored } = await startMachines(t);
   t.match(await get(first), { version: 1, tier: 'miss' });
   await stored(1);
@@ -57,7 +57,7 @@ t.test('an image that one machine has rendered is read by the others', async (t)
   t.match(await get(second, '&v=2'), { tier: 'miss' }, 'another version is another image');
 });
 
-eachHttpServer('who can write to the bucket cannot choose a response', async (t, server) => {
+eachHttpServer('ignores responses that another writer puts into the bucket', async (t, server) => {
   const { bucket, first, second, get } = await startMachines(t, server.environment);
   const body = Buffer.from('<script>alert(document.domain)</script>');
   const page = { body, etag: entityTag(body) };
@@ -90,7 +90,7 @@ eachHttpServer('who can write to the bucket cannot choose a response', async (t,
   }
 });
 
-t.test('a purge leaves no old image on any machine', async (t) => {
+t.test('leaves no old image on any machine after a purge', async (t) => {
   const { first, second, project, store, get, publish, stored } = await startMachines(t);
   await get(first);
   await stored(1);
@@ -100,21 +100,26 @@ t.test('a purge leaves no old image on any machine', async (t) => {
   await until('the new image is there', async () => (await get(first)).version === 2);
 });
 
-t.test('a silent bucket delays an image by the timeout, and causes no error', async (t) => {
-  const { bucket, first, get } = await startMachines(t, { SERVICE_SHARED_CACHE_TIMEOUT_MS: '100' });
-  bucket.handler = silent;
-  for (let version = 0; version < 8; version += 1) {
-    t.match(await get(first, `&v=${version}`), { version: 1, tier: 'miss' });
-  }
-  const reads = bucket.requests.filter((line) => line.startsWith('GET'));
-  t.ok(reads.length > 0 && reads.length <= 5, 'then it is no longer read');
-  const warnings = first.log.filter(({ msg }) => msg.includes('shared cache is not read'));
-  t.match(warnings, [{ cause: 'no response within the timeout' }]);
-  const health = await fetch(`${first.url}/api/health`);
-  t.equal(health.status, 200);
-});
+t.test(
+  'delays an image by at most the timeout on a silent bucket, and reports no error',
+  async (t) => {
+    const { bucket, first, get } = await startMachines(t, {
+      SERVICE_SHARED_CACHE_TIMEOUT_MS: '100',
+    });
+    bucket.handler = silent;
+    for (let version = 0; version < 8; version += 1) {
+      t.match(await get(first, `&v=${version}`), { version: 1, tier: 'miss' });
+    }
+    const reads = bucket.requests.filter((line) => line.startsWith('GET'));
+    t.ok(reads.length > 0 && reads.length <= 5, 'then it is no longer read');
+    const warnings = first.log.filter(({ msg }) => msg.includes('shared cache is not read'));
+    t.match(warnings, [{ cause: 'no response within the timeout' }]);
+    const health = await fetch(`${first.url}/api/health`);
+    t.equal(health.status, 200);
+  },
+);
 
-t.test('a new machine needs no render for a project with a source age', async (t) => {
+t.test('needs no render on a new machine for a project with a source age', async (t) => {
   const { first, second, project, store, get, fetches, stored } = await startMachines(t);
   await store.projects.setFreshness(project, { sourceAge: 3_600, browserAge: null });
   await get(first);
@@ -125,7 +130,7 @@ t.test('a new machine needs no render for a project with a source age', async (t
   t.equal(fetches(), 1);
 });
 
-t.test('machines learn from each other that a source has changed', async (t) => {
+t.test('shares source changes among machines', async (t) => {
   const { now } = Date;
   let shift = 0;
   Date.now = () => now() + shift;

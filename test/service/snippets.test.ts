@@ -12,7 +12,7 @@ import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 import { snippetFacts } from './snippet-facts.ts';
 
-t.test('the code snippets of the playground', async (t) => {
+t.test("generates the playground's code snippets", async (t) => {
   const { url: serviceUrl, origin, project } = await startFrontEnd(t);
   origin.serve('/hero.jpg', await picture(1600, 1000));
   origin.serve('/small.jpg', await picture(500, 300));
@@ -67,7 +67,7 @@ t.test('the code snippets of the playground', async (t) => {
   const loaderIn = async (code: string) =>
     (await imported(code.split('// next.config.mjs')[0] ?? '')).default;
 
-  await t.test('HTML: files have the sizes of their descriptors', async (t) => {
+  await t.test('HTML: matches file sizes to their descriptors', async (t) => {
     const cases = [
       ['hero.jpg', { w: '400' }, 1, '400x250', '200w 400w 800w'],
       ['hero.jpg', { w: '400', dpr: '2' }, 2, '400x250', '200w 400w 800w'],
@@ -121,7 +121,7 @@ t.test('the code snippets of the playground', async (t) => {
     }
   });
 
-  await t.test('SDK: the image, and a picture for all screens', async (t) => {
+  await t.test('SDK: generates the image, and a picture element for all screens', async (t) => {
     const cases = [
       ['hero.jpg', { w: '400', h: '300', q: '40', flip: '1' }, '400x300', [200, 400, 800]],
       ['small.jpg', { w: '400' }, '400x240', [200, 400, 500]],
@@ -157,7 +157,7 @@ t.test('the code snippets of the playground', async (t) => {
     }
   });
 
-  await t.test('signed: the same, with signatures', async (t) => {
+  await t.test('signed: generates the same with signatures', async (t) => {
     const code = (await codeFor('small.jpg', { w: '400' }))('Signed');
     process.env['IMAGES_SECRET'] = 'a secret';
     t.teardown(() => delete process.env['IMAGES_SECRET']);
@@ -167,7 +167,7 @@ t.test('the code snippets of the playground', async (t) => {
     }
   });
 
-  await t.test('an animation keeps its frames', async (t) => {
+  await t.test("keeps an animation's frames", async (t) => {
     const code = await codeFor('pulse.gif', { w: '40' });
     for (const [title, fallback] of [
       ['HTML', 'gif'],
@@ -184,7 +184,7 @@ t.test('the code snippets of the playground', async (t) => {
     }
   });
 
-  await t.test('nothing to copy before the facts are there', async (t) => {
+  await t.test('offers nothing to copy before the facts arrive', async (t) => {
     const request = { source: `${origin.url}/hero.jpg`, project, options: { w: '400' } };
     const withCode = (known: 'loading' | 'nothing') =>
       snippets(serviceUrl, request, 'image/*', known).flatMap(({ title, code }) =>
@@ -194,7 +194,7 @@ t.test('the code snippets of the playground', async (t) => {
     t.same(withCode('nothing'), ['SDK', 'Signed', 'curl']);
   });
 
-  await t.test('Astro: the integration, and a component with its size', async (t) => {
+  await t.test('Astro: generates the integration, and a component with its size', async (t) => {
     const options = { w: '400', h: '300', q: '40', pos: 'west', flip: '1' };
     const code = (await codeFor('hero.jpg', options))('Astro');
     const config = code.replace(
@@ -240,7 +240,7 @@ t.test('the code snippets of the playground', async (t) => {
     }
   });
 
-  await t.test('unpic: a component with the widths that the source has', async (t) => {
+  await t.test("unpic: generates a component with the source's widths", async (t) => {
     for (const [name, options, size, widest] of [
       ['hero.jpg', { w: '400', h: '300', q: '40', flip: '1' }, [400, 300], 1333],
       ['small.jpg', { w: '400' }, [400, 240], 500],
@@ -273,7 +273,7 @@ t.test('the code snippets of the playground', async (t) => {
     }
   });
 
-  await t.test('Next.js: local images, the height and the quality', async (t) => {
+  await t.test('Next.js: generates local images, the height and the quality', async (t) => {
     const code = (await codeFor('hero.jpg', { w: '400', h: '300', q: '40', dpr: '2' }))('Next.js');
     const loader = await loaderIn(code);
     const { searchParams } = new URL(loader({ src: '/hero.jpg', width: 640 }));
@@ -296,7 +296,7 @@ t.test('the code snippets of the playground', async (t) => {
     t.match(config.default, { images: { loader: 'custom', loaderFile: './image-loader.js' } });
   });
 
-  await t.test('Nuxt: local images, the size and the quality', async (t) => {
+  await t.test('Nuxt: generates local images, the size and the quality', async (t) => {
     const code = (await codeFor('hero.jpg', { w: '400', h: '300', q: '40', dpr: '2' }))('Nuxt');
     t.match(code, 'width="400" height="300"');
     const { default: config } = await imported(

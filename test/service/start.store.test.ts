@@ -25,7 +25,7 @@ interface Teardown {
   teardown(action: () => Promise<unknown>): void;
 }
 
-t.test('a port or a data folder in use stops the start with a clear error', async (t) => {
+t.test('stops at the start with a clear error if a port or a data folder is in use', async (t) => {
   // Prometheus and a second service have the same default port.
   const holder = createServer();
   await new Promise((done) => {
@@ -45,38 +45,35 @@ t.test('a port or a data folder in use stops the start with a clear error', asyn
   t.match(third.stderr(), new RegExp(`belongs to process ${first.process.pid}`));
 });
 
-t.test(
-  'a port to which --port moves metrics may be in use, and a configured port may not',
-  async (t) => {
-    const port = await freePort();
-    const holder = createServer();
-    await new Promise<void>((done) => holder.listen(port + 2, '127.0.0.1', done));
-    t.teardown(() => holder.close());
-    const folder = await temporaryFolder(t);
-    const environment = { SERVICE_HOST: '127.0.0.1', SERVICE_DATA_DIR: folder };
-    const start = (variables: Readonly<Record<string, string>>) =>
-      startProgram(t, 'server/main.js', folder, { ...environment, ...variables }, [
-        '--port',
-        String(port),
-      ]);
-    const moved = start({});
-    await moved.untilLogged('the service is ready');
-    const [warning] = moved.logged(
-      'metrics are not served: the port is in use; set SERVICE_OPS_PORT',
-    );
-    t.match(warning, { port: port + 2 });
-    t.equal(await moved.end('SIGTERM'), 0);
-    holder.close();
-    const other = createServer();
-    await new Promise<void>((done) => other.listen(port + 3, '127.0.0.1', done));
-    t.teardown(() => other.close());
-    const configured = start({ SERVICE_OPS_PORT: String(port + 3) });
-    t.equal(await configured.end('SIGCONT'), 1);
-    t.match(configured.stderr(), `SERVICE_OPS_PORT ${port + 3} `);
-  },
-);
+t.test('accepts a used port from --port for metrics, but not a configured port', async (t) => {
+  const port = await freePort();
+  const holder = createServer();
+  await new Promise<void>((done) => holder.listen(port + 2, '127.0.0.1', done));
+  t.teardown(() => holder.close());
+  const folder = await temporaryFolder(t);
+  const environment = { SERVICE_HOST: '127.0.0.1', SERVICE_DATA_DIR: folder };
+  const start = (variables: Readonly<Record<string, string>>) =>
+    startProgram(t, 'server/main.js', folder, { ...environment, ...variables }, [
+      '--port',
+      String(port),
+    ]);
+  const moved = start({});
+  await moved.untilLogged('the service is ready');
+  const [warning] = moved.logged(
+    'metrics are not served: the port is in use; set SERVICE_OPS_PORT',
+  );
+  t.match(warning, { port: port + 2 });
+  t.equal(await moved.end('SIGTERM'), 0);
+  holder.close();
+  const other = createServer();
+  await new Promise<void>((done) => other.listen(port + 3, '127.0.0.1', done));
+  t.teardown(() => other.close());
+  const configured = start({ SERVICE_OPS_PORT: String(port + 3) });
+  t.equal(await configured.end('SIGCONT'), 1);
+  t.match(configured.stderr(), `SERVICE_OPS_PORT ${port + 3} `);
+});
 
-t.test('an error of a port that --port has moved names the option', async (t) => {
+t.test('names the option in the error of a port that --port moved', async (t) => {
   const port = await freePort();
   const holder = createServer();
   await new Promise<void>((done) => holder.listen(port + 1, '127.0.0.1', done));
@@ -105,7 +102,7 @@ async function productionTree(t: Teardown): Promise<string> {
   return folder;
 }
 
-t.test('a production installation creates and shows a first key once', async (t) => {
+t.test('creates and shows a first key once in a production installation', async (t) => {
   const folder = await productionTree(t);
   const [program, ...args] = plainNode;
   const built = spawnSync(program, [...args, join(folder, 'scripts/build.js')], {
@@ -126,7 +123,7 @@ t.test('a production installation creates and shows a first key once', async (t)
 });
 
 t.test(
-  'an unusable data folder, address, or folder of sources or fonts is reported with its cause',
+  'reports the cause of an unusable data folder, address, or folder of sources or fonts',
   async (t) => {
     const folder = await temporaryFolder(t);
     const file = join(folder, 'file');
@@ -184,42 +181,45 @@ function run(
 const start = (args: readonly string[], cwd: string, environment = {}) =>
   run('server/start.js', args, cwd, environment);
 
-t.test('every program reports all invalid settings at once, equal ports included', async (t) => {
-  const folder = await temporaryFolder(t);
-  const environment = {
-    SERVICE_PORT: '3007',
-    SERVICE_OPS_PORT: '3007',
-    SERVICE_WORKER_PORT: '3007',
-    SERVICE_PROCESSES: 'many',
-    SERVICE_POTR: '1',
-  };
-  const [others, own] = [
-    / {2}SERVICE_POTR is not a setting .*\n {2}SERVICE_PROCESSES must be .*\n$/,
-    (names: string) => new RegExp(` {2}${names} are both 3007, on `),
-  ];
-  for (const [path, args, pairs] of [
-    [
-      'server/start.js',
-      [],
+t.test(
+  'reports all invalid settings at once in every program, including equal ports',
+  async (t) => {
+    const folder = await temporaryFolder(t);
+    const environment = {
+      SERVICE_PORT: '3007',
+      SERVICE_OPS_PORT: '3007',
+      SERVICE_WORKER_PORT: '3007',
+      SERVICE_PROCESSES: 'many',
+      SERVICE_POTR: '1',
+    };
+    const [others, own] = [
+      / {2}SERVICE_POTR is not a setting .*\n {2}SERVICE_PROCESSES must be .*\n$/,
+      (names: string) => new RegExp(` {2}${names} are both 3007, on `),
+    ];
+    for (const [path, args, pairs] of [
       [
-        'SERVICE_PORT and SERVICE_OPS_PORT',
-        'SERVICE_PORT and SERVICE_WORKER_PORT',
-        'SERVICE_OPS_PORT and SERVICE_WORKER_PORT',
+        'server/start.js',
+        [],
+        [
+          'SERVICE_PORT and SERVICE_OPS_PORT',
+          'SERVICE_PORT and SERVICE_WORKER_PORT',
+          'SERVICE_OPS_PORT and SERVICE_WORKER_PORT',
+        ],
       ],
-    ],
-    ['server/main.js', [], ['SERVICE_PORT and SERVICE_OPS_PORT']],
-    ['worker/main.js', [], []],
-    ['server/local/main.js', [folder], []],
-  ] as const) {
-    const { status, stderr } = run(path, args, folder, environment);
-    t.equal(status, 1, path);
-    t.match(stderr, others, path);
-    for (const names of pairs) t.match(stderr, own(names), path);
-    t.equal(stderr.trim().split('\n').length, 3 + pairs.length, stderr);
-  }
-});
+      ['server/main.js', [], ['SERVICE_PORT and SERVICE_OPS_PORT']],
+      ['worker/main.js', [], []],
+      ['server/local/main.js', [folder], []],
+    ] as const) {
+      const { status, stderr } = run(path, args, folder, environment);
+      t.equal(status, 1, path);
+      t.match(stderr, others, path);
+      for (const names of pairs) t.match(stderr, own(names), path);
+      t.equal(stderr.trim().split('\n').length, 3 + pairs.length, stderr);
+    }
+  },
+);
 
-t.test('options are checked like settings and take precedence', async (t) => {
+t.test('checks options like settings, and prefers them', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(
     join(folder, '.env'),
@@ -298,7 +298,7 @@ async function onTerminal(
 const withoutBinary = { UWS_USE_FALLBACK: '1' };
 
 t.test(
-  'on a terminal the service prints four lines, and warnings as text',
+  'prints four lines, and warnings as text, on a terminal',
   { skip: !hasScript && "there is no util-linux' script" },
   async (t) => {
     const port = await freePort();
@@ -322,7 +322,7 @@ t.test(
 );
 
 t.test(
-  'a service on a terminal shuts down when the terminal closes',
+  'shuts down when its terminal closes',
   { skip: !hasScript && "there is no util-linux' script" },
   async (t) => {
     const origin = await startTestOrigin(t);
@@ -375,7 +375,7 @@ t.test(
   },
 );
 
-t.test("Node's own HTTP server is used when uWebSockets.js does not load", async (t) => {
+t.test("falls back to Node's HTTP server when uWebSockets.js does not load", async (t) => {
   const environment = { ...withoutBinary, SERVICE_CONSOLE: 'off' };
   const service = await startService(t, { environment });
   const { engine, release, because } = await service.waitForLog((line) => 'engine' in line);
@@ -391,7 +391,7 @@ t.test("Node's own HTTP server is used when uWebSockets.js does not load", async
   }
 });
 
-t.test('the service does not start without the HTTP server of SERVICE_HTTP_ENGINE', async (t) => {
+t.test('does not start if the server in SERVICE_HTTP_ENGINE does not load', async (t) => {
   const environment = { ...withoutBinary, SERVICE_HTTP_ENGINE: 'uws' };
   const service = await launch(t, { environment });
   t.equal(await service.end('SIGCONT'), 1);

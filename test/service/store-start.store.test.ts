@@ -19,7 +19,7 @@ const outageMessages = (service: Service, part: string) =>
 /** The keys of two machines in turn. */
 const rootKeys = ['sk_key-of-one-machine', 'sk_key-of-another-machine'] as const;
 
-t.test('a service starts, runs and restarts while its store is unavailable', async (t) => {
+t.test('starts, runs and restarts while its store is unavailable', async (t) => {
   const link = await storeLink(t);
   const { host } = new URL(link.url.replace(/^mongodb/, 'http'));
   await link.cut();
@@ -58,7 +58,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
   const pathOf = (id: string) => `/img/${origin.url}/a.jpg?project=${id}`;
   const unknown = pathOf('prj_0000000000000000');
 
-  await t.test('it reports the outage, serves health, and recovers', async (t) => {
+  await t.test('reports the outage, serves health, and recovers', async (t) => {
     await service.waitForLog(({ msg }) => msg === 'a front end listens');
     t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
     await unavailable('/api/sdk/v1/projects', authorization);
@@ -102,7 +102,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
   const another = (before: readonly number[]) =>
     until('a new front end', () => running.frontEnds().find((pid) => !before.includes(pid)));
 
-  await t.test('a new front end delivers images of projects that others knew', async (t) => {
+  await t.test('delivers images of a new front end for projects cached elsewhere', async (t) => {
     for (const path of both) await until('an image', async () => (await image(path)) === 200);
     await link.cut();
     const before = service.frontEnds();
@@ -127,7 +127,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     t.notMatch(service.stdout(), /topology is closed/i);
   });
 
-  await t.test('images do not wait for a silent store', async () => {
+  await t.test('delivers images and does not wait for a silent store', async () => {
     link.hold();
     await delivers('held');
     const before = service.frontEnds();
@@ -144,7 +144,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
     await until('health', async () => (await health()).status === 200);
   });
 
-  await t.test('a restarted service delivers images of known projects', async (t) => {
+  await t.test('delivers images of cached projects after a restart', async (t) => {
     const { dataDir, port, environment } = service;
     const file = join(dataDir, 'known-projects');
     await service.end('SIGKILL');
@@ -177,7 +177,7 @@ t.test('a service starts, runs and restarts while its store is unavailable', asy
   });
 });
 
-t.test('refused credentials are reported, and SIGTERM ends the wait', async (t) => {
+t.test('reports refused credentials, and stops waiting on SIGTERM', async (t) => {
   const link = await storeLink(t);
   const url = link.url.replace('//', '//somebody:s3cret@');
   const service = await launch(t, {
@@ -190,7 +190,7 @@ t.test('refused credentials are reported, and SIGTERM ends the wait', async (t) 
   t.notMatch(service.stdout() + service.stderr(), /s3cret|somebody/);
 });
 
-t.test('an invalid store URL stops the start with a clear error', async (t) => {
+t.test('stops at the start with a clear error on an invalid store URL', async (t) => {
   const url = 'mongodb://somebody:s3/cret@127.0.0.1/';
   const service = await launch(t, {
     environment: { SERVICE_MONGODB_URL: url },

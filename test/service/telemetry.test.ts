@@ -65,7 +65,7 @@ const untilMetrics = (opsUrl: string, what: string, look: (samples: Samples) => 
     return look(samples) && samples;
   });
 
-t.test('metrics, traces and log lines of a service of two processes', async (t) => {
+t.test('reports metrics, traces and log lines from two processes', async (t) => {
   const origin = await startTestOrigin(t);
   const collector = await startCollector(t);
   const opsPort = await freePort();
@@ -85,7 +85,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
   const images = (path: string, query = 'w=100') =>
     `${service.url}/img/${encodeURIComponent(`${origin.url}${path}`)}?project=${project}&${query}`;
 
-  await t.test('the log and the metrics name the HTTP server', async (t) => {
+  await t.test('names the HTTP server in the log and the metrics', async (t) => {
     const [expected = 'node'] = httpServers;
     const { engine } = await service.waitForLog((line) => 'engine' in line);
     t.equal(engine, expected);
@@ -98,7 +98,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.equal(totalOf(samples, 'image_delivery_info', labels), 1);
   });
 
-  await t.test('a miss has a trace with all stages', async (t) => {
+  await t.test('traces all stages of a miss', async (t) => {
     const forwarded: IncomingHttpHeaders[] = [];
     const body = await picture(300, 200);
     origin.serve('/cold.jpg', (request, response) => {
@@ -154,7 +154,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     });
   });
 
-  await t.test('an invalid traceparent begins a new trace', async (t) => {
+  await t.test('starts a new trace on an invalid traceparent', async (t) => {
     const seen = collector.spans().length;
     const traceId = '11111111111111111111111111111111';
     for (const traceparent of [
@@ -176,7 +176,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.ok(roots.every((root) => root.traceId !== traceId && !root.parentSpanId));
   });
 
-  await t.test('the duration of a slow stage is counted for that stage', async (t) => {
+  await t.test("counts a slow stage's duration for that stage", async (t) => {
     const fetches = (): number => [...origin.requests.values()].reduce((sum, one) => sum + one, 0);
     const counted = (samples: Samples): boolean => {
       const count = 'image_delivery_stage_duration_seconds_count';
@@ -201,7 +201,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.ok(stageSum(after, 'parse') - stageSum(before, 'parse') < heldSeconds);
   });
 
-  await t.test('an error of the origin is logged once', async (t) => {
+  await t.test('logs an origin error once', async (t) => {
     origin.serve('/broken.jpg', (_, response) => void response.writeHead(500).end());
     const response = await fetch(images('/broken.jpg?token=hush'));
     t.equal(response.status, 502);
@@ -228,7 +228,7 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     });
   });
 
-  await t.test('counters are sums over the processes and include ended ones', async (t) => {
+  await t.test('sums counters over the processes, including ended processes', async (t) => {
     const counted = { route: 'image', status: '200' };
     // Requests of the tests above.
     const before = 2;
@@ -289,45 +289,48 @@ t.test('metrics, traces and log lines of a service of two processes', async (t) 
     t.equal(totalOf(after, 'image_delivery_front_ends'), 2);
   });
 
-  await t.test('the operations listener serves only metrics, and is not a source', async (t) => {
-    const response = await fetch(`${opsUrl}/metrics`);
-    t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
-    const text = await response.text();
-    const promtool = spawnSync('promtool', ['check', 'metrics'], { input: text });
-    if (promtool.error === undefined) t.equal(promtool.status, 0, String(promtool.stderr));
-    for (const [path, method, status] of [
-      ['/', 'GET', 404],
-      ['/metrics/', 'GET', 404],
-      ['/metrics', 'POST', 405],
-    ] as const) {
-      const response = await fetch(`${opsUrl}${path}`, { method });
-      t.equal(response.status, status);
-      t.type((await json(response)).resolution_hint, 'string');
-    }
-    const client = new Client(opsUrl);
-    t.teardown(() => client.close());
-    for (const [host, status] of [
-      ['localhost', 200],
-      [`[::1]:${opsPort}`, 200],
-      ['192.0.2.1', 200],
-      [`rebound.example:${opsPort}`, 403],
-      ['127.0.0.1.example', 403],
-    ] as const) {
-      const { statusCode, body } = await client.request({
-        method: 'GET',
-        path: '/metrics',
-        headers: { host },
-      });
-      t.equal(statusCode, status, host);
-      if (status === 403) t.match(await body.json(), { code: 'host_not_allowed' });
-      else await body.dump();
-    }
-    const source = encodeURIComponent(`${opsUrl}/metrics`);
-    const refused = await fetch(`${service.url}/img/${source}?project=${project}`);
-    t.match([refused.status, await json(refused)], [403, { code: 'source_blocked' }]);
-  });
+  await t.test(
+    'serves only metrics from the operations listener, and refuses it as a source',
+    async (t) => {
+      const response = await fetch(`${opsUrl}/metrics`);
+      t.match(response.headers.get('content-type'), /^text\/plain; version=0\.0\.4/);
+      const text = await response.text();
+      const promtool = spawnSync('promtool', ['check', 'metrics'], { input: text });
+      if (promtool.error === undefined) t.equal(promtool.status, 0, String(promtool.stderr));
+      for (const [path, method, status] of [
+        ['/', 'GET', 404],
+        ['/metrics/', 'GET', 404],
+        ['/metrics', 'POST', 405],
+      ] as const) {
+        const response = await fetch(`${opsUrl}${path}`, { method });
+        t.equal(response.status, status);
+        t.type((await json(response)).resolution_hint, 'string');
+      }
+      const client = new Client(opsUrl);
+      t.teardown(() => client.close());
+      for (const [host, status] of [
+        ['localhost', 200],
+        [`[::1]:${opsPort}`, 200],
+        ['192.0.2.1', 200],
+        [`rebound.example:${opsPort}`, 403],
+        ['127.0.0.1.example', 403],
+      ] as const) {
+        const { statusCode, body } = await client.request({
+          method: 'GET',
+          path: '/metrics',
+          headers: { host },
+        });
+        t.equal(statusCode, status, host);
+        if (status === 403) t.match(await body.json(), { code: 'host_not_allowed' });
+        else await body.dump();
+      }
+      const source = encodeURIComponent(`${opsUrl}/metrics`);
+      const refused = await fetch(`${service.url}/img/${source}?project=${project}`);
+      t.match([refused.status, await json(refused)], [403, { code: 'source_blocked' }]);
+    },
+  );
 
-  await t.test('a configured operations port in use stops the start', async (t) => {
+  await t.test('stops at the start if a configured operations port is in use', async (t) => {
     const second = await launch(t, { environment: { SERVICE_OPS_PORT: String(opsPort) } });
     t.equal(await second.end('SIGCONT'), 1);
     t.match(

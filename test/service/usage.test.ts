@@ -64,9 +64,9 @@ async function start(t: Test) {
   };
 }
 
-t.test('usage is exact, by tier, and is added over restarts', async (t) => {
+t.test('counts usage exactly, by tier, and adds it up over restarts', async (t) => {
   let counted = { project: '', total: {} };
-  await t.test('every kind of request', async (t) => {
+  await t.test('counts every kind of request', async (t) => {
     const { get, image, warm, usage, createProject, project } = await start(t);
     const small = image('/a.png', 'fmt=png');
     const first = await get(small);
@@ -100,7 +100,7 @@ t.test('usage is exact, by tier, and is added over restarts', async (t) => {
     t.equal((await usage('', other)).usage.total.requests, 0);
     counted = { project, total: { ...total, renderSeconds, background } };
   });
-  await t.test('another process', async (t) => {
+  await t.test('reads the totals in another process', async (t) => {
     const { usage } = await start(t);
     const { from, to, days, total } = (await usage('', counted.project)).usage;
     t.same(total, counted.total);
@@ -147,7 +147,7 @@ t.test('counts the requests of delivery hosts', async (t) => {
 });
 
 t.test(
-  'a source or transform that fails is an error, and a transform that fails a render',
+  'counts a failed source or transform as an error, and a failed transform as a render',
   async (t) => {
     const { get, image, usage, origin } = await start(t);
     origin.serve('/broken.png', (await picture(300, 300, 'png')).subarray(0, 9_000));
@@ -162,7 +162,7 @@ t.test(
   },
 );
 
-t.test('the days of a request for usage', async (t) => {
+t.test('returns the requested days of usage', async (t) => {
   const { call, usage, get, image, forward } = await start(t);
   await get(image('/a.png', 'fmt=png'));
   // Counts belong to the day on which they are collected, within a second.
@@ -223,7 +223,7 @@ t.test('the days of a request for usage', async (t) => {
   t.equal((await usage('', 'prj_0000000000000000')).code, 'project_not_found');
 });
 
-t.test('beyond a limit of renders, cached images are delivered', async (t) => {
+t.test('delivers cached images beyond a render limit', async (t) => {
   const { get, image, limit, warm, call, createProject, origin, forward } = await start(t);
   t.same(await json(await call('limits')), { limits: { rendersPerDay: null, bytesPerDay: null } });
   await limit({ rendersPerDay: 2 });
@@ -251,7 +251,7 @@ t.test('beyond a limit of renders, cached images are delivered', async (t) => {
   t.equal((await get(`${small}&w=10`)).status, 200, 'the next day');
 });
 
-t.test('only a root key may change limits', async (t) => {
+t.test('lets only a root key change limits', async (t) => {
   const { call, limit, project, store } = await start(t);
   await limit({ rendersPerDay: 2 });
   const { _id: orgId } = await store.organisations.default();
@@ -267,7 +267,7 @@ t.test('only a root key may change limits', async (t) => {
   }
 });
 
-t.test('beyond a limit of bytes, cached images are delivered', async (t) => {
+t.test('delivers cached images beyond a byte limit', async (t) => {
   const { get, image, limit } = await start(t);
   const small = image('/a.png', 'fmt=png');
   const { bytes } = await get(small);
@@ -280,7 +280,7 @@ t.test('beyond a limit of bytes, cached images are delivered', async (t) => {
   t.equal((await get(`${small}&w=10`)).status, 200, 'a changed limit applies at once');
 });
 
-t.test('requests and failures of the last hour and day are told, without secrets', async (t) => {
+t.test('reports requests and failures of the last hour and day, and no secrets', async (t) => {
   const { get, image, call, origin, createProject, project, warm, usage } = await start(t);
   const query = '?X-Amz-Signature=SECRET&id=SECRET';
   origin.serve(`/a.png${query}`, await picture(20, 20, 'png'));

@@ -45,7 +45,7 @@ const ban = (url: string, headers: Readonly<Record<string, string>>) =>
       .end();
   });
 
-t.test('the Varnish example caches each format once, and bans a tag', { skip }, async (t) => {
+t.test('caches each format once in the Varnish example, and bans a tag', { skip }, async (t) => {
   const { service, origin, project, image } = await startDelivery(t, {
     environment: { SERVICE_AUTO_FORMATS: 'jxl,avif,webp' },
   });

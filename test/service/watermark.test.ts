@@ -10,7 +10,7 @@ import { json } from './service.ts';
 
 const key = 'sk_root-key-of-the-tests';
 
-t.test('the watermark of a project is on all its images', async (t) => {
+t.test("draws the project's watermark on all its images", async (t) => {
   const service = await startFrontEnd(t, {
     SERVICE_ROOT_API_KEY: key,
     SERVICE_SOURCE_TIMEOUT_MS: '3000',
@@ -70,7 +70,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
   await set({ watermarkPosition: 'northwest', watermarkOpacity: 50, watermarkScale: 50 });
   t.ok(near((await read(await load('/a.png'))).at(6, 6), [255, 127, 127, 255]));
 
-  t.test('an unusable watermark is refused with the reason, and nothing changes', async (t) => {
+  t.test('rejects an unusable watermark with the reason, and changes nothing', async (t) => {
     const before = await current();
     elsewhere.serve('/page.png', (_, response) => {
       response.setHeader('content-type', 'text/html').end('<!doctype html><p>Log in');
@@ -106,7 +106,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
     t.same(await current(), before);
   });
 
-  t.test('images are delivered without a watermark that breaks later', async (t) => {
+  t.test('delivers unmarked images if the watermark breaks later', async (t) => {
     elsewhere.serve('/fragile.png', await solid(10, 10, 'red'));
     await set({
       watermarkUrl: at('/fragile.png'),
@@ -170,7 +170,7 @@ t.test('the watermark of a project is on all its images', async (t) => {
     t.ok(near(pixel(92, 42), [255, 127, 127, 255]));
   });
 
-  t.test('images are delivered without a watermark that cannot be decoded', async (t) => {
+  t.test('delivers unmarked images if the watermark does not decode', async (t) => {
     elsewhere.serve('/text.png', Buffer.from('no picture'));
     elsewhere.serve('/cut2.png', (await solid(300, 300, 'red')).subarray(0, 90));
     for (const path of ['/text.png', '/cut2.png']) {
@@ -183,14 +183,14 @@ t.test('the watermark of a project is on all its images', async (t) => {
     }
   });
 
-  t.test('a disabled watermark restores the earlier images', async (t) => {
+  t.test('restores the earlier images when a project disables its watermark', async (t) => {
     await set({ watermarkEnabled: false });
     const plain = await load('/a.png');
     t.equal(plain.headers.get('x-cache'), 'memory');
     t.same((await read(plain)).at(190, 90), [255, 255, 255, 255]);
   });
 
-  t.test('prewarming does not render fallbacks', async (t) => {
+  t.test('does not render fallbacks in prewarming', async (t) => {
     const fallback = encodeURIComponent(`${origin.url}/a.png`);
     const target = `/img/${origin.url}/none.png?project=${project}&fallback=${fallback}`;
     t.equal((await prewarm(target)).status, 404);

@@ -16,14 +16,14 @@ const samples = (bytes: readonly number[], pid = (_second: number) => 1): Sample
     ...caches,
   }));
 
-t.test('the last two thirds are compared', async (t) => {
+t.test('compares the last two thirds', async (t) => {
   const flat = (bytes: readonly number[]) => growths(samples(bytes)).map((one) => one.flat);
   t.same(flat([1, 50, 100, 100, 100, 100, 100, 104, 104]), [true, true]);
   t.same(flat([1, 50, 100, 100, 100, 110, 110, 110, 110]), [false, false]);
   t.same(flat([100, 100, 100, 100, 100, 90, 90, 90, 90]), [false, false]);
 });
 
-t.test('a transform process counts only in the sum', async (t) => {
+t.test('counts a transform process only in the sum', async (t) => {
   const drawn = samples([100, 100, 100, 100, 100, 200, 200, 200, 200]).map((sample) => ({
     ...sample,
     processes: sample.processes.map((one) => ({ ...one, role: 'transform process' as const })),
@@ -32,7 +32,7 @@ t.test('a transform process counts only in the sum', async (t) => {
   t.equal(growths(drawn).length, 1);
 });
 
-t.test('replaced front ends are counted', async (t) => {
+t.test('counts replaced front ends', async (t) => {
   const bytes = new Array<number>(9).fill(100);
   const replaced = samples(bytes, (second) => (second < 5 ? 1 : 2));
   t.equal(replacedFrontEnds(replaced), 1);
@@ -44,7 +44,7 @@ t.test('replaced front ends are counted', async (t) => {
   );
 });
 
-t.test('processes are read from /proc', { skip: process.platform !== 'linux' }, async (t) => {
+t.test('reads processes from /proc', { skip: process.platform !== 'linux' }, async (t) => {
   const [own] = await sampleProcesses(process.pid, null);
   t.match(own, { pid: process.pid, role: 'primary' });
   t.ok((own?.rssBytes ?? 0) > 10e6 && (own?.descriptors ?? 0) > 2);

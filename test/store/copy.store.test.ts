@@ -82,7 +82,7 @@ async function isSame(t: Test, from: Db, to: Db): Promise<void> {
   t.same(await stored(to, 'copies'), []);
 }
 
-t.test('a copy contains all documents that a service needs, and can be copied back', async (t) => {
+t.test('copies all documents that a service needs, in both directions', async (t) => {
   const [from, to] = [await openTestStore(t, 'embedded'), await openTestStore(t, 'of the tests')];
   const { id, orgId, valid, revoked, first, prewarm } = await fill(from, 250);
   const locked = { $set: { lockedAt: new Date(), nextRunAt: null } };
@@ -106,7 +106,7 @@ t.test('a copy contains all documents that a service needs, and can be copied ba
   await isSame(t, from.db, back.db);
 });
 
-t.test('an empty source and a target with other data are refused', async (t) => {
+t.test('rejects an empty source, and a target with other data', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   const refused = (message: RegExp) =>
     t.rejects(copied(from.db, to.db), { constructor: CopyRefused, message });
@@ -123,7 +123,7 @@ t.test('an empty source and a target with other data are refused', async (t) => 
   await isSame(t, from.db, to.db);
 });
 
-t.test('documents that the stores are about to delete are not copied', async (t) => {
+t.test('does not copy documents that the stores are about to delete', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   const { id } = await fill(from);
   const [hourMs, now] = [60 * 60 * 1_000, Date.now()];
@@ -135,7 +135,7 @@ t.test('documents that the stores are about to delete are not copied', async (t)
   t.ok(await to.projects.find(id));
 });
 
-t.test('a store that changes meanwhile is noticed, and the copy is started again', async (t) => {
+t.test('notices changes to the store meanwhile, and restarts the copy', async (t) => {
   const [from, to] = [await openTestStore(t, 'embedded'), await openTestStore(t, 'of the tests')];
   const { id } = await fill(from);
   // After the mark, two organisations, the project and a key.
@@ -146,7 +146,7 @@ t.test('a store that changes meanwhile is noticed, and the copy is started again
   await isSame(t, from.db, to.db);
 });
 
-t.test('a copy that is killed before any of its writes is started again', async (t) => {
+t.test('restarts a copy after a kill before any of its writes', async (t) => {
   const [from, to] = [await openTestStore(t, 'embedded'), await openTestStore(t, 'of the tests')];
   await fill(from, 5);
   const names = [...Object.keys(copiedCollections), 'deployments'];
@@ -211,7 +211,7 @@ const otherCollections: Readonly<Record<string, string>> = {
   activity: 'has the figures of the last day, which a new store begins again',
 };
 
-t.test('each collection in the code is copied, or excluded for a reason', async (t) => {
+t.test('copies each collection in the code, or gives a reason to exclude it', async (t) => {
   const known = new Set([...Object.keys(copiedCollections), ...Object.keys(otherCollections)]);
   const names = new Set<string>();
   for (const folder of ['store', 'server', 'worker']) {

@@ -10,7 +10,7 @@ import {
 import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
 
-t.test('a worker is seen for some time after its last heartbeat', async (t) => {
+t.test('reports a worker for some time after its last heartbeat', async (t) => {
   const { db } = await testDatabase(t);
   t.same(await findWorker(db), { seenAt: null, isMissing: true });
   await recordPart(db, 'worker');
@@ -32,7 +32,7 @@ t.test('a worker is seen for some time after its last heartbeat', async (t) => {
   t.notOk((await findWorker(db)).isMissing);
 });
 
-t.test('finds a part that runs, and waits for one that has just stopped', async (t) => {
+t.test('finds a running part, and waits for a part that has just stopped', async (t) => {
   const { db } = await testDatabase(t);
   let waits = 0;
   const running = () => findRunningPart(db, () => (waits += 1));

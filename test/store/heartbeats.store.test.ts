@@ -5,7 +5,7 @@ import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { succeeds } from './connection.ts';
 
-t.test('the client reconnects to a server that stopped during an operation', async (t) => {
+t.test('reconnects the client to a server that stopped during an operation', async (t) => {
   const link = await storeLink(t);
   const client = new MongoClient(link.url, {
     serverSelectionTimeoutMS: 300,

@@ -9,7 +9,7 @@ import {
 } from '../../store/identifiers.ts';
 import { projectColours } from '../../store/project-colours.ts';
 
-t.test('identifiers and secrets have their form and are unique', async (t) => {
+t.test('creates unique identifiers and secrets in their form', async (t) => {
   for (const [make, form] of [
     [newProjectId, /^prj_[0-9a-z]{16}$/],
     [newOrganisationId, /^org_[0-9a-z]{16}$/],
@@ -23,7 +23,7 @@ t.test('identifiers and secrets have their form and are unique', async (t) => {
   }
 });
 
-t.test('all characters are equally likely', async (t) => {
+t.test('uses all characters equally', async (t) => {
   const counts = new Map<string, number>();
   for (let i = 0; i < 12_000; i++) {
     for (const character of newProjectId().slice(4)) {
@@ -38,13 +38,13 @@ t.test('all characters are equally likely', async (t) => {
   }
 });
 
-t.test('a key is stored as its SHA-256', async (t) => {
+t.test('stores a key as its SHA-256', async (t) => {
   // FIPS 180-4, the example of one block.
   const digest = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
   t.equal(hashApiKey('abc'), digest);
 });
 
-t.test('the two colours of a project depend on its id', async (t) => {
+t.test("derives a project's two colours from its id", async (t) => {
   const first = new Set<string>();
   for (const id of Array.from({ length: 300 }, newProjectId)) {
     const { color1, color2 } = projectColours(id);

@@ -65,7 +65,7 @@ async function startQueue(t: Test, { maxWaiting, documents = [], db: given }: Op
   };
 }
 
-t.test('concurrent additions of equal jobs queue them once', async (t) => {
+t.test('queues equal jobs once if clients add them concurrently', async (t) => {
   const { queue, other, stored, take, end } = await startQueue(t);
   const jobs = jobsOf(shop, 10);
   await Promise.all([queue, other, queue, other, queue, other].map((each) => each.add(jobs)));
@@ -92,7 +92,7 @@ t.test('concurrent additions of equal jobs queue them once', async (t) => {
   t.match(await queue.stats(), { active: 0, waiting: 9, delayed: 1, failed: 1 });
 });
 
-t.test('a stopping worker releases its jobs, and each runs once', async (t) => {
+t.test("releases a stopping worker's jobs, and runs each once", async (t) => {
   const { queue, stored, take } = await startQueue(t);
   await queue.add(jobsOf(shop, 3));
   await stored.updateMany({}, { $set: { nextRunAt: new Date(Date.now() - 3_600_000) } });
@@ -111,7 +111,7 @@ t.test('a stopping worker releases its jobs, and each runs once', async (t) => {
   t.equal(await take(), undefined);
 });
 
-t.test('while a taken job does not start, no further one is taken', async (t) => {
+t.test('takes no job while an earlier job has not started', async (t) => {
   const { queue, stored, claim, start } = await startQueue(t);
   await queue.add(jobsOf(shop, 300));
   const taken: JobParameters[] = [];
@@ -143,7 +143,7 @@ t.test('while a taken job does not start, no further one is taken', async (t) =>
   t.ok(await claim());
 });
 
-t.test('claims do not pile up while the store does not answer', async (t) => {
+t.test('does not pile up claims while the store is silent', async (t) => {
   const link = await storeLink(t);
   const { queue, take } = await startQueue(t, { db: link.db });
   await queue.add(jobsOf(shop, 3));
@@ -158,7 +158,7 @@ t.test('claims do not pile up while the store does not answer', async (t) => {
   t.ok(await take());
 });
 
-t.test('jobs of a worker that died wait, and are not active', async (t) => {
+t.test("counts a dead worker's jobs as waiting, not active", async (t) => {
   const { queue, stored, take } = await startQueue(t);
   await queue.add(jobsOf(shop, 3));
   await take();
@@ -173,7 +173,7 @@ t.test('jobs of a worker that died wait, and are not active', async (t) => {
   t.match(await queue.stats('callback'), { active: 0, waiting: 0 }, 'of another kind');
 });
 
-t.test('projects get turns by their numbers of variants', async (t) => {
+t.test('gives projects turns by their numbers of variants', async (t) => {
   const { queue, take, end } = await startQueue(t);
   /** Takes jobs, and returns the initials of their projects. */
   const takeSome = async (count: number) => {
@@ -196,7 +196,7 @@ t.test('projects get turns by their numbers of variants', async (t) => {
   t.same(turnsAfter(7, jobsOf(press, 2, variants)), [10, 13], 'three named variants');
 });
 
-t.test('a retry gets its turn when it is due', async (t) => {
+t.test('gives a retry its turn when it is due', async (t) => {
   const { queue, take, end, stored } = await startQueue(t);
   await queue.add(jobsOf(shop, 30));
   const first = await take();
@@ -215,7 +215,7 @@ t.test('a retry gets its turn when it is due', async (t) => {
   t.equal(taken.length, 28 + 1 + 1 + 1);
 });
 
-t.test('a call with more jobs than the maximum adds none of them', async (t) => {
+t.test('adds no job of a call with more jobs than the maximum', async (t) => {
   const { queue, other, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
   const call = (from: number, count: number) => jobsOf(shop, from + count).slice(from);
   await queue.add(call(0, 20));
@@ -235,7 +235,7 @@ t.test('a call with more jobs than the maximum adds none of them', async (t) => 
   t.ok((await stored.countDocuments({ waitingKey: { $gte: shop, $lt: `${shop};` } })) <= 25);
 });
 
-t.test('jobs of an earlier version run, and duplicates run once', async (t) => {
+t.test('runs jobs of an earlier version, and duplicates once', async (t) => {
   const data = { ...jobOf('https://a.example/old'), fingerprint: 'f'.repeat(64) };
   const old = { name, type: 'normal', priority: 0, lockedAt: null, data };
   const documents = [2_000, 1_000].map((ago) => ({

@@ -4,7 +4,7 @@ import { Keyring } from '../../store/keyring.ts';
 
 const key = (id: string) => ({ id, secret: randomBytes(32).toString('base64') });
 
-t.test('a text is decrypted by the key that encrypted it, in its context', async (t) => {
+t.test('decrypts a text with the key that encrypted it, in its context', async (t) => {
   const [old, current] = [key('old'), key('current')];
   const sealed = new Keyring([old]).seal('geheim é', 'project a');
   t.notMatch(sealed, /geheim/);
@@ -21,7 +21,7 @@ t.test('a text is decrypted by the key that encrypted it, in its context', async
   );
 });
 
-t.test('a changed text is not decrypted', async (t) => {
+t.test('does not decrypt a changed text', async (t) => {
   const keyring = new Keyring([key('a')]);
   const sealed = keyring.seal('{"headers":{}}', 'c');
   const bytes = Buffer.from(sealed.slice(2), 'base64url');
@@ -43,7 +43,7 @@ t.test('a changed text is not decrypted', async (t) => {
   for (const text of malformed) t.equal(keyring.open(text, 'c'), null, text);
 });
 
-t.test('without keys nothing is encrypted', async (t) => {
+t.test('encrypts no text if there are no keys', async (t) => {
   const keyring = new Keyring([]);
   t.ok(keyring.isEmpty);
   t.throws(() => keyring.seal('a', 'b'), /no key/);

@@ -13,7 +13,7 @@ async function keysIn(t: Test) {
   return { keys, stored: () => db.collection('keys').find().toArray() };
 }
 
-t.test('a key is found only by its secret, which is not stored', async (t) => {
+t.test('finds a key only by its secret, and does not store the secret', async (t) => {
   const { keys, stored } = await keysIn(t);
   t.ok(await keys.isEmpty());
   const { key, secret } = await keys.issue(input);
@@ -25,7 +25,7 @@ t.test('a key is found only by its secret, which is not stored', async (t) => {
   for (const other of [...others, newApiKey()]) t.equal(await keys.findBySecret(other), null);
 });
 
-t.test('a revoked key is found, with the date of the first revocation', async (t) => {
+t.test('finds a revoked key, with the date of the first revocation', async (t) => {
   const { keys } = await keysIn(t);
   const { key, secret } = await keys.issue(input);
   const other = await keys.issue(input);
@@ -40,7 +40,7 @@ t.test('a revoked key is found, with the date of the first revocation', async (t
 
 const rootRights = { projectId: null, access: 'write', revokedAt: null, fromEnvironment: true };
 
-t.test('concurrent starts create one root key from the environment', async (t) => {
+t.test('creates one root key from the environment for concurrent starts', async (t) => {
   const { keys } = await keysIn(t);
   const start = () => keys.storeEnvironmentKey('a key of mine', 'org_1');
   await Promise.all(Array.from({ length: 20 }, start));
@@ -48,7 +48,7 @@ t.test('concurrent starts create one root key from the environment', async (t) =
   t.match(await keys.findBySecret('a key of mine'), { ...rootRights, orgId: 'org_1' });
 });
 
-t.test('another key in the environment keeps the previous one, which is listed', async (t) => {
+t.test('keeps and lists the previous key when the environment contains another', async (t) => {
   const { keys, stored } = await keysIn(t);
   const issued = await keys.issue(input);
   await keys.storeEnvironmentKey('the first key', 'org_1');
@@ -70,14 +70,14 @@ t.test('another key in the environment keeps the previous one, which is listed',
   t.equal(await revokedAt('the first key'), null, 'the previous key is valid again');
 });
 
-t.test('an issued key in the environment becomes a root key', async (t) => {
+t.test('accepts an issued key in the environment as a root key', async (t) => {
   const { keys } = await keysIn(t);
   const { key, secret } = await keys.issue(input);
   await keys.storeEnvironmentKey(secret, 'org_2');
   t.match(await keys.findBySecret(secret), { ...rootRights, _id: key._id });
 });
 
-t.test('keys are listed by date of creation', async (t) => {
+t.test('lists keys by date of creation', async (t) => {
   const { keys } = await keysIn(t);
   const issued = [];
   for (let i = 0; i < 3; i++) {

@@ -9,7 +9,7 @@ async function organisationsIn(t: Test): Promise<Organisations> {
 
 const unknownId = 'org_0000000000000000';
 
-t.test('a new organisation has product access, which can be changed', async (t) => {
+t.test('grants a new organisation product access, and can revoke it', async (t) => {
   const organisations = await organisationsIn(t);
   const created = await organisations.create('Acme');
   const { _id } = created;
@@ -24,7 +24,7 @@ t.test('a new organisation has product access, which can be changed', async (t) 
   t.equal(await organisations.setProductAccess(unknownId, true), null);
 });
 
-t.test('the default organisation is created once, and not changed again', async (t) => {
+t.test('creates the default organisation once, and does not change it again', async (t) => {
   const organisations = await organisationsIn(t);
   const found = await Promise.all(Array.from({ length: 50 }, () => organisations.default()));
   const [first] = found;

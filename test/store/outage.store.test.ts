@@ -17,7 +17,7 @@ async function connectDuringOutage(t: Test) {
   return { link, outages, store };
 }
 
-t.test('operations during an outage fail with the cause and do not prolong it', async (t) => {
+t.test('fails operations with the cause during an outage and does not prolong it', async (t) => {
   const { link, outages, store } = await connectDuringOutage(t);
   const messages = new Set<string>();
   const recovery = until('a result', () =>
@@ -38,7 +38,7 @@ t.test('operations during an outage fail with the cause and do not prolong it', 
   t.notMatch([...messages].join(), /topology/i);
 });
 
-t.test('a connection that breaks while a command is being sent is an outage', async (t) => {
+t.test('treats a connection that breaks during a command as an outage', async (t) => {
   const link = await storeLink(t);
   // More than a socket buffers: the driver rejects with the socket's own error while it waits.
   const text = 'x'.repeat(4_000_000);
@@ -55,7 +55,7 @@ t.test('a connection that breaks while a command is being sent is an outage', as
   for (const error of errors) t.ok(isOutage(error), String(error));
 });
 
-t.test('a store that accepts connections but does not respond is unavailable', async (t) => {
+t.test('treats a store that accepts connections but does not respond as unavailable', async (t) => {
   const { link, outages, store } = await connectDuringOutage(t);
   const { port } = new URL(link.url.replace(/^mongodb/, 'http'));
   const sockets = new Set<{ destroy(): void }>();
@@ -70,7 +70,7 @@ t.test('a store that accepts connections but does not respond is unavailable', a
   t.equal(await store.projects.find('prj_none'), null);
 });
 
-t.test('a store can be closed while it connects', async (t) => {
+t.test('closes a store while it connects', async (t) => {
   const { store, outages } = await connectDuringOutage(t);
   const waiting = t.rejects(store.established());
   await store.close();
@@ -78,7 +78,7 @@ t.test('a store can be closed while it connects', async (t) => {
   t.same(outages, [], 'without a reported outage');
 });
 
-t.test('error messages have no credentials', async (t) => {
+t.test('omits credentials from error messages', async (t) => {
   const link = await storeLink(t);
   const join = (mongodbUrl: string) => joinStore({ mongodbUrl, dataDir: t.testdir() });
   await t.rejects(join(link.url.replace('//', '//somebody:s3cret@')), {
@@ -97,7 +97,7 @@ t.test('error messages have no credentials', async (t) => {
   }
 });
 
-t.test('errors of the store are distinguished from others', async (t) => {
+t.test('distinguishes store errors from others', async (t) => {
   const reply = (code: number) => new MongoServerError({ message: 'no', code });
   for (const code of [13, 18, 91, 189, 10_107, 14_031]) t.ok(isOutage(reply(code)), `${code}`);
   t.ok(isOutage(new StoreUnavailable('it is slow')));

@@ -11,7 +11,7 @@ import { Purges } from '../../store/purges.ts';
 import { UsageRecords } from '../../store/usage.ts';
 import { testDatabase } from './connection.ts';
 
-t.test('the documents of a project are deleted, except calls of the purge hook', async (t) => {
+t.test("deletes a project's documents, except calls of the purge hook", async (t) => {
   const { db } = await testDatabase(t);
   const queue = new JobQueue(db);
   await queue.ensureIndexes();
@@ -61,13 +61,13 @@ t.test('the documents of a project are deleted, except calls of the purge hook',
   );
 });
 
-t.test('every collection with documents of projects is named', async (t) => {
+t.test('names every collection with project documents', async (t) => {
   const named = projectCollections.map(({ name }) => name);
   const others = Object.keys(copiedCollections).filter((name) => !named.includes(name));
   t.same(others, ['organisations', 'projects']);
 });
 
-t.test('prewarm jobs are open while they wait or run', async (t) => {
+t.test('treats prewarm jobs as open while they wait or run', async (t) => {
   const { db } = await testDatabase(t);
   const queue = new JobQueue(db);
   await queue.ensureIndexes();

@@ -7,7 +7,7 @@ import { newProjectSettings } from '../../store/projects.ts';
 import { newProject, testProjects } from './projects.ts';
 import { together } from './servers.ts';
 
-t.test('a new project has the default settings', async (t) => {
+t.test('creates a project with the default settings', async (t) => {
   const { projects } = await testProjects(t);
   const project = await projects.create(newProject);
   t.match(project, {
@@ -26,7 +26,7 @@ t.test('a new project has the default settings', async (t) => {
   t.same(await projects.find(project._id), project);
 });
 
-t.test('projects are listed by date of creation, or in pages by id', async (t) => {
+t.test('lists projects by date of creation, or in pages by id', async (t) => {
   const { projects } = await testProjects(t);
   t.same(await projects.list(), []);
   const created = [];
@@ -65,7 +65,7 @@ t.test('projects are listed by date of creation, or in pages by id', async (t) =
   for (const name of ['presets', 'purges', 'signingSecret']) t.notOk(names.includes(name), name);
 });
 
-t.test('an update changes only its fields, the revision and the date', async (t) => {
+t.test('changes only the updated fields, the revision and the date', async (t) => {
   const { projects } = await testProjects(t);
   const before = await projects.create(newProject);
   await sleep(5);
@@ -77,7 +77,7 @@ t.test('an update changes only its fields, the revision and the date', async (t)
   t.match(await projects.updateSettings(before._id, { maxWidth: null }), { maxWidth: null });
 });
 
-t.test('a host is added once, and removed alone', async (t) => {
+t.test('adds a host once, and removes only that host', async (t) => {
   const { projects } = await testProjects(t);
   const { _id, allowedOrigins } = await projects.create(newProject);
   for (const host of ['b.example', 'a.example', 'b.example']) await projects.addHost(_id, host);
@@ -88,20 +88,23 @@ t.test('a host is added once, and removed alone', async (t) => {
   t.same(await hosts(), [...allowedOrigins, 'a.example']);
 });
 
-t.test('requiring signatures creates a new secret each time; dropping deletes it', async (t) => {
-  const { projects } = await testProjects(t);
-  const { _id } = await projects.create(newProject);
-  const required = { requireSignedUrls: true, signingSecret: /^[\w-]{43}$/ };
-  const first = await projects.requireSignatures(_id, 600);
-  t.match(first, { ...required, signedUrlTtlSeconds: 600 });
-  const second = await projects.requireSignatures(_id, null);
-  t.match(second, { ...required, signedUrlTtlSeconds: null });
-  t.not(second?.signingSecret, first?.signingSecret);
-  const dropped = { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null };
-  t.match(await projects.stopRequiringSignatures(_id), dropped);
-});
+t.test(
+  'creates a new secret whenever a project requires signatures, and deletes it afterwards',
+  async (t) => {
+    const { projects } = await testProjects(t);
+    const { _id } = await projects.create(newProject);
+    const required = { requireSignedUrls: true, signingSecret: /^[\w-]{43}$/ };
+    const first = await projects.requireSignatures(_id, 600);
+    t.match(first, { ...required, signedUrlTtlSeconds: 600 });
+    const second = await projects.requireSignatures(_id, null);
+    t.match(second, { ...required, signedUrlTtlSeconds: null });
+    t.not(second?.signingSecret, first?.signingSecret);
+    const dropped = { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null };
+    t.match(await projects.stopRequiringSignatures(_id), dropped);
+  },
+);
 
-t.test('a rotation keeps the previous secret until it is revoked', async (t) => {
+t.test('keeps the previous secret in a rotation until its revocation', async (t) => {
   const { projects } = await testProjects(t);
   const before = await projects.create(newProject);
   t.equal(await projects.rotateSecret(before), null, 'without a secret');
@@ -157,7 +160,7 @@ t.test('claims each delivery host for one project', async (t) => {
   t.equal((await projects.delete(other))?.hosts, undefined);
 });
 
-t.test('keeps at most two secrets for the URLs of a service', async (t) => {
+t.test('keeps at most two secrets per service for its URLs', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);
   const set = async (secret: string, keepPrevious: boolean) => {
@@ -178,7 +181,7 @@ t.test('keeps at most two secrets for the URLs of a service', async (t) => {
   t.equal((await projects.delete(_id))?.urlSecrets, undefined);
 });
 
-t.test('presets are set and removed one by one', async (t) => {
+t.test('sets and removes presets one by one', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);
   const card = { w: 400, flip: true, fmt: 'webp' };
@@ -201,7 +204,7 @@ t.test('presets are set and removed one by one', async (t) => {
   }
 });
 
-t.test('layers are set and removed one by one', async (t) => {
+t.test('sets and removes layers one by one', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);
   const badge = { image: { url: 'https://a.example/b.png', scale: 10 } };
@@ -218,7 +221,7 @@ t.test('layers are set and removed one by one', async (t) => {
   }
 });
 
-t.test('a new name or site is stored, and its host is allowed beside the others', async (t) => {
+t.test('stores a new name or site, and adds its host to the allowlist', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);
   t.match(await projects.updateIdentity(_id, { name: 'New' }, null), {
@@ -236,7 +239,7 @@ t.test('a new name or site is stored, and its host is allowed beside the others'
   }
 });
 
-t.test('a deleted project is found only by its id and revision', async (t) => {
+t.test('finds a deleted project only by its id and revision', async (t) => {
   const { db, projects } = await testProjects(t);
   const before = new Date();
   const { _id, orgId } = await projects.create(newProject);
@@ -275,7 +278,7 @@ t.test('a deleted project is found only by its id and revision', async (t) => {
   t.equal((await projects.find(other))?._id, other);
 });
 
-t.test('of concurrent deletions one succeeds', async (t) => {
+t.test('accepts one of several concurrent deletions', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);
   const results = await Promise.all(Array.from({ length: 5 }, () => projects.delete(_id)));
@@ -285,7 +288,7 @@ t.test('of concurrent deletions one succeeds', async (t) => {
 /** The groups of sources: those of `a` and `b` differ. */
 const [a, b] = ['a'.repeat(30), 'b'.repeat(30)];
 
-t.test('gives each purge a number that is higher than all before', async (t) => {
+t.test('numbers each purge higher than all before', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);
   const generation = async (...tags: string[]) => {
@@ -344,7 +347,7 @@ t.test('takes the last purge of an earlier release for one of all images', async
   t.same(await generations(), [800, 900]);
 });
 
-t.test('a change of an unknown project does not create it', async (t) => {
+t.test('creates no project on a change of an unknown id', async (t) => {
   const { projects } = await testProjects(t);
   const id = 'prj_0000000000000000';
   const results = await Promise.all([
@@ -362,7 +365,7 @@ t.test('a change of an unknown project does not create it', async (t) => {
   t.same(await projects.list(), []);
 });
 
-t.test('ids are not interpreted as queries', async (t) => {
+t.test('does not interpret ids as queries', async (t) => {
   const { projects } = await testProjects(t);
   await projects.create(newProject);
   for (const id of ['', '{"$ne":null}', '.*', '$where', 'prj_\u0000']) {
@@ -373,7 +376,7 @@ t.test('ids are not interpreted as queries', async (t) => {
 const numbered = <T>(count: number, make: (index: number) => T): T[] =>
   Array.from({ length: count }, (_, index) => make(index));
 
-t.test('concurrent changes are all stored, with a revision each', async (t) => {
+t.test('stores all concurrent changes, with a revision each', async (t) => {
   const { projects } = await testProjects(t);
   const removed = numbered(25, (index) => `old-${index}.example`);
   const added = numbered(25, (index) => `new-${index}.example`);
@@ -395,7 +398,7 @@ t.test('concurrent changes are all stored, with a revision each', async (t) => {
   t.equal(after?.revision, 1 + results.length);
 });
 
-t.test("the date of a change is that of the store's clock", async (t) => {
+t.test("dates a change by the store's clock", async (t) => {
   const { projects } = await testProjects(t);
   t.teardown(() => mock.timers.reset());
   const hour = 3_600_000;

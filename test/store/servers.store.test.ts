@@ -22,7 +22,7 @@ function failing(...errors: readonly Error[]) {
   };
 }
 
-t.test('an upsert ends in the same way on every server', async (t) => {
+t.test('ends an upsert in the same way on every server', async (t) => {
   const duplicates = [
     refusal(11_000, 'E11000 duplicate key error'),
     // As FerretDB 2.7 responds to findAndModify, for `_id` and for a unique index.
@@ -48,7 +48,7 @@ t.test('an upsert ends in the same way on every server', async (t) => {
   }
 });
 
-t.test('test:store prints the name of the server, or exits with 2', async (t) => {
+t.test("prints the server's name in test:store, or exits with 2", async (t) => {
   const url = await embeddedUrl();
   t.match(await identify(url), { name: 'embedded' });
   const check = fileURLToPath(scriptUrl('./check-server', import.meta.url));
@@ -64,7 +64,7 @@ t.test('test:store prints the name of the server, or exits with 2', async (t) =>
   }
 });
 
-t.test('the limits of the server are one sentence', async (t) => {
+t.test("describes the server's limits in one sentence", async (t) => {
   const { db, url } = await testDatabase(t);
   const { name, version } = await identify(url);
   const expected = {

@@ -24,7 +24,7 @@ const versions = (await readdir(folder))
 t.ok(versions.includes('0.1.0'));
 
 for (const version of versions) {
-  t.test(`a data folder of version ${version} opens`, async (t) => {
+  t.test(`opens a data folder of version ${version}`, async (t) => {
     const dataDir = await temporaryFolder(t);
     execFileSync('tar', ['-xzf', join(folder, `${version}.tar.gz`), '-C', dataDir]);
     const written: Written = JSON.parse(await readFile(join(folder, `${version}.json`), 'utf8'));

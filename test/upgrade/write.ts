@@ -15,7 +15,7 @@ import { until } from '../until.ts';
  */
 const image = 'w=40&fmt=webp';
 
-t.test('a data folder of this version', async (t) => {
+t.test('writes a data folder of this version', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.png', await picture(80, 60, 'png'));
   const service = await startService(t);

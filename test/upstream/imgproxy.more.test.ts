@@ -24,6 +24,6 @@ function toUrls(originUrl: string): ComparedUrl[] {
 
 t.setTimeout(300_000);
 
-t.test('answers as imgproxy does', { skip, timeout: 300_000 }, async (t) => {
+t.test('matches imgproxy', { skip, timeout: 300_000 }, async (t) => {
   await compareImages(t, 'imgproxy', imgproxyUrl, toUrls);
 });

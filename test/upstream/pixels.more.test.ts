@@ -21,7 +21,7 @@ const firstPixel = async (image: Sharp): Promise<number[]> =>
 
 const isGrey = ([r, g, b]: readonly number[]) => r === g && g === b;
 
-t.test('colours that are added to grey pixels are grey: `coloured` in plan.ts', async (t) => {
+t.test('draws colours added to grey pixels in grey: `coloured` in plan.ts', async (t) => {
   const background = '#ff8000';
   const grey = await plain('b-w');
   const clear = await sharp(grey).ensureAlpha(0).toColourspace('b-w').png().toBuffer();
@@ -38,7 +38,7 @@ t.test('colours that are added to grey pixels are grey: `coloured` in plan.ts', 
 });
 
 t.test(
-  'an AVIF with the brand of sequences is not opened: `withOpenedBrand` in heif.ts',
+  'does not open an AVIF with the brand of sequences: `withOpenedBrand` in heif.ts',
   async (t) => {
     const file = await sharp(await plain('srgb'))
       .avif()
@@ -48,7 +48,7 @@ t.test(
   },
 );
 
-t.test('CICP is ignored: unsupported-encodings.ts, and `withPngProfile` in png.ts', async (t) => {
+t.test('ignores CICP: unsupported-encodings.ts, and `withPngProfile` in png.ts', async (t) => {
   const file = await plain('srgb');
   const pq = Buffer.from('\0\0\0\x04cICP\x09\x10\0\x01\0\0\0\0', 'latin1');
   pq.writeUInt32BE(crc32(pq.subarray(4, 12)), 12);
@@ -56,30 +56,27 @@ t.test('CICP is ignored: unsupported-encodings.ts, and `withPngProfile` in png.t
   t.same(await firstPixel(sharp(hdr)), [128, 128, 128], 'the code values of PQ, as if of sRGB');
 });
 
-t.test('twice the density makes an inch four times as long: svg/size.ts', async (t) => {
+t.test('makes an inch four times as long at twice the density: svg/size.ts', async (t) => {
   const drawing = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="1in" height="1in"/>');
   const width = async (density: number) => (await sharp(drawing, { density }).metadata()).width;
   t.same([await width(72), await width(144)], [72, 288]);
 });
 
-t.test('a TIFF has no EXIF: `keepsExif` in pipeline.ts', async (t) => {
+t.test('reads no EXIF from a TIFF: `keepsExif` in pipeline.ts', async (t) => {
   const tagged = sharp(await plain('srgb')).withExif({ IFD0: { Copyright: 'me' } });
   t.notOk((await tagged.tiff().toBuffer()).includes('me\0'));
 });
 
-t.test(
-  'the background of a rotation is not premultiplied: `premultiplied` in steps.ts',
-  async (t) => {
-    const clear = { r: 0, g: 0, b: 0, alpha: 0 };
-    const image = sharp({ create: { width: 9, height: 9, channels: 4, background: clear } });
-    const background = { r: 120, g: 60, b: 30, alpha: 0.5 };
-    const turned = sharp(await image.png().toBuffer()).rotate(45, { background });
-    const [red = 0] = await firstPixel(turned);
-    t.ok(red > 200, `${red} in place of 120`);
-  },
-);
+t.test("does not premultiply a rotation's background: `premultiplied` in steps.ts", async (t) => {
+  const clear = { r: 0, g: 0, b: 0, alpha: 0 };
+  const image = sharp({ create: { width: 9, height: 9, channels: 4, background: clear } });
+  const background = { r: 120, g: 60, b: 30, alpha: 0.5 };
+  const turned = sharp(await image.png().toBuffer()).rotate(45, { background });
+  const [red = 0] = await firstPixel(turned);
+  t.ok(red > 200, `${red} in place of 120`);
+});
 
-t.test('`threshold` changes alpha too: `threshold` in steps.ts', async (t) => {
+t.test('changes alpha in `threshold`: `threshold` in steps.ts', async (t) => {
   const background = { r: 200, g: 200, b: 200, alpha: 0.2 };
   const image = sharp({ create: { width: 8, height: 8, channels: 4, background } });
   const output = await sharp(await image.png().toBuffer())
@@ -99,17 +96,20 @@ const deep = async () =>
       .toBuffer(),
   );
 
-t.test('16 bits become Display P3 without a profile: `convert-16-bit` in plan.ts', async (t) => {
-  const wide = await (await deep()).png().toBuffer();
-  t.notOk((await sharp(wide).metadata()).hasProfile);
-  const right = sharp(
-    await (await deep()).withIccProfile('srgb', { attach: false }).png().toBuffer(),
-  );
-  t.notSame(await firstPixel(sharp(wide)), await firstPixel(right));
-});
+t.test(
+  'converts 16 bits to Display P3 but adds no profile: `convert-16-bit` in plan.ts',
+  async (t) => {
+    const wide = await (await deep()).png().toBuffer();
+    t.notOk((await sharp(wide).metadata()).hasProfile);
+    const right = sharp(
+      await (await deep()).withIccProfile('srgb', { attach: false }).png().toBuffer(),
+    );
+    t.notSame(await firstPixel(sharp(wide)), await firstPixel(right));
+  },
+);
 
 // A few of a hundred keep it: what the encoder reads has been freed.
-t.test('16 bits lose a kept profile, or fail: `depthReduced` in plan.ts', async (t) => {
+t.test('drops a kept 16-bit profile, or fails: `depthReduced` in plan.ts', async (t) => {
   const changes: Record<string, (image: Sharp) => Sharp> = {
     rotate: (image) => image.rotate(90),
     blur: (image) => image.blur(2),
@@ -129,21 +129,24 @@ t.test('16 bits lose a kept profile, or fail: `depthReduced` in plan.ts', async 
   }
 });
 
-t.test('delays above 65,535 ms are refused: `timing` in steps.ts', async (t) => {
+t.test('rejects delays above 65,535 ms: `timing` in steps.ts', async (t) => {
   t.throws(() => sharp().gif({ delay: [65_536] }));
   t.throws(() => sharp().webp({ loop: 65_536 }));
 });
 
-t.test('one page keeps its height when it is scaled: `fromRaw` in pipeline.ts', async (t) => {
-  const raw = { width: 8, height: 8, channels: 3, pageHeight: 8 } as const;
-  const scaled = sharp(Buffer.alloc(8 * 8 * 3), { raw })
-    .resize(4, 4)
-    .webp();
-  const { info } = await scaled.toBuffer({ resolveWithObject: true });
-  t.equal(info.pageHeight, 8);
-});
+t.test(
+  "keeps a single page's height when it scales the page: `fromRaw` in pipeline.ts",
+  async (t) => {
+    const raw = { width: 8, height: 8, channels: 3, pageHeight: 8 } as const;
+    const scaled = sharp(Buffer.alloc(8 * 8 * 3), { raw })
+      .resize(4, 4)
+      .webp();
+    const { info } = await scaled.toBuffer({ resolveWithObject: true });
+    t.equal(info.pageHeight, 8);
+  },
+);
 
-t.test('texts of EXIF become ASCII and lose brackets: `exifText` in copyright.ts', async (t) => {
+t.test('converts EXIF texts to ASCII and drops brackets: `exifText` in copyright.ts', async (t) => {
   const written = async (Copyright: string) => {
     const image = sharp(await plain('srgb')).withExif({ IFD0: { Copyright } });
     return (await sharp(await image.jpeg().toBuffer()).metadata()).exif?.toString('utf8') ?? '';
@@ -153,7 +156,7 @@ t.test('texts of EXIF become ASCII and lose brackets: `exifText` in copyright.ts
 });
 
 t.test(
-  'a gain map is rotated differently from its image: `refusalReason` in gain-map.ts',
+  'rotates a gain map differently from its image: `refusalReason` in gain-map.ts',
   async (t) => {
     const bright = sharp(await plain('srgb')).resize(320, 240);
     const half = {
@@ -190,7 +193,7 @@ t.test(
   },
 );
 
-t.test('`toUint8Array` never frees its output: `write` in pipeline.ts', async (t) => {
+t.test('never frees the output of `toUint8Array`: `write` in pipeline.ts', async (t) => {
   setFlagsFromString('--expose-gc');
   const collect: () => void = runInNewContext('gc');
   const growth = async (render: (image: Sharp) => Promise<unknown>) => {
@@ -210,7 +213,7 @@ t.test('`toUint8Array` never frees its output: `write` in pipeline.ts', async (t
   t.ok(kept > 80 && kept > 2 * freed, `${Math.round(kept)} MiB, ${Math.round(freed)} MiB`);
 });
 
-t.test('`info` of a window with a border lacks the border: `encode` in render.ts', async (t) => {
+t.test('omits the border of a window in `info`: `encode` in render.ts', async (t) => {
   const { data, info } = await sharp(await plain('srgb'))
     .resize({ width: 4, height: 4 })
     .extract({ left: 0, top: 0, width: 2, height: 4 })

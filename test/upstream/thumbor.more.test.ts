@@ -131,6 +131,6 @@ function toUrls(originUrl: string): ComparedUrl[] {
 
 t.setTimeout(300_000);
 
-t.test('answers as thumbor does', { skip, timeout: 300_000 }, async (t) => {
+t.test('matches thumbor', { skip, timeout: 300_000 }, async (t) => {
   await compareImages(t, 'thumbor', thumborUrl, toUrls);
 });

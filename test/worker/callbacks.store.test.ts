@@ -36,7 +36,7 @@ async function startCallbacks(t: Test) {
 
 const jobOf = (source: string) => prewarmJob({ projectId, source });
 
-t.test('a callback is sent when its prewarming has ended', async (t) => {
+t.test('sends a callback when its prewarming ends', async (t) => {
   const { db, queue, listener, consume, jobs } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const prewarms = new Prewarms(db);
@@ -85,7 +85,7 @@ t.test('a callback is sent when its prewarming has ended', async (t) => {
   t.match(await delivery(), { failureCount: 0, reason: null, endedAt: Date });
 });
 
-t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
+t.test("sends a purge's callback, and the callback of a deleted call", async (t) => {
   const { db, consume, ended, addPurge } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const callbacks = new Callbacks(db);
@@ -109,7 +109,7 @@ t.test('a callback of a purge, and one whose call is forgotten', async (t) => {
   t.same(await callbacks.latest('prj_0000000000000000'), []);
 });
 
-t.test('sends no callback for a project that was deleted', async (t) => {
+t.test('sends no callback for a deleted project', async (t) => {
   const { db, consume, ended, projects, addPurge } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   await projects.delete(projectId);
@@ -122,7 +122,7 @@ t.test('sends no callback for a project that was deleted', async (t) => {
   t.equal(receiver.received.length, 0);
 });
 
-t.test('a callback does not reach an address that sources may not have', async (t) => {
+t.test('sends no callback to an address that sources cannot have', async (t) => {
   const { db, consume, jobs, addPurge } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const guard = new AddressGuard({
@@ -149,7 +149,7 @@ t.test('a callback does not reach an address that sources may not have', async (
   t.equal(receiver.received.length, 0);
 });
 
-t.test('callbacks that wait are limited for each project', async (t) => {
+t.test('limits waiting callbacks per project', async (t) => {
   const { db } = await startQueue(t);
   const callbacks = new Callbacks(db, 2);
   const add = (projectId: string) =>
@@ -162,7 +162,7 @@ t.test('callbacks that wait are limited for each project', async (t) => {
   await t.resolves(callbacks.requireRoom('prj_another000000'));
 });
 
-t.test('a receiver that hangs delays neither other projects nor other receivers', async (t) => {
+t.test('does not delay other projects or receivers for a hanging receiver', async (t) => {
   const { db, consume, jobs, projects, addPurge } = await startCallbacks(t);
   const [b, c] = ['prj_bbbbbbbbbbbbbbbb', 'prj_cccccccccccccccc'];
   for (const id of [b, c]) await projects.create({ ...newProject, id });
@@ -193,7 +193,7 @@ t.test('a receiver that hangs delays neither other projects nor other receivers'
   t.ok(running.length <= receiver, `${running.length} requests to one receiver`);
 });
 
-t.test('over a slow store, many callbacks that are due do not hold up prewarming', async (t) => {
+t.test('continues prewarming over a slow store while many callbacks are due', async (t) => {
   const link = await storeLink(t);
   const { add, consume, listener } = await startQueue(t, link.other);
   const callbacks = new Callbacks(link.other);

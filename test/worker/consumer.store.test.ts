@@ -9,7 +9,7 @@ import { startQueue } from './queue.ts';
 const source = 'https://a.example/1.jpg';
 const agoMs = (ms: number): Date => new Date(Date.now() - ms);
 
-t.test('a retryable error is retried after a pause', async (t) => {
+t.test('retries a retryable error after a pause', async (t) => {
   const { add, consume, ended, jobs, listener, queue } = await startQueue(t);
   listener.answer((_, count) =>
     count === 1 ? [503, apiErrorText('overloaded', 'Too many.')] : [200],
@@ -39,7 +39,7 @@ t.test('a retryable error is retried after a pause', async (t) => {
   t.match(await queue.stats(), { active: 0, waiting: 0, delayed: 0, failed: 0 });
 });
 
-t.test('another error is not retried; the job has the reason', async (t) => {
+t.test('does not retry another error, and stores the reason in the job', async (t) => {
   const { add, consume, ended, listener, queue } = await startQueue(t);
   listener.answer(() => [404, apiErrorText('source_not_found', 'It is not there.')]);
   await add([source], [100, 200]);
@@ -50,7 +50,7 @@ t.test('another error is not retried; the job has the reason', async (t) => {
   t.equal(listener.received.length, 1);
 });
 
-t.test('pauses double up to a minute, for eight retries', async (t) => {
+t.test('doubles pauses up to a minute, for eight retries', async (t) => {
   const pause = (attempt: number, error: Error = new WarmingFailed('later', true)) =>
     backOff({ attempt, error, jobName: 'prewarm', jobData: {} });
   const pauses = Array.from({ length: 9 }, (_, index) => pause(index + 1));
@@ -59,7 +59,7 @@ t.test('pauses double up to a minute, for eight retries', async (t) => {
   t.equal(pause(1, new Error('the store was away')), 2_000, 'an unexpected error is retried');
 });
 
-t.test('a stopping consumer releases its jobs without using an attempt', async (t) => {
+t.test('releases its jobs on a stop and uses no attempt', async (t) => {
   const { add, consume, ended, jobs, listener, queue } = await startQueue(t);
   listener.answer((target) => (target.includes('w=100') ? [200] : () => {}));
   await add([source, 'https://a.example/2.jpg', 'https://a.example/3.jpg'], [100, 200]);
@@ -77,7 +77,7 @@ t.test('a stopping consumer releases its jobs without using an attempt', async (
   await ended();
 });
 
-t.test('ended jobs are removed after a day', async (t) => {
+t.test('removes ended jobs after a day', async (t) => {
   const { add, consume, jobs, db } = await startQueue(t);
   const hour = 3_600_000;
   const ended = { nextRunAt: null, lastFinishedAt: agoMs(25 * hour) };

@@ -5,7 +5,7 @@ import { startQueue, workerStore } from './queue.ts';
 
 const sourceOf = (target: string): string => decodeURIComponent(target.split(/[/?]/)[2] ?? '');
 
-t.test('two consumers of a queue run each job once', async (t) => {
+t.test('runs each job once with two consumers of a queue', async (t) => {
   const { add, consume, ended, listener } = await startQueue(t);
   const running = new Set<string>();
   const connections = new Set<string>();
@@ -38,7 +38,7 @@ t.test('two consumers of a queue run each job once', async (t) => {
   t.equal(workers.size, 2, 'both ran jobs');
 });
 
-t.test('a lock is renewed during a variant that takes longer than its lifetime', async (t) => {
+t.test('renews a lock during a variant that takes longer than its lifetime', async (t) => {
   const { add, consume, jobs, listener } = await startQueue(t);
   let answer = () => {};
   listener.answer(() => (_, response) => {
@@ -59,7 +59,7 @@ t.test('a lock is renewed during a variant that takes longer than its lifetime',
   t.equal(listener.received.length, 1);
 });
 
-t.test('a job stops when another worker has taken its lock', async (t) => {
+t.test('stops a job when another worker takes its lock', async (t) => {
   const { add, consume, jobs, listener, db } = await startQueue(t);
   let closed = false;
   listener.answer(() => (_, response) => {
@@ -78,7 +78,7 @@ t.test('a job stops when another worker has taken its lock', async (t) => {
   t.match(await jobs(), [{ ...other, failCount: null, failReason: null }]);
 });
 
-t.test('a job whose lock cannot be renewed stops before the lock expires', async (t) => {
+t.test('stops a job before its lock expires if it cannot renew the lock', async (t) => {
   const link = await storeLink(t);
   const { add, consume, listener, jobs } = await startQueue(t, link.other);
   let closedAt = 0;

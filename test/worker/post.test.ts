@@ -5,7 +5,7 @@ import { hookSecret, startReceiver } from './receiver.ts';
 
 const request = { id: '1', body: '{}', secret: hookSecret, guard: null };
 
-t.test('ends a request whose response has endless headers', async (t) => {
+t.test('ends a request with endless response headers', async (t) => {
   const receiver = await startHostileOrigin(t);
   for (const name of ['informational', 'tiny headers', 'empty lines'] as const) {
     const url = receiver.url(`/${encodeURIComponent(name)}`);
@@ -18,7 +18,7 @@ t.test('ends a request whose response has endless headers', async (t) => {
   }
 });
 
-t.test('ends a request whose response has an endless body', async (t) => {
+t.test('ends a request with an endless response body', async (t) => {
   const receiver = await startHostileOrigin(t);
   for (const name of ['one-byte chunks', 'chunk extensions'] as const) {
     const url = receiver.url(`/${encodeURIComponent(name)}`);
@@ -28,7 +28,7 @@ t.test('ends a request whose response has an endless body', async (t) => {
   }
 });
 
-t.test('accepts a response whose body is longer than is read', async (t) => {
+t.test('accepts a response with a longer body than it reads', async (t) => {
   const receiver = await startReceiver(t);
   receiver.answer((response) => response.end(Buffer.alloc(300_000)));
   const url = new URL(receiver.url);

@@ -15,16 +15,19 @@ const read = (target: string) => {
   return { source: source.href, projectId, parameters: Object.fromEntries(parameters) };
 };
 
-t.test('auto requests the variants of clients with AVIF, with WebP and with neither', async (t) => {
-  const requests = warmRequests(job);
-  t.equal(new Set(requests.map(({ target }) => target)).size, 1, 'one URL');
-  t.same(
-    requests.map(({ accept }) => readAccept(accept).formats),
-    [['avif', 'webp'], ['webp'], []],
-  );
-});
+t.test(
+  'requests auto for clients that accept AVIF, only WebP, or just the basic formats',
+  async (t) => {
+    const requests = warmRequests(job);
+    t.equal(new Set(requests.map(({ target }) => target)).size, 1, 'one URL');
+    t.same(
+      requests.map(({ accept }) => readAccept(accept).formats),
+      [['avif', 'webp'], ['webp'], []],
+    );
+  },
+);
 
-t.test('auto requests the variants of clients of each format that the service negotiates', (t) => {
+t.test('requests auto for clients of every format that the service negotiates', (t) => {
   const order = ['jxl', 'avif', 'webp'] as const;
   const requests = warmRequests(job, order);
   t.same(
@@ -35,7 +38,7 @@ t.test('auto requests the variants of clients of each format that the service ne
   t.end();
 });
 
-t.test('null fields are left to the project', async (t) => {
+t.test('leaves null fields to the project', async (t) => {
   const [{ target = '' } = {}] = warmRequests(job);
   t.same(read(target), {
     source: 'https://a.example/x%20y.jpg?v=1&w=9',
@@ -47,7 +50,7 @@ t.test('null fields are left to the project', async (t) => {
   t.same(read(full?.target ?? '').parameters, parameters);
 });
 
-t.test('each width is requested once in each format', async (t) => {
+t.test('requests each width once in each format', async (t) => {
   const requests = warmRequests({ ...job, widths: [100, 200], formats: ['webp', 'auto', 'png'] });
   const variants = requests.map(({ target, accept }) => {
     const { w, fmt } = read(target).parameters;
@@ -59,7 +62,7 @@ t.test('each width is requested once in each format', async (t) => {
   t.equal(new Set(requests.map(({ label }) => label)).size, variants.length, 'labels are unique');
 });
 
-t.test('variants are requested with their parameters, without a secret in labels', async (t) => {
+t.test('requests variants with their parameters, and keeps secrets out of labels', async (t) => {
   const fallback = 'fallback=https%3A%2F%2Fa.example%2F%3Fkey%3Dsecret';
   const variants = ['fmt=webp&h=5&w=9', `${fallback}&preset=a+b`, ''];
   const requests = warmRequests({ ...job, variants });

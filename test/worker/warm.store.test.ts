@@ -39,7 +39,7 @@ async function startWarming(t: Test, basePath = '') {
   };
 }
 
-t.test('variants are requested as clients do, with a token, over one connection', async (t) => {
+t.test('requests variants like clients, with a token, over one connection', async (t) => {
   const { listener, run, progress } = await startWarming(t, '/images/');
   t.same(await run(), { done: 5, failed: 0, total: 5 });
   t.same(
@@ -59,14 +59,14 @@ t.test('variants are requested as clients do, with a token, over one connection'
   );
 });
 
-t.test('a cache before the service may respond with an image', async (t) => {
+t.test('accepts an image from a cache before the service', async (t) => {
   const { listener, run } = await startWarming(t);
   listener.answer((target) => [target.endsWith('w=3') ? 200 : 204, 'x'.repeat(1_000_000)]);
   t.same(await run(), { done: 5, failed: 0, total: 5 });
   t.equal(listener.connections(), 1);
 });
 
-t.test('errors are retryable or final, and of one variant or all', async (t) => {
+t.test('classifies errors as retryable or final, and for one variant or all', async (t) => {
   const warming = await startWarming(t);
   const cases: ReadonlyArray<
     readonly [status: number, code: string, retryable: boolean, asked: 1 | 5]
@@ -96,7 +96,7 @@ t.test('errors are retryable or final, and of one variant or all', async (t) => 
   }
 });
 
-t.test('an invalid variant does not prevent the others', async (t) => {
+t.test('continues after an invalid variant', async (t) => {
   const warming = await startWarming(t);
   const bad = (target: string): Answer =>
     target.endsWith('w=2') ? [400, apiErrorText('parameter_invalid', 'No.')] : [200, 'x'];
@@ -110,7 +110,7 @@ t.test('an invalid variant does not prevent the others', async (t) => {
   t.ok((await warming.failure()).retryable, 'retryable because of one variant');
 });
 
-t.test('responses of proxies', async (t) => {
+t.test('handles responses of proxies', async (t) => {
   const warming = await startWarming(t);
   for (const body of ['<html>bad gateway</html>', 'null', '"bad gateway"', '[1]', '']) {
     warming.listener.answer(() => [502, body]);
@@ -137,7 +137,7 @@ t.test('responses of proxies', async (t) => {
   t.notOk((await warming.failure()).retryable, 'the base URL is not the service’s address');
 });
 
-t.test('an abort ends the request in progress', async (t) => {
+t.test('aborts the request in progress', async (t) => {
   const warming = await startWarming(t);
   let closed = false;
   warming.listener.answer((_, count) =>

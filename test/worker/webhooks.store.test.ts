@@ -14,7 +14,7 @@ const projectId = 'prj_0123456789abcdef';
 const projectTag = 'p-all';
 const tagsOf = (job: Readonly<Record<string, unknown>>) => (job['data'] as { tags: string[] }).tags;
 
-t.test('a purge hook is called once, signed, after its time', async (t) => {
+t.test('calls a purge hook once, signed, after its time', async (t) => {
   const { db, consume, ended, jobs, queue } = await startQueue(t);
   const receiver = await startReceiver(t);
   const purges = new Purges(db);
@@ -41,7 +41,7 @@ t.test('a purge hook is called once, signed, after its time', async (t) => {
   t.equal(receiver.received.length, 2);
 });
 
-t.test('a failed call is repeated with the same id, and no redirect is followed', async (t) => {
+t.test('repeats a failed call with the same id, and follows no redirect', async (t) => {
   const { db, consume, ended, jobs, queue } = await startQueue(t);
   const receiver = await startReceiver(t);
   receiver.answer((response, count) => {
@@ -83,7 +83,7 @@ t.test('a failed call is repeated with the same id, and no redirect is followed'
   t.notMatch(logged.join(''), /hidden/, 'the query may have a secret');
 });
 
-t.test('a stopping worker releases a call without using an attempt', async (t) => {
+t.test('releases a call on a stop and uses no attempt', async (t) => {
   const { db, consume, jobs } = await startQueue(t);
   const receiver = await startReceiver(t);
   receiver.answer(() => {});
@@ -98,7 +98,7 @@ t.test('a stopping worker releases a call without using an attempt', async (t) =
   t.equal(job?.['waitingKey'], `purge hook:${projectId}:${id}`, 'it is no waiting source');
 });
 
-t.test('without the setting a call ends with the reason', async (t) => {
+t.test('ends a call with the reason if the setting is missing', async (t) => {
   const { db, consume, ended } = await startQueue(t);
   const id = await new Purges(db).hold({ projectId, tags: ['s-1'] }, projectTag);
   await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
@@ -106,27 +106,24 @@ t.test('without the setting a call ends with the reason', async (t) => {
   t.match(await ended(), [{ failCount: 1, failReason: /SERVICE_PURGE_HOOK_URL/ }]);
 });
 
-t.test(
-  'the call of a killed worker is repeated, and an ended one removed after a day',
-  async (t) => {
-    const { db, consume, jobs } = await startQueue(t);
-    const receiver = await startReceiver(t);
-    const purges = new Purges(db);
-    const hold = () => purges.hold({ projectId, tags: ['s-1'] }, projectTag);
-    const [killed, old] = [await hold(), await hold()];
-    const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
-    const set = (_id: ObjectId, state: object) =>
-      db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt: null, ...state } });
-    await set(killed, { lockedAt: ago(1), lastModifiedBy: 'another worker' });
-    await set(old, { lastFinishedAt: ago(25) });
-    await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
-    await until('the call', () => receiver.received.length === 1);
-    t.equal(receiver.received[0]?.id, String(killed));
-    await until('one is left', async () => (await jobs()).length === 1);
-  },
-);
+t.test("repeats a killed worker's call, and removes an ended call after a day", async (t) => {
+  const { db, consume, jobs } = await startQueue(t);
+  const receiver = await startReceiver(t);
+  const purges = new Purges(db);
+  const hold = () => purges.hold({ projectId, tags: ['s-1'] }, projectTag);
+  const [killed, old] = [await hold(), await hold()];
+  const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
+  const set = (_id: ObjectId, state: object) =>
+    db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt: null, ...state } });
+  await set(killed, { lockedAt: ago(1), lastModifiedBy: 'another worker' });
+  await set(old, { lastFinishedAt: ago(25) });
+  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
+  await until('the call', () => receiver.received.length === 1);
+  t.equal(receiver.received[0]?.id, String(killed));
+  await until('one is left', async () => (await jobs()).length === 1);
+});
 
-t.test('projects get turns, however many calls another one has queued', async (t) => {
+t.test('gives each project its turn, however many calls another has queued', async (t) => {
   const { db, consume, ended } = await startQueue(t);
   const receiver = await startReceiver(t);
   const purges = new Purges(db);
@@ -144,7 +141,7 @@ t.test('projects get turns, however many calls another one has queued', async (t
   t.equal(receiver.received.length, 61);
 });
 
-t.test('too many waiting calls become one for all images', async (t) => {
+t.test('merges too many waiting calls into one for all images', async (t) => {
   const { db, jobs } = await startQueue(t);
   const purges = new Purges(db, 2);
   const hold = (tag: string, id = projectId) => purges.hold({ projectId: id, tags: [tag] }, 'p-1');
@@ -166,7 +163,7 @@ t.test('too many waiting calls become one for all images', async (t) => {
   t.same((await jobs()).map(tagsOf).sort(), [['p-1'], ['s-4']]);
 });
 
-t.test('pauses double up to an hour, for about a day', async (t) => {
+t.test('doubles pauses up to an hour, for about a day', async (t) => {
   const pauses: number[] = [];
   for (let attempt = 1; ; attempt += 1) {
     const error = new Error('away');
@@ -180,7 +177,7 @@ t.test('pauses double up to an hour, for about a day', async (t) => {
   t.ok(hours > 23 && hours < 25, `${hours} hours`);
 });
 
-t.test('the signature is that of Standard Webhooks', async (t) => {
+t.test('signs like Standard Webhooks', async (t) => {
   const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
   const signed = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}', secret };
   t.same(signedHeaders(signed, 1_614_265_330_999), {

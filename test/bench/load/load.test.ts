@@ -18,7 +18,7 @@ async function run(planned: LoadClass, plan: Omit<LoadPlan, 'classes'>) {
   return result;
 }
 
-t.test('latencies count from the due time, also during a stall', async (t) => {
+t.test('counts latencies from the due time, even during a stall', async (t) => {
   const stallMs = 400;
   let requests = 0;
   const url = await serve(t, (_request, response) => {
@@ -43,7 +43,7 @@ t.test('latencies count from the due time, also during a stall', async (t) => {
   t.ok(result.generatorCores > 0);
 });
 
-t.test('an open loop does not wait for responses, which may not come', async (t) => {
+t.test('does not wait for responses in an open loop', async (t) => {
   let requests = 0;
   const url = await serve(t, (_request, response) => {
     requests += 1;
@@ -55,7 +55,7 @@ t.test('an open loop does not wait for responses, which may not come', async (t)
   t.match(statuses, { 200: 20, UND_ERR_HEADERS_TIMEOUT: 20 });
 });
 
-t.test('an open loop that begins late sends every request', async (t) => {
+t.test('sends every request of a late open loop', async (t) => {
   const url = await serve(t, (_request, response) => {
     response.end();
   });
@@ -64,32 +64,29 @@ t.test('an open loop that begins late sends every request', async (t) => {
   t.equal((await running).counts.miss, 40);
 });
 
-t.test(
-  'clients of a closed loop wait for their responses, and it ends after its requests',
-  async (t) => {
-    let [open, most] = [0, 0];
-    const paths: (string | undefined)[] = [];
-    const url = await serve(t, ({ url }, response) => {
-      open += 1;
-      most = Math.max(most, open);
-      paths.push(url);
-      setImmediate(() => {
-        open -= 1;
-        response.writeHead(url === '/3' ? 503 : 200, { 'x-cache': 'memory' }).end();
-      });
+t.test('waits for responses in a closed loop, and ends after its requests', async (t) => {
+  let [open, most] = [0, 0];
+  const paths: (string | undefined)[] = [];
+  const url = await serve(t, ({ url }, response) => {
+    open += 1;
+    most = Math.max(most, open);
+    paths.push(url);
+    setImmediate(() => {
+      open -= 1;
+      response.writeHead(url === '/3' ? 503 : 200, { 'x-cache': 'memory' }).end();
     });
-    const planned = { url, first: 0, count: 5, clients: 2, requests: 10 };
-    const { counts } = await run(planned, { seconds: 60 });
-    t.match(counts, { hit: 8, refused: 2, miss: 0, failed: 0 });
-    t.equal(most, 2);
-    t.same(
-      paths.sort(),
-      [0, 0, 1, 1, 2, 2, 3, 3, 4, 4].map((n) => `/${n}`),
-    );
-  },
-);
+  });
+  const planned = { url, first: 0, count: 5, clients: 2, requests: 10 };
+  const { counts } = await run(planned, { seconds: 60 });
+  t.match(counts, { hit: 8, refused: 2, miss: 0, failed: 0 });
+  t.equal(most, 2);
+  t.same(
+    paths.sort(),
+    [0, 0, 1, 1, 2, 2, 3, 3, 4, 4].map((n) => `/${n}`),
+  );
+});
 
-t.test('a closed loop continues until it has its minimum number of images', async (t) => {
+t.test('continues a closed loop until its minimum number of images', async (t) => {
   const url = await serve(t, (_request, response) => {
     setTimeout(() => response.end(), 30);
   });
@@ -99,7 +96,7 @@ t.test('a closed loop continues until it has its minimum number of images', asyn
   t.ok((await imagesOf(0.01, 1e6)) < 1e6, 'for a limited time');
 });
 
-t.test('a request whose connection closes before a response is sent once more', async (t) => {
+t.test('repeats a request once if its connection closes before a response', async (t) => {
   const requests: (string | undefined)[] = [];
   const url = await serve(t, ({ url }, response) => {
     requests.push(url);
@@ -111,7 +108,7 @@ t.test('a request whose connection closes before a response is sent once more', 
   t.same(requests, ['/1', '/2', '/2', '/3']);
 });
 
-t.test('the rate of a closed loop is counted from image to image', async (t) => {
+t.test('counts the rate of a closed loop from image to image', async (t) => {
   const finished = [400, 900, 1_400, 1_900, 2_400].map(
     (endAt): Finished => ({
       number: 0,
@@ -138,7 +135,7 @@ t.test('the rate of a closed loop is counted from image to image', async (t) => 
   t.same([all, counts.miss], [5, 2], 'latencies of requests due after the warm-up');
 });
 
-t.test('the outcome of a response', async (t) => {
+t.test('classifies a response', async (t) => {
   const cases: readonly [string, number, string][] = [
     ['hit', 200, 'memory'],
     ['hit', 200, 'disk'],
@@ -156,7 +153,7 @@ t.test('the outcome of a response', async (t) => {
   for (const [expected, status, cache] of cases) t.equal(outcomeOf({ status, cache }), expected);
 });
 
-t.test('Zipf: the weight of a rank is its power', async (t) => {
+t.test('weighs a Zipf rank by its power', async (t) => {
   const [count, draws, exponent] = [100, 200_000, 0.9];
   const draw = zipf(count, exponent, seeded(7));
   const seen = new Array<number>(count).fill(0);
@@ -176,7 +173,7 @@ t.test('Zipf: the weight of a rank is its power', async (t) => {
   t.ok(Math.abs(ones - 5_000) < 250);
 });
 
-t.test('requests have the URL as written, with numbers in turn, and the headers', async (t) => {
+t.test('requests the URL as written, with numbers in turn, and sends the headers', async (t) => {
   const planned = {
     url: 'http://host:1/img/http%3A%2F%2Fa//{n}?{n}',
     first: 5,

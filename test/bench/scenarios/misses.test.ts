@@ -22,7 +22,7 @@ const skip = hasMinimal ? false : 'uWebSockets.js does not load';
 
 const newResults = () => new Results('misses', misses, () => {});
 
-t.test('misses are compared with the minimal server in each round', { skip }, async (t) => {
+t.test('compares misses with the minimal server in each round', { skip }, async (t) => {
   const results = newResults();
   reportCase(results, '', 'JPEG', found);
   const { findings, tables } = results;
@@ -42,7 +42,7 @@ t.test('misses are compared with the minimal server in each round', { skip }, as
   t.same(rowOf('peer')?.slice(2, 4), ['-', '-'], 'without a process id');
 });
 
-t.test('photographs are compared with the fastest other server of each', { skip }, async (t) => {
+t.test('compares photographs with the fastest other server per photograph', { skip }, async (t) => {
   const { service, minimal } = found;
   const results = newResults();
   for (const [name, servers] of Object.entries({
@@ -79,7 +79,7 @@ t.test('photographs are compared with the fastest other server of each', { skip 
   );
 });
 
-t.test('photographs are what their names say', async (t) => {
+t.test('contains photographs that match their names', async (t) => {
   const sources = await startSources();
   t.teardown(() => sources.close());
   const facts = new Map<string, object>();

@@ -13,7 +13,7 @@ import { until } from '../../until.ts';
 
 const skip = hasMinimal ? false : 'uWebSockets.js does not load';
 
-t.test('the minimal server', { skip }, async (t) => {
+t.test('starts the minimal server', { skip }, async (t) => {
   const origin = await startSampleOrigin();
   t.teardown(() => origin.close());
   const folder = await temporaryFolder(t);
@@ -40,7 +40,7 @@ t.test('the minimal server', { skip }, async (t) => {
       })
       .replace('{n}', '1');
 
-  await t.test('encodes with the settings of the service, and adds an entity tag', async (t) => {
+  await t.test("encodes with the service's settings, and adds an entity tag", async (t) => {
     for (const format of encodedFormats) {
       const response = await fetch(urlOf('landscape.jpg', format));
       t.equal(response.status, 200);
@@ -56,14 +56,14 @@ t.test('the minimal server', { skip }, async (t) => {
     }
   });
 
-  await t.test('writes a file for each image', async () => {
+  await t.test('writes a file per image', async () => {
     const { length } = await written();
     const url = urlOf('landscape.jpg', 'jpeg');
     await Promise.all([2, 3].map((n) => fetch(url.replace('n%3D1', `n%3D${n}`))));
     await until('two files', async () => (await written()).length === length + 2);
   });
 
-  await t.test('is upright, and continues after a failure', async (t) => {
+  await t.test('turns images upright, and continues after a failure', async (t) => {
     t.equal((await fetch(server.url)).status, 500);
     t.equal((await fetch(urlOf('emblem.svg', 'jpeg').replace('emblem', 'none'))).status, 500);
     const response = await fetch(urlOf('portrait-rotated.jpg', 'webp'));

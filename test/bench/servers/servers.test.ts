@@ -6,7 +6,7 @@ import { parsePeer, peerServer } from '../../../bench/servers/peer.ts';
 import { processorMs, residentMiB } from '../../../bench/servers/processes.ts';
 import { encoderQuality } from '../../../pool/rendering/encode/quality.ts';
 
-t.test('encoder options are those of the service', async (t) => {
+t.test("uses the service's encoder options", async (t) => {
   t.match(encoderOptions('avif', 80, 1_000), {
     quality: encoderQuality('avif', 80, 1_000),
     effort: Number,
@@ -15,7 +15,7 @@ t.test('encoder options are those of the service', async (t) => {
   t.match(encoderOptions('jpeg', 95, 1_000), { chromaSubsampling: '4:4:4' });
 });
 
-t.test('a peer has a template of its URLs', async (t) => {
+t.test("fills a peer's URL template", async (t) => {
   const text = 'other=http://127.0.0.1:8081/rs:fit:{width}/q:{quality}/plain/{url}@{format}';
   const server = peerServer(parsePeer(text), 5);
   t.match(server, { name: 'other', url: 'http://127.0.0.1:8081', pid: 5 });
@@ -38,7 +38,7 @@ t.test('a peer has a template of its URLs', async (t) => {
   }
 });
 
-t.test('the bare handler responds to all URLs, or only the given paths', async (t) => {
+t.test('responds from the bare handler to all URLs, or only the given paths', async (t) => {
   const response = { headers: [['etag', '"e"']] as const, body: Buffer.from('body') };
   const one = await startBare(response);
   t.teardown(() => one.close());
@@ -55,14 +55,14 @@ t.test('the bare handler responds to all URLs, or only the given paths', async (
   t.match(await get(`${many.url}/img/c`), [404]);
 });
 
-t.test('a server and the load have separate processors if there are several', async (t) => {
+t.test('separates the processors of a server and the load if there are several', async (t) => {
   t.same(pinning(1), { server: null, load: null });
   const four = pinning(4);
   if (four.server !== null) t.same(four, { server: '0', load: '1-3' });
 });
 
 t.test(
-  'the memory and the processor time of a process',
+  "measures a process's memory and processor time",
   { skip: process.platform !== 'linux' },
   async (t) => {
     const mib = await residentMiB(process.pid);

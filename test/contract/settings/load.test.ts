@@ -30,7 +30,7 @@ function errorsOf(
 }
 
 t.test(
-  'a value with a unit, with separators or without a scheme is told as it has to be',
+  'suggests the correct form for a value with a unit, with separators or without a scheme',
   async (t) => {
     const hints = {
       SERVICE_DISK_CACHE_BYTES: {
@@ -69,7 +69,7 @@ t.test(
   },
 );
 
-t.test('values are parsed to their types', async (t) => {
+t.test('parses values to their types', async (t) => {
   const settings = loadSettings({
     SERVICE_HOST: '127.0.0.1',
     SERVICE_PORT: '8080',
@@ -108,7 +108,7 @@ t.test('values are parsed to their types', async (t) => {
   t.same(settings.privateSources, ['10.0.0.0/8', 'fd00::/8', '*.pictures.internal', 'localhost']);
 });
 
-t.test('all errors are reported together, with the variable and the accepted values', async (t) => {
+t.test('reports all errors together, with the variable and the accepted values', async (t) => {
   const found = errorsOf({
     SERVICE_PORT: 'eighty',
     SERVICE_PROCESSES: '0',
@@ -142,7 +142,7 @@ t.test('all errors are reported together, with the variable and the accepted val
   t.match(errorsOf({ PORT: 'x' }), [/^PORT must be a whole number/]);
 });
 
-t.test('a misspelt variable is an error, even if it is empty', async (t) => {
+t.test('rejects a misspelt variable, even if it is empty', async (t) => {
   for (const [variable, intended] of [
     ['SERVICE_port', 'SERVICE_PORT'],
     ['SERVICE_PORTS', 'SERVICE_PORT'],
@@ -160,7 +160,7 @@ t.test('a misspelt variable is an error, even if it is empty', async (t) => {
   }
 });
 
-t.test('variables of egress proxies are listed without their values', async (t) => {
+t.test('lists variables of egress proxies but hides their values', async (t) => {
   const environment = {
     HTTPS_PROXY: 'http://u:p@proxy:3128',
     http_proxy: 'x',
@@ -170,7 +170,7 @@ t.test('variables of egress proxies are listed without their values', async (t) 
   t.same(proxyVariables(environment), ['HTTPS_PROXY', 'http_proxy']);
 });
 
-t.test('variables of orchestrators have no effect and are listed', async (t) => {
+t.test('ignores and lists variables of orchestrators', async (t) => {
   // Consul and registrator, Coolify, Kubernetes' service links, Docker's links, and common ones.
   const names = `
     SERVICE_NAME SERVICE_ID SERVICE_TAGS SERVICE_80_NAME SERVICE_CHECK_HTTP SERVICE_REGION
@@ -187,7 +187,7 @@ t.test('variables of orchestrators have no effect and are listed', async (t) => 
   t.same(ignoredVariables({ ...environment, ...others }), names);
 });
 
-t.test("an address in a port's variable is explained", async (t) => {
+t.test("explains an address in a port's variable", async (t) => {
   const found = errorsOf({
     SERVICE_PORT: 'tcp://10.0.0.1:80',
     SERVICE_WORKER_PORT: 'tcp://[fd00::1]:3001',
@@ -198,12 +198,12 @@ t.test("an address in a port's variable is explained", async (t) => {
   ]);
 });
 
-t.test('an empty variable counts as not set', async (t) => {
+t.test('treats an empty variable as not set', async (t) => {
   const variables = settingRows.map(([, { variable }]) => [variable, '']);
   t.same(loadSettings(Object.fromEntries(variables)), loadSettings({}));
 });
 
-t.test('error messages have no values, which may be secrets', async (t) => {
+t.test('omits values, which can be secrets, from error messages', async (t) => {
   const secret = 'hunter2 hunter2';
   const environment = {
     SERVICE_ROOT_API_KEY: secret,
@@ -223,7 +223,7 @@ t.test('error messages have no values, which may be secrets', async (t) => {
   );
 });
 
-t.test('the workbench needs both a user name and a password', async (t) => {
+t.test('requires both a user name and a password for the workbench', async (t) => {
   const username = { SERVICE_WORKBENCH_USERNAME: 'me' };
   const password = { SERVICE_WORKBENCH_PASSWORD: 'x' };
   for (const one of [username, password, { ...username, SERVICE_WORKBENCH_PASSWORD: '' }]) {
@@ -232,7 +232,7 @@ t.test('the workbench needs both a user name and a password', async (t) => {
   t.same(errorsOf({ ...username, ...password }), []);
 });
 
-t.test('the purge hook needs a secret, of 24 to 64 bytes', async (t) => {
+t.test('requires a secret of 24 to 64 bytes for the purge hook', async (t) => {
   const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
   const url = { SERVICE_PURGE_HOOK_URL: 'https://cdn.example/purge?zone=1&token=a' };
   t.match(errorsOf(url), [/^SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET/]);
@@ -253,7 +253,7 @@ t.test('the purge hook needs a secret, of 24 to 64 bytes', async (t) => {
   }
 });
 
-t.test('the listeners of a program have different ports', async (t) => {
+t.test("requires different ports for a program's listeners", async (t) => {
   const all = ['port', 'opsPort', 'workerPort'] as const;
   const equal = { SERVICE_PORT: '7', SERVICE_OPS_PORT: '7', SERVICE_WORKER_PORT: '7' };
   t.same(errorsOf({ ...equal, SERVICE_PROCESSES: 'x' }, all), [
@@ -278,7 +278,7 @@ t.test('the listeners of a program have different ports', async (t) => {
   }
 });
 
-t.test('settings accept valid values and refuse others', async (t) => {
+t.test('accepts valid values of settings and rejects others', async (t) => {
   const networks = '10.0.0.0/8 127.0.0.1 ::1/128 fd00::/8 0.0.0.0/0 ::/0';
   const notNetworks = `10/8 10.0.0.0/33 10.0.0.0/-1 10.0.0.0/ 10.0.0.0/8/8 10.0.0/8 ::/129
     fd00::/129 10.0.0.0/8x ::ffff:10.0.0.0/104 a/b 10.0.0.0/255.0.0.0`;
@@ -315,7 +315,7 @@ t.test('settings accept valid values and refuse others', async (t) => {
   }
 });
 
-t.test('the first format of auto is one of its formats, and needs a cache', async (t) => {
+t.test('requires a cache for the first format of auto, which must be in its list', async (t) => {
   const first = (others: Record<string, string>) =>
     errorsOf({ SERVICE_AUTO_FIRST: 'jxl', ...others });
   t.match(first({}), [/^SERVICE_AUTO_FIRST must be one of SERVICE_AUTO_FORMATS: avif,webp$/]);
@@ -325,7 +325,7 @@ t.test('the first format of auto is one of its formats, and needs a cache', asyn
   t.match(first({ ...formats, ...none }), [/^SERVICE_AUTO_FIRST requires a cache/]);
 });
 
-t.test('defaults depend on the cores and other settings', async (t) => {
+t.test('derives defaults from the cores and other settings', async (t) => {
   const cores = availableParallelism();
   const processes = Math.max(1, Math.floor(cores / 4));
   const threadsOf = (count: number) => (cores < 2 * count ? 1 : Math.floor(cores / count) + 1);

@@ -41,7 +41,7 @@ const layer: Layer = {
   isWatermark: false,
 };
 
-t.test('places a light source of a process immediately', async (t) => {
+t.test('places a light source in a process at no cost', async (t) => {
   t.same(await place(bmp), light);
   t.same(await place(ico(png)), light);
 });

@@ -106,7 +106,7 @@ t.test('sums processes, and keeps figures over a restart', async (t) => {
 });
 
 t.test(
-  'forgets after an hour and a day, and stores what a store that was away has missed',
+  'drops figures after an hour and a day, and stores figures that an outage delayed',
   async (t) => {
     const { startProcess, forward, setDown } = await start(t);
     const a = startProcess();

@@ -34,7 +34,7 @@ async function assertIdle(t: Test, machine: Machine): Promise<void> {
   for (const one of machine.running) t.equal(await machine.openJoins(one), 0);
 }
 
-t.test('a machine renders a key once for all participants', async (t) => {
+t.test('renders a key once per machine for all participants', async (t) => {
   const { machine, responses } = await requested(3);
   responses.push(machine.frontEnd(1).get('k'));
   await machine.deliverAll();
@@ -43,7 +43,7 @@ t.test('a machine renders a key once for all participants', async (t) => {
   await assertIdle(t, machine);
 });
 
-t.test('all participants get the error of the render', async (t) => {
+t.test("passes the render's error to all participants", async (t) => {
   const { machine, responses } = await requested(3);
   await finish(machine, new ServiceError('source_not_found', 'It is not there.'));
   for (const error of await Promise.all(responses)) {
@@ -53,7 +53,7 @@ t.test('all participants get the error of the render', async (t) => {
   await assertIdle(t, machine);
 });
 
-t.test('a follower leads when the leader is overloaded', async (t) => {
+t.test('makes a follower lead when the leader rejects the render as overloaded', async (t) => {
   const { machine, responses } = await requested(3);
   await finish(machine, new ServiceError('overloaded', 'Too much to do.'));
   t.equal(onlyRendering(machine).frontEnd, 1, 'the one that waited longest');
@@ -63,7 +63,7 @@ t.test('a follower leads when the leader is overloaded', async (t) => {
 });
 
 t.test(
-  'a leading front end renders for its followers after its own request has left',
+  "finishes a leading front end's render for its followers after its own client disconnects",
   async (t) => {
     const left = new AbortController();
     const { machine, responses } = await requested(2, [left.signal]);
@@ -77,7 +77,7 @@ t.test(
   },
 );
 
-t.test('a follower that becomes the leader renders for the other followers', async (t) => {
+t.test('makes a new leader render for the remaining followers', async (t) => {
   const left = new AbortController();
   const { machine, responses } = await requested(3, [undefined, left.signal]);
   machine.kill(machine.frontEnd(0));
@@ -89,7 +89,7 @@ t.test('a follower that becomes the leader renders for the other followers', asy
   t.same(await responses[2], imageOf('k'));
 });
 
-t.test('the render is cancelled when the last participant leaves', async (t) => {
+t.test('cancels the render when the last participant leaves', async (t) => {
   const controllers = [new AbortController(), new AbortController()];
   const { machine } = await requested(
     2,
@@ -103,7 +103,7 @@ t.test('the render is cancelled when the last participant leaves', async (t) => 
   await assertIdle(t, machine);
 });
 
-t.test('an aborted signal sends no message', async (t) => {
+t.test('sends no message for an aborted signal', async (t) => {
   const { coalescer, toPrimary } = new Machine(1).frontEnd(0);
   const reason = new Error('gone');
   const participant = { live: true, retain: () => null, promote: () => {} };
@@ -114,7 +114,7 @@ t.test('an aborted signal sends no message', async (t) => {
   t.same(toPrimary, []);
 });
 
-t.test('the image is sent only to processes that wait for it', async (t) => {
+t.test('sends the image only to processes that wait for it', async (t) => {
   for (const frontEnds of [1, 2]) {
     const { machine } = await requested(frontEnds);
     const { toPrimary } = machine.frontEnd(0);
@@ -129,7 +129,7 @@ t.test('the image is sent only to processes that wait for it', async (t) => {
   }
 });
 
-t.test('a leader learns whether another front end may have stored the image', async (t) => {
+t.test('informs a leader whether another front end might have stored the image', async (t) => {
   const machine = new Machine(3);
   const [a, b, c] = [machine.frontEnd(0), machine.frontEnd(1), machine.frontEnd(2)];
   const first = a.get('k');
@@ -152,7 +152,7 @@ t.test('a leader learns whether another front end may have stored the image', as
   t.same(await Promise.all([second, third]), [imageOf('k'), imageOf('l')]);
 });
 
-t.test('a silent primary does not delay requests', async (t) => {
+t.test('does not delay requests for a silent primary', async (t) => {
   const tick = stopTimers(t);
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
@@ -177,7 +177,7 @@ t.test('a silent primary does not delay requests', async (t) => {
   await assertIdle(t, machine);
 });
 
-t.test('a front end that leads without a reply retains no render of others', async (t) => {
+t.test('retains no render for others if it leads before a reply', async (t) => {
   const tick = stopTimers(t);
   const machine = new Machine(2);
   const [a, b] = [machine.frontEnd(0), machine.frontEnd(1)];
@@ -195,7 +195,7 @@ t.test('a front end that leads without a reply retains no render of others', asy
   await assertIdle(t, machine);
 });
 
-t.test('a follower waits without a limit after the reply of the primary', async (t) => {
+t.test("waits indefinitely after the primary's reply", async (t) => {
   const tick = stopTimers(t);
   const { machine, responses } = await requested(2);
   tick(60_000);

@@ -6,7 +6,7 @@ import { cacheFilePath, cacheTemporaryFolder } from '../../../pool/cache/disk.ts
 import { keyOf } from '../../pool/cache/pictures.ts';
 import { block, createIndex, numbered } from './index-folder.ts';
 
-t.test('above the limit the least recently used files are deleted', async (t) => {
+t.test('deletes the least recently used files above the limit', async (t) => {
   const { index, store, remaining, errors } = createIndex(t.testdir(), 20);
   await store(...numbered(1, 20));
   t.same([index.count, index.bytes], [20, 20 * block], 'a cache at its limit keeps its files');
@@ -18,7 +18,7 @@ t.test('above the limit the least recently used files are deleted', async (t) =>
   t.same(errors, []);
 });
 
-t.test('files of one project do not evict all files of another one', async (t) => {
+t.test("keeps some files of a project when another project's files fill the cache", async (t) => {
   const folder = t.testdir();
   const { index } = createIndex(folder, 40);
   const store = async (project: string, count: number) => {
@@ -39,7 +39,7 @@ t.test('files of one project do not evict all files of another one', async (t) =
   t.ok(index.bytes > 30 * block);
 });
 
-t.test('the size of a file is that of its blocks', async (t) => {
+t.test("counts a file's blocks as its size", async (t) => {
   const { index, write, exists } = createIndex(t.testdir(), 10);
   index.stored(keyOf('a'), 1);
   t.equal(index.bytes, block);
@@ -60,7 +60,7 @@ t.test('the size of a file is that of its blocks', async (t) => {
 });
 
 t.test(
-  'the start removes temporary files, keeps complete ones, and makes the folder private',
+  'removes temporary files, keeps complete files, and makes the folder private on start',
   async (t) => {
     const folder = t.testdir({ tmp: { partial: 'x', deep: { partial: 'x' } } });
     const { index, write, exists } = createIndex(folder, 10);
@@ -74,7 +74,7 @@ t.test(
   },
 );
 
-t.test('a file that was written again before its deletion stays', async (t) => {
+t.test('keeps a file that a process rewrites before its deletion', async (t) => {
   const { index, store, exists } = createIndex(t.testdir(), 4);
   await store(...numbered(1, 4));
   for (const name of ['5', '1']) index.stored(keyOf(name), block);
@@ -82,7 +82,7 @@ t.test('a file that was written again before its deletion stays', async (t) => {
   t.ok(exists('1'));
 });
 
-t.test('a file that cannot be deleted is reported', async (t) => {
+t.test('reports a file that it fails to delete', async (t) => {
   const folder = t.testdir();
   const { index, store, errors, exists } = createIndex(folder, 1);
   await mkdir(join(cacheFilePath(folder, keyOf('a')), 'inside'), { recursive: true });
@@ -93,7 +93,7 @@ t.test('a file that cannot be deleted is reported', async (t) => {
   t.notOk(exists('b'), 'the others are deleted');
 });
 
-t.test('the index finds the unreported files of an ended front end', async (t) => {
+t.test('finds the unreported files of an ended front end', async (t) => {
   const folder = t.testdir({ tmp: { '12-a-1': 'x', '12-a-2': 'x', '123-b-1': 'x' } });
   const { index, write, store } = createIndex(folder, 20);
   await store('reported');

@@ -5,7 +5,7 @@ import { cacheFilePath } from '../../../pool/cache/disk.ts';
 import { keyOf } from '../../pool/cache/pictures.ts';
 import { block, createIndex, numbered } from './index-folder.ts';
 
-t.test('a scan adds the existing files in the order of their age', async (t) => {
+t.test('adds existing files by age', async (t) => {
   const folder = t.testdir();
   const before = createIndex(folder, 100);
   for (const name of numbered(1, 12)) await before.write(name, { age: 1_000 - Number(name) });
@@ -16,7 +16,7 @@ t.test('a scan adds the existing files in the order of their age', async (t) => 
   t.equal(index.bytes, 9 * block);
 });
 
-t.test('files that are written or used during the scan are newer than its results', async (t) => {
+t.test('treats files written or used during the scan as newer than its results', async (t) => {
   const folder = t.testdir();
   const { index, write, store, remaining } = createIndex(folder, 12);
   for (const name of numbered(1, 10)) await write(name, { age: 1_000 - Number(name) });
@@ -31,7 +31,7 @@ t.test('files that are written or used during the scan are newer than its result
   t.same(remaining(numbered(1, 13)), ['1', ...numbered(5, 13)]);
 });
 
-t.test('files that are removed during the scan stay removed', async (t) => {
+t.test('does not restore files removed during the scan', async (t) => {
   const folder = t.testdir();
   const { index, write } = createIndex(folder, 200);
   for (const name of numbered(1, 100)) await write(name);
@@ -44,7 +44,7 @@ t.test('files that are removed during the scan stay removed', async (t) => {
   t.same([index.count, index.bytes], [0, 0]);
 });
 
-t.test('the limit holds during the scan', async (t) => {
+t.test('enforces the limit during the scan', async (t) => {
   const folder = t.testdir();
   const { index, write, store, remaining } = createIndex(folder, 10);
   for (const name of numbered(1, 10)) await write(name, { age: 1_000 });
@@ -58,7 +58,7 @@ t.test('the limit holds during the scan', async (t) => {
   t.ok(left.includes('31'));
 });
 
-t.test('a scan finds the files that were written before it was requested', async (t) => {
+t.test('finds the files that processes wrote before the request', async (t) => {
   const { index, write } = createIndex(t.testdir(), 100);
   await write('1');
   const first = index.scan();
@@ -70,7 +70,7 @@ t.test('a scan finds the files that were written before it was requested', async
   t.equal(index.count, 2);
 });
 
-t.test('a file that is being deleted when the scan begins is not found', async (t) => {
+t.test('skips a file under deletion when the scan starts', async (t) => {
   const { index, write, store } = createIndex(t.testdir(), 100);
   await store(...numbered(1, 50));
   await write('unknown');
@@ -79,7 +79,7 @@ t.test('a file that is being deleted when the scan begins is not found', async (
   t.same([index.count, index.bytes], [1, block]);
 });
 
-t.test('a scan keeps the order and the sizes of the files that the index knows', async (t) => {
+t.test('keeps the order and sizes of indexed files', async (t) => {
   const { index, write, store, remaining } = createIndex(t.testdir(), 12);
   await store(...numbered(1, 9));
   await write('unknown', { age: 1_000 });
@@ -95,7 +95,7 @@ t.test('a scan keeps the order and the sizes of the files that the index knows',
   ]);
 });
 
-t.test('foreign files are neither counted nor changed', async (t) => {
+t.test('neither counts nor changes foreign files', async (t) => {
   const folder = t.testdir({ files: { 'readme.txt': 'x', ab: { 'notes.txt': 'x' } } });
   const { index, write } = createIndex(folder, 1);
   const key = keyOf('a');
@@ -116,14 +116,14 @@ t.test('foreign files are neither counted nor changed', async (t) => {
   t.same((await readdir(folder, { recursive: true })).sort(), before);
 });
 
-t.test('a missing folder is an empty cache', async (t) => {
+t.test('treats a missing folder as an empty cache', async (t) => {
   const { index } = createIndex(join(t.testdir(), 'none'), 10);
   await index.scan();
   t.same([index.count, index.bytes], [0, 0]);
   await index.prepare();
 });
 
-t.test('a scan ends early when the index is closed', async (t) => {
+t.test('ends early when the index closes', async (t) => {
   const { index, write } = createIndex(t.testdir(), 1_000);
   for (const name of numbered(1, 60)) await write(name);
   const scan = index.scan();

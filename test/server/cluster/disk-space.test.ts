@@ -22,7 +22,7 @@ async function startDisk(t: { testdir(): string }, reserveBytes: number | null) 
   return { space, disk, lines, remaining: () => remaining(numbered(1, 10)) };
 }
 
-t.test('the oldest images are deleted until the reserve is free', async (t) => {
+t.test('deletes the oldest images until the reserve is free', async (t) => {
   const { space, disk, remaining, lines } = await startDisk(t, 20 * block);
   disk.freeForAll = 30 * block;
   await space.check();
@@ -34,7 +34,7 @@ t.test('the oldest images are deleted until the reserve is free', async (t) => {
   t.same(lines, []);
 });
 
-t.test('the begin and the end of a full disk are logged once each', async (t) => {
+t.test('logs once when the disk fills up, and once when it has space again', async (t) => {
   const { space, disk, remaining, lines } = await startDisk(t, 20 * block);
   disk.freeForAll = 9 * block;
   await space.check();
@@ -47,7 +47,7 @@ t.test('the begin and the end of a full disk are logged once each', async (t) =>
   t.same(lines, ['the disk is full; no image is kept on it', 'the disk has space again']);
 });
 
-t.test('the default reserve is 5 % of the disk', async (t) => {
+t.test('reserves 5% of the disk by default', async (t) => {
   const { space, disk, remaining } = await startDisk(t, null);
   disk.freeForAll = 55 * block;
   await space.check();

@@ -20,7 +20,7 @@ async function opened(t: Test, path = join(t.testdir(), 'known-projects'), url =
   return { path, known, errors, close };
 }
 
-t.test('the primary keeps the latest revision of each project', async (t) => {
+t.test("keeps each project's latest revision", async (t) => {
   const known = new KnownProjects();
   t.ok(known.receive({ type: 'project-known', project: project(1, 2) }));
   t.notOk(known.receive({ type: 'project-known', project: project(1, 1) }), 'an older one');
@@ -35,7 +35,7 @@ t.test('the primary keeps the latest revision of each project', async (t) => {
   t.ok(known.snapshot.projects.length < 15_000, 'not more than a front end');
 });
 
-t.test('the known projects are written within seconds, for this store and user only', async (t) => {
+t.test('writes the projects within seconds, for this store and user only', async (t) => {
   const { path, known, errors, close } = await opened(t);
   known.receive({ type: 'project-known', project: project(1) });
   known.confirm(1_000);
@@ -53,7 +53,7 @@ t.test('the known projects are written within seconds, for this store and user o
   t.same(errors, []);
 });
 
-t.test('a truncated, changed or foreign file is not read', async (t) => {
+t.test('does not read a truncated, changed or foreign file', async (t) => {
   const { path, known, close } = await opened(t);
   known.receive({ type: 'project-known', project: project(1) });
   known.confirm(1_000);
@@ -79,7 +79,7 @@ t.test('a truncated, changed or foreign file is not read', async (t) => {
   }
 });
 
-t.test('a folder that is not writable is reported once', async (t) => {
+t.test('reports an unwritable folder once', async (t) => {
   const { known, errors, close } = await opened(t, join(t.testdir(), 'none', 'known-projects'));
   for (const at of [1_000, 2_000]) {
     known.confirm(at);

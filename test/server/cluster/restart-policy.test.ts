@@ -3,7 +3,7 @@ import { RestartPolicy } from '../../../server/cluster/restart-policy.ts';
 
 const limits = { immediate: 1, firstMs: 200, mostMs: 1_000, failedStarts: 12 };
 
-t.test('the delay of a restart grows with each early exit', async (t) => {
+t.test('delays a restart longer after each early exit', async (t) => {
   for (const wasReady of [true, false]) {
     const restarts = new RestartPolicy(limits);
     const delays = Array.from({ length: 6 }, () => restarts.ended(29_999, wasReady));
@@ -14,7 +14,7 @@ t.test('the delay of a restart grows with each early exit', async (t) => {
   }
 });
 
-t.test('restarts stop after twelve early exits in a row without being ready', async (t) => {
+t.test('stops restarts after twelve early exits in a row', async (t) => {
   const restarts = new RestartPolicy(limits);
   for (let end = 1; end < 12; end += 1) restarts.ended(0, false);
   t.equal(restarts.giveUpReason, null);

@@ -38,7 +38,7 @@ function supervise(t: Test, script: string, options: Partial<SupervisorOptions> 
   };
 }
 
-t.test('a front end without progress of its transforms is replaced once', async (t) => {
+t.test('replaces a front end once if its transforms make no progress', async (t) => {
   const { supervisor, count } = supervise(t, 'stuck-front-end');
   const ended: number[] = [];
   await supervisor.start({
@@ -54,7 +54,7 @@ t.test('a front end without progress of its transforms is replaced once', async 
   t.equal(count('a front end is stuck and replaced'), 1);
 });
 
-t.test('a front end that is killed before it listens is replaced', async (t) => {
+t.test('replaces a front end that dies before it listens', async (t) => {
   const { supervisor } = supervise(t, 'waiting-front-end');
   const waiting: number[] = [];
   const ended: number[] = [];
@@ -80,7 +80,7 @@ t.test('a front end that is killed before it listens is replaced', async (t) => 
   t.equal(ended.length, 1);
 });
 
-t.test('a stop that was announced is known to later front ends, and prevents rolls', async (t) => {
+t.test('announces a stop to later front ends, and refuses rolls after it', async (t) => {
   const { supervisor, count } = supervise(t, 'waiting-front-end');
   supervisor.announceStop();
   const onMessage = (frontEnd: number, { type }: ToPrimary) => {
@@ -92,7 +92,7 @@ t.test('a stop that was announced is known to later front ends, and prevents rol
   t.equal(count('replacing the front ends one at a time'), 0);
 });
 
-t.test('the supervisor gives up only on front ends that never listened', async (t) => {
+t.test('gives up only on front ends that never listened', async (t) => {
   const environment = { DIES: 'late' };
   const { supervisor, lines, count } = supervise(t, 'dying-front-end', {
     environment,

@@ -101,7 +101,7 @@ async function startDisk(t: Test) {
   return { index, sweep, lines, write, store, left };
 }
 
-t.test('deletes the files of old generations, and no others', async (t) => {
+t.test('deletes only the files of old generations', async (t) => {
   const { index, sweep, lines, store, left } = await startDisk(t);
   const old = [...keysOf('a', 20), ...keysOf('a', 5, purgedAt - 1), ...keysOf('ba', 3)];
   const current = [
@@ -168,7 +168,7 @@ async function startBucket(t: Test) {
   return { server, sweep, count, log };
 }
 
-t.test('deletes the objects of a purged source, and no others', async (t) => {
+t.test('deletes only the objects of a purged source', async (t) => {
   const { server, sweep, count, log } = await startBucket(t);
   sweep.purge(projectOf(0, { a: purgedAt, c: purgedAt - 7_200_000 }));
   await until('they are deleted', () => log.length === 1);
@@ -235,7 +235,7 @@ async function startFollowing(t: Test, fails = () => {}) {
   return { db, projects, follow, found, errors, end, use, isUsed };
 }
 
-t.test('deletes what is written after the deletion of a project', async (t) => {
+t.test("deletes files written after a project's deletion", async (t) => {
   const { projects, follow, found, errors, end, use, isUsed } = await startFollowing(t);
   const [one, other] = [await projects.create(newProject), await projects.create(newProject)];
   for (const { _id } of [one, other]) await use(_id);
@@ -253,7 +253,7 @@ t.test('deletes what is written after the deletion of a project', async (t) => {
   t.same(errors, []);
 });
 
-t.test('finds earlier purges once after a start, and goes on after an error', async (t) => {
+t.test('finds earlier purges once after a start, and continues after an error', async (t) => {
   const failures = [new Error('test')];
   const { db, projects, follow, found, errors } = await startFollowing(t, () => {
     const failure = failures.shift();

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { formatChange } from '../../../server/console/page/format.ts';
 
-t.test('texts of size changes', async (t) => {
+t.test('formats size changes', async (t) => {
   for (const [from, to, text] of [
     [1_000, 60, '−94 %'],
     [1_000_000, 800, '−99.9 %'],

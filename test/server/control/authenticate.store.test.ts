@@ -16,7 +16,7 @@ import { testDatabase } from '../../store/connection.ts';
 /** The network of a client. */
 const client = '192.0.2.1';
 
-t.test('a key is read from either header; Authorization takes precedence', async (t) => {
+t.test('reads a key from either header, and prefers Authorization', async (t) => {
   t.equal(readKey('Bearer a', ''), 'a');
   t.equal(readKey('bearer   a  ', ''), 'a', 'the scheme is case-insensitive (RFC 9110)');
   t.equal(readKey('', 'b'), 'b');
@@ -42,7 +42,7 @@ async function authenticationOf(t: Test) {
   return { authentication, keys, organisations, orgId, issue };
 }
 
-t.test('only the secret of a stored, valid key is accepted', async (t) => {
+t.test('accepts only the secret of a stored, valid key', async (t) => {
   const { authentication, keys, issue } = await authenticationOf(t);
   const { key, secret } = await issue();
   t.same(await authentication.authenticate(`Bearer ${secret}`, '', client), {
@@ -63,7 +63,7 @@ t.test('only the secret of a stored, valid key is accepted', async (t) => {
   });
 });
 
-t.test('a key needs an organisation with product access', async (t) => {
+t.test('accepts a key only if its organisation has product access', async (t) => {
   const { authentication, organisations, orgId, issue } = await authenticationOf(t);
   const { secret } = await issue();
   const { secret: orphan } = await issue('org_0000000000000000');
@@ -75,7 +75,7 @@ t.test('a key needs an organisation with product access', async (t) => {
   }
 });
 
-t.test('a look-up is valid for one second', async (t) => {
+t.test('caches a look-up for one second', async (t) => {
   const { authentication, keys, issue } = await authenticationOf(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
@@ -87,7 +87,7 @@ t.test('a look-up is valid for one second', async (t) => {
   await t.rejects(authentication.authenticate('', secret, client), { code: 'api_key_invalid' });
 });
 
-t.test('the second begins with the query, even if the store is slow', async (t) => {
+t.test('starts the second with the query, even if the store is slow', async (t) => {
   const { authentication, keys, issue } = await authenticationOf(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
@@ -103,7 +103,7 @@ t.test('the second begins with the query, even if the store is slow', async (t) 
   await t.rejects(authentication.authenticate('', secret, client), { code: 'api_key_invalid' });
 });
 
-t.test('the scope and access of keys', async (t) => {
+t.test('enforces the scope and access of keys', async (t) => {
   const key: ApiKey = {
     _id: 'key_1',
     hash: '',
@@ -142,7 +142,7 @@ t.test('the scope and access of keys', async (t) => {
   }
 });
 
-t.test('look-ups of unknown keys are limited for each client', async (t) => {
+t.test('limits look-ups of unknown keys per client', async (t) => {
   const { authentication, keys, issue } = await authenticationOf(t);
   const { secret } = await issue();
   const { secret: other } = await issue();
@@ -185,7 +185,7 @@ t.test('look-ups of unknown keys are limited for each client', async (t) => {
   for (let i = 0; i < 9; i++) t.equal(await resultOf(endedSecret), 'api_key_invalid');
   t.ok(lookups <= 2, `${lookups} look-ups of a key that was valid`);
 
-  t.test('valid keys and store failures do not count', async (t) => {
+  t.test('does not count valid keys and store failures', async (t) => {
     const from = '198.51.100.2';
     keys.findBySecret = async () => {
       throw new Error('unavailable');
@@ -197,7 +197,7 @@ t.test('look-ups of unknown keys are limited for each client', async (t) => {
   });
 });
 
-t.test('unknown keys do not evict known ones, and concurrent look-ups are limited', async (t) => {
+t.test('keeps valid keys when unknown keys arrive, and limits concurrent look-ups', async (t) => {
   const { authentication, keys, issue } = await authenticationOf(t);
   const { secret } = await issue();
   await authentication.authenticate('', secret, client);

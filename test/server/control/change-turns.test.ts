@@ -12,23 +12,20 @@ function heldChange() {
   return { end, change: () => ended };
 }
 
-t.test(
-  'runs the changes of a project one after the other, and those of others beside',
-  async (t) => {
-    const turns = new ChangeTurns();
-    const ended: string[] = [];
-    const first = heldChange();
-    const running = turns.run('a', signal, first.change).then(() => ended.push('first'));
-    const second = turns.run('a', signal, async () => ended.push('second'));
-    await turns.run('b', signal, async () => ended.push('other'));
-    t.same(ended, ['other']);
-    first.end();
-    await Promise.all([running, second]);
-    t.same(ended.slice(1).sort(), ['first', 'second']);
-  },
-);
+t.test("runs a project's changes in turn, next to changes of other projects", async (t) => {
+  const turns = new ChangeTurns();
+  const ended: string[] = [];
+  const first = heldChange();
+  const running = turns.run('a', signal, first.change).then(() => ended.push('first'));
+  const second = turns.run('a', signal, async () => ended.push('second'));
+  await turns.run('b', signal, async () => ended.push('other'));
+  t.same(ended, ['other']);
+  first.end();
+  await Promise.all([running, second]);
+  t.same(ended.slice(1).sort(), ['first', 'second']);
+});
 
-t.test('refuses a change while 100 of its project wait, and no change of others', async (t) => {
+t.test('rejects a change only while 100 of its project wait', async (t) => {
   const turns = new ChangeTurns();
   const { end, change } = heldChange();
   const all = Array.from({ length: 101 }, () => turns.run('a', signal, change));
@@ -42,7 +39,7 @@ t.test('refuses a change while 100 of its project wait, and no change of others'
   await turns.run('a', signal, async () => {});
 });
 
-t.test('takes a client that disconnects out of the queue', async (t) => {
+t.test('removes a disconnected client from the queue', async (t) => {
   const turns = new ChangeTurns();
   const { end, change } = heldChange();
   const running = turns.run('a', signal, change);

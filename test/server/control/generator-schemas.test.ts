@@ -59,7 +59,7 @@ t.test('accepts the same values, with an anyOf for different JSON types only', a
   t.notMatch(JSON.stringify(others), /"anyOf"/);
 });
 
-t.test('writes a default beside a reference to an anyOf into the description', async (t) => {
+t.test('moves a default next to a reference to an anyOf into the description', async (t) => {
   const field = { $ref: '#/components/schemas/size', description: 'A size.', default: 'fit' };
   t.same(forGenerators({ field, plain: { type: 'number', default: 1 } }, schemas), {
     field: { $ref: '#/components/schemas/size', description: 'A size. Default: "fit".' },

@@ -3,7 +3,7 @@ import t from 'tap';
 import { InvalidJson, parseJson } from '../../../server/control/json.ts';
 import { propertyRuns } from '../../more.ts';
 
-t.test('invalid JSON, and JSON that parsers may read differently, is rejected', async (t) => {
+t.test('rejects invalid JSON, and JSON that parsers might read differently', async (t) => {
   const rejected: ReadonlyArray<readonly [message: RegExp, ...texts: (string | Buffer)[]]> = [
     [
       /not valid JSON/,
@@ -66,7 +66,7 @@ t.test('names the position of invalid JSON', async (t) => {
   }
 });
 
-t.test('valid JSON is accepted', async (t) => {
+t.test('accepts valid JSON', async (t) => {
   for (const text of [
     '{"a":[1,2.5,-0.1e3,true,false,null,"é\\n\\u00e9"]}',
     ' [ ] ',
@@ -112,7 +112,7 @@ function isJson(text: string): boolean {
   }
 }
 
-t.test('any input has the result of JSON.parse or an error', async (t) => {
+t.test('returns the result of JSON.parse, or fails, for any input', async (t) => {
   const json = fc.oneof(fc.json({ maxDepth: 6 }), fc.json({ maxDepth: 6, stringUnit: 'binary' }));
   const spaced = fc
     .tuple(json, fc.constantFrom(0, 1, '\t'))

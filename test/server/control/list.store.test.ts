@@ -16,7 +16,7 @@ const allowedOrigins = Array.from(
   (_, n) => `${`${'a'.repeat(60)}.`.repeat(4)}${String(n).padStart(9, '0')}`,
 );
 
-t.test('a page of large projects ends early, and the next one begins there', async (t) => {
+t.test('ends a page of large projects early, and starts the next page there', async (t) => {
   const { projects } = await testProjects(t);
   const ids: string[] = [];
   while (ids.length < 20) ids.push((await projects.create({ ...newProject, allowedOrigins }))._id);

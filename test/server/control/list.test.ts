@@ -13,7 +13,7 @@ const storeOf = (pages: () => AsyncGenerator<ListedProject[]>) => ({
   projects: { pages } as unknown as Projects,
 });
 
-t.test('too many projects for one response are refused with the way to get them', async (t) => {
+t.test('refuses too many projects for one response, and suggests how to list them', async (t) => {
   const hosts = Array.from({ length: 1_000 }, (_, n) => `a-host-with-a-long-name-${n}.example`);
   let read = 0;
   async function* pages() {
@@ -27,10 +27,10 @@ t.test('too many projects for one response are refused with the way to get them'
 });
 
 for (const [name, page, atOnce] of [
-  ['whole lists are read one after the other', null, 1],
-  ['two pages are read at a time', { limit: 9, cursor: null }, 2],
+  ['reads whole lists one after the other', null, 1],
+  ['reads two pages at a time', { limit: 9, cursor: null }, 2],
 ] as const) {
-  t.test(`${name}, and none for a client that has left`, async (t) => {
+  t.test(`${name}, and nothing for a disconnected client`, async (t) => {
     let [reading, most, lists] = [0, 0, 0];
     async function* pages() {
       lists += 1;
@@ -57,7 +57,7 @@ for (const [name, page, atOnce] of [
   });
 }
 
-t.test('a page of a list in memory', async (t) => {
+t.test('pages through a list in memory', async (t) => {
   const all = ['a', 'b', 'c'];
   const of = (page: { limit: number; cursor: string | null } | null) =>
     List.of(all, (name) => name, page);

@@ -32,13 +32,13 @@ const controlIds = `listProjects createProject getProject updateProject deletePr
   listProjectUrlSecrets getProjectUrlSecret putProjectUrlSecret deleteProjectUrlSecret
   getProjectUrlMeaning listProjectCallbacks getServiceVersion`.split(/\s+/);
 
-t.test('the document is OpenAPI 3.1, version 1.0.0, with exactly these operations', async (t) => {
+t.test('declares OpenAPI 3.1, version 1.0.0, and exactly these operations', async (t) => {
   t.match(document, { openapi: '3.1.0', info: { version: '1.0.0' } });
   const ids = operations.map(({ operationId }) => operationId);
   t.same(ids.sort(), [...controlIds, ...publicIds].sort());
 });
 
-t.test('every operation of the control plane documents its keys and common errors', async (t) => {
+t.test('documents keys and common errors for every operation of the control plane', async (t) => {
   t.same(Object.keys(components.securitySchemes), ['bearer', 'serviceApiKey']);
   for (const id of controlIds) {
     const { security, responses = {} } = operationOf(id) ?? {};
@@ -66,7 +66,7 @@ t.test('every operation of the control plane documents its keys and common error
   t.match(removal?.parameters, [{ name: 'projectId' }, { name: 'host', in: 'query' }]);
 });
 
-t.test('images and health need no key; images have all parameters', async (t) => {
+t.test('requires no key for images and health, and lists all image parameters', async (t) => {
   for (const id of publicIds) t.same(operationOf(id)?.security, [], id);
   for (const id of ['getImage', 'getImageByQuery']) {
     const names = operationOf(id)?.parameters?.map(({ name }) => name) ?? [];
@@ -78,7 +78,7 @@ t.test('images and health need no key; images have all parameters', async (t) =>
   }
 });
 
-t.test('every example is valid by its schema', async (t) => {
+t.test('contains only valid examples', async (t) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
   const errorsOf = (schema: object, example: unknown) => {
@@ -105,7 +105,7 @@ t.test('every example is valid by its schema', async (t) => {
   );
 });
 
-t.test('every parameter and every field of a layer states its default', async (t) => {
+t.test('states the default of every parameter and every layer field', async (t) => {
   for (const parameter of operationOf('getImage')?.parameters ?? []) {
     const { name } = parameter;
     if (!parameterNames.some((one) => one === name)) continue;
@@ -131,7 +131,7 @@ t.test('every parameter and every field of a layer states its default', async (t
 });
 
 t.test(
-  'all times are in ISO 8601, but for the date of a project, which the specification has',
+  "writes all times in ISO 8601, except a project's date, which the specification defines",
   async (t) => {
     const times: string[] = [];
     const visit = (schema: unknown, where: string): void => {
@@ -150,7 +150,7 @@ t.test(
   },
 );
 
-t.test('the service accepts the example of every image parameter', async (t) => {
+t.test('accepts the example of every image parameter', async (t) => {
   const all = operationOf('getImage')?.parameters ?? [];
   for (const name of parameterNames) {
     const example = String(all.find((parameter) => parameter.name === name)?.example);

@@ -13,71 +13,74 @@ const projectId = 'prj_0123456789abcdef';
 const jobOf = (path: string) =>
   prewarmJob({ projectId, source: `https://a.example/${path}`, widths: [100, 200] });
 
-t.test('a prewarming is accepted, then done or failed with the reasons', async (t) => {
-  const { db, queue, listener, consume } = await startQueue(t);
-  const prewarms = new Prewarms(db);
-  await prewarms.ensureIndexes();
-  listener.answer((target) =>
-    target.includes('missing')
-      ? [404, apiErrorText('source_not_found', 'It is not there.')]
-      : target.includes('busy') && target.includes('200')
-        ? [503, apiErrorText('overloaded', 'Too many.')]
-        : target.includes('slow')
-          ? () => {}
-          : [204],
-  );
-  const add = async (...paths: string[]) =>
-    prewarms.add(projectId, await queue.add(paths.map(jobOf)), 2 * paths.length);
-  const find = (id: string) => findPrewarm({ prewarms }, projectId, id);
+t.test(
+  'reports a prewarm request as accepted, then as done or failed with the reasons',
+  async (t) => {
+    const { db, queue, listener, consume } = await startQueue(t);
+    const prewarms = new Prewarms(db);
+    await prewarms.ensureIndexes();
+    listener.answer((target) =>
+      target.includes('missing')
+        ? [404, apiErrorText('source_not_found', 'It is not there.')]
+        : target.includes('busy') && target.includes('200')
+          ? [503, apiErrorText('overloaded', 'Too many.')]
+          : target.includes('slow')
+            ? () => {}
+            : [204],
+    );
+    const add = async (...paths: string[]) =>
+      prewarms.add(projectId, await queue.add(paths.map(jobOf)), 2 * paths.length);
+    const find = (id: string) => findPrewarm({ prewarms }, projectId, id);
 
-  const good = await add('a');
-  const both = await add('a', 'missing');
-  const retried = await add('busy');
-  const stuck = await add('slow');
-  t.match(await find(both), {
-    id: both,
-    status: 'accepted',
-    progress: 0,
-    sourceCount: 2,
-    variantCount: 4,
-    sources: { waiting: 2, running: 0, done: 0, failed: 0 },
-    failures: [],
-  });
-  const consumer = await consume();
-  const ended = await until('the end', async () => {
-    const status = await find(both);
-    return status.status !== 'accepted' && status;
-  });
-  t.match(ended, {
-    status: 'failed',
-    progress: 100,
-    sources: { waiting: 0, running: 0, done: 1, failed: 1 },
-  });
-  t.match(ended.failures, [
-    { source: 'https://a.example/missing', reason: /404 source_not_found: It is not there/ },
-  ]);
-  t.match(await find(good), { status: 'done', progress: 100 }, 'an equal job counts for both');
-  await until('it runs', async () => (await find(stuck)).sources.running === 1);
-  const busy = await until('a failed attempt', async () => {
-    const status = await find(retried);
-    return status.progress > 0 && status.sources.waiting === 1 && status;
-  });
-  t.match(busy, { status: 'accepted', progress: 50, failures: [] }, 'it is retried');
-  const missing = { code: 'prewarm_not_found' };
-  await t.rejects(findPrewarm({ prewarms }, 'prj_another000000', good), missing);
-  await t.rejects(find('pre_0000000000000000'), missing);
+    const good = await add('a');
+    const both = await add('a', 'missing');
+    const retried = await add('busy');
+    const stuck = await add('slow');
+    t.match(await find(both), {
+      id: both,
+      status: 'accepted',
+      progress: 0,
+      sourceCount: 2,
+      variantCount: 4,
+      sources: { waiting: 2, running: 0, done: 0, failed: 0 },
+      failures: [],
+    });
+    const consumer = await consume();
+    const ended = await until('the end', async () => {
+      const status = await find(both);
+      return status.status !== 'accepted' && status;
+    });
+    t.match(ended, {
+      status: 'failed',
+      progress: 100,
+      sources: { waiting: 0, running: 0, done: 1, failed: 1 },
+    });
+    t.match(ended.failures, [
+      { source: 'https://a.example/missing', reason: /404 source_not_found: It is not there/ },
+    ]);
+    t.match(await find(good), { status: 'done', progress: 100 }, 'an equal job counts for both');
+    await until('it runs', async () => (await find(stuck)).sources.running === 1);
+    const busy = await until('a failed attempt', async () => {
+      const status = await find(retried);
+      return status.progress > 0 && status.sources.waiting === 1 && status;
+    });
+    t.match(busy, { status: 'accepted', progress: 50, failures: [] }, 'it is retried');
+    const missing = { code: 'prewarm_not_found' };
+    await t.rejects(findPrewarm({ prewarms }, 'prj_another000000', good), missing);
+    await t.rejects(find('pre_0000000000000000'), missing);
 
-  const again = await add('slow');
-  await consumer.stop(10_000);
-  for (const id of [stuck, again]) {
-    t.match(await find(id), { status: 'accepted', sources: { waiting: 1 } }, 'now one job');
-  }
-  t.equal(await db.collection('jobs').countDocuments({ nextRunAt: { $gt: new Date(0) } }), 2);
-  await db.collection('jobs').deleteMany({});
-  t.match(await find(stuck), { status: 'failed', sources: { failed: 1 }, failures: [] });
-});
+    const again = await add('slow');
+    await consumer.stop(10_000);
+    for (const id of [stuck, again]) {
+      t.match(await find(id), { status: 'accepted', sources: { waiting: 1 } }, 'now one job');
+    }
+    t.equal(await db.collection('jobs').countDocuments({ nextRunAt: { $gt: new Date(0) } }), 2);
+    await db.collection('jobs').deleteMany({});
+    t.match(await find(stuck), { status: 'failed', sources: { failed: 1 }, failures: [] });
+  },
+);
 
-t.test('the jobs of a prewarming are found by an index', async (t) => {
+t.test("finds a prewarm request's jobs by an index", async (t) => {
   const { db } = await storeLink(t);
   const { queue } = await startQueue(t, db);
   const prewarms = new Prewarms(db);
@@ -94,7 +97,7 @@ t.test('the jobs of a prewarming are found by an index', async (t) => {
   t.same(fields, ['_id', 'name,data.projectId,data.fingerprint']);
 });
 
-t.test('a project remembers a number of calls, the newest ones', async (t) => {
+t.test("keeps a project's most recent prewarm requests, up to a number", async (t) => {
   const { db } = await testDatabase(t);
   const records = new ProjectRecords<ProjectRecord>(db, 'calls', 3);
   await records.ensureIndexes();

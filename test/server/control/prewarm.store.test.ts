@@ -9,7 +9,7 @@ import { testDatabase } from '../../store/connection.ts';
 
 type Variants = NonNullable<PrewarmInput['variants']>;
 
-t.test('prewarming', async (t) => {
+t.test('prewarms images', async (t) => {
   const { db } = await testDatabase(t);
   const project = await new Projects(db).create({
     orgId: 'org_1',
@@ -51,7 +51,7 @@ t.test('prewarming', async (t) => {
     t.same(await counts({ src: a, widths: [5, 5], formats: ['auto', 'auto'] }), [true, 1, 1]);
   });
 
-  t.test('queues a job for each source; null stands for the project setting', async (t) => {
+  t.test('queues a job per source, with null for the project setting', async (t) => {
     await warm({ src: 'HTTPS://A.example/1.jpg' });
     const source = 'https://a.example/1.jpg';
     const defaults = { widths: [], formats: ['auto'], quality: null, fit: null, dpr: null };
@@ -66,34 +66,38 @@ t.test('prewarming', async (t) => {
     );
   });
 
-  t.test('an invalid source rejects the whole request; every invalid one is named', async (t) => {
-    const valid = 'https://a.example/1.jpg';
-    const invalid: Readonly<Record<string, RegExp>> = {
-      'https://other.example/':
-        /^src \(https:\/\/other\.example\/\) must be on an allowed host; other\.example is not\.$/,
-      'https://a.example.evil.example/': /^src \(.*\) must be on an allowed host/,
-      'https://cdn.example/': /^src \(.*\) must be on an allowed host/,
-      'ftp://a.example/': /^src \(ftp:\/\/a\.example\/\) must be an absolute http or https URL/,
-      'https://u:p@a.example/': /^src \(https:\/\/a\.example\/\) must be .* without userinfo/,
-      'http://127.0.0.1/':
-        /^src \(.*\) must be on a public host: 127\.0\.0\.1 is not; an operator can name 127\.0\.0\.1 in SERVICE_PRIVATE_SOURCES\.$/,
-      'http://127.0.0.1:8000/': /an operator can name 127\.0\.0\.1:8000 in SERVICE_PRIVATE_SOURCES/,
-      'http://10.0.0.1:8000/':
-        /^src \(.*\) must be on a public host: .*port 8000 of 10\.0\.0\.1.* SERVICE_PRIVATE_SOURCES\.$/,
-      [`${valid}?${'x'.repeat(9_000)}`]:
-        /^src \(https:\/\/a\.example\/1\.jpg\?x{76}\) must .* at most 8192 characters\.$/,
-    };
-    for (const [src, message] of Object.entries(invalid)) {
-      await t.rejects(warm({ src }), { code: 'invalid_request', message }, src.slice(0, 60));
-      const among = { sources: [valid, src] };
-      await t.rejects(warm(among), { code: 'invalid_request', message: /^sources\[1\] \(/ });
-    }
-    const two = { src: 'mailto:x@a.example', sources: ['https://b/'] };
-    await t.rejects(warm(two), { message: /^src \(.*\) must be an.*; sources\[0\] \(.*\) must/ });
-    t.same(queued, [], 'nothing is queued');
-  });
+  t.test(
+    'rejects the whole request for an invalid source, and names every invalid source',
+    async (t) => {
+      const valid = 'https://a.example/1.jpg';
+      const invalid: Readonly<Record<string, RegExp>> = {
+        'https://other.example/':
+          /^src \(https:\/\/other\.example\/\) must be on an allowed host; other\.example is not\.$/,
+        'https://a.example.evil.example/': /^src \(.*\) must be on an allowed host/,
+        'https://cdn.example/': /^src \(.*\) must be on an allowed host/,
+        'ftp://a.example/': /^src \(ftp:\/\/a\.example\/\) must be an absolute http or https URL/,
+        'https://u:p@a.example/': /^src \(https:\/\/a\.example\/\) must be .* without userinfo/,
+        'http://127.0.0.1/':
+          /^src \(.*\) must be on a public host: 127\.0\.0\.1 is not; an operator can name 127\.0\.0\.1 in SERVICE_PRIVATE_SOURCES\.$/,
+        'http://127.0.0.1:8000/':
+          /an operator can name 127\.0\.0\.1:8000 in SERVICE_PRIVATE_SOURCES/,
+        'http://10.0.0.1:8000/':
+          /^src \(.*\) must be on a public host: .*port 8000 of 10\.0\.0\.1.* SERVICE_PRIVATE_SOURCES\.$/,
+        [`${valid}?${'x'.repeat(9_000)}`]:
+          /^src \(https:\/\/a\.example\/1\.jpg\?x{76}\) must .* at most 8192 characters\.$/,
+      };
+      for (const [src, message] of Object.entries(invalid)) {
+        await t.rejects(warm({ src }), { code: 'invalid_request', message }, src.slice(0, 60));
+        const among = { sources: [valid, src] };
+        await t.rejects(warm(among), { code: 'invalid_request', message: /^sources\[1\] \(/ });
+      }
+      const two = { src: 'mailto:x@a.example', sources: ['https://b/'] };
+      await t.rejects(warm(two), { message: /^src \(.*\) must be an.*; sources\[0\] \(.*\) must/ });
+      t.same(queued, [], 'nothing is queued');
+    },
+  );
 
-  t.test('variants are checked as the parameters of image URLs', async (t) => {
+  t.test('checks variants like the parameters of image URLs', async (t) => {
     const src = 'https://a.example/1.jpg';
     const other = 'https://other.example/a.png';
     const card = { w: 40, dpr: 'auto', fallback: other };
@@ -138,7 +142,7 @@ t.test('prewarming', async (t) => {
     );
   });
 
-  t.test('queues variants as queries, equal for equal ones', async (t) => {
+  t.test('queues variants as queries, and equal variants as equal queries', async (t) => {
     const src = 'https://a.example/1.jpg';
     const variants = [
       { w: 5, crop: '1_2_3_4' },
@@ -150,7 +154,7 @@ t.test('prewarming', async (t) => {
     t.match(queued[1], { source: `${src}?`, variants: ['crop=1_2_3_4&w=5', 'flip=true&v=1'] });
   });
 
-  t.test('equal work that waits is one job, in any order of its values', async (t) => {
+  t.test('merges equal waiting work into one job, in any order of its values', async (t) => {
     const jobs = new JobQueue(db, 3);
     await jobs.ensureIndexes();
     const stored = db.collection('jobs');

@@ -6,7 +6,7 @@ import { hookSecret, startReceiver } from '../../worker/receiver.ts';
 
 const projectId = 'prj_0123456789abcdef';
 
-t.test('is done when the purge is in effect and the hook was called', async (t) => {
+t.test('reports a purge as done once it takes effect and its hook call ends', async (t) => {
   const { db, consume } = await startQueue(t);
   const receiver = await startReceiver(t);
   const purges = new Purges(db);
@@ -58,7 +58,7 @@ t.test('is done when the purge is in effect and the hook was called', async (t) 
   t.equal(await purges.find('prj_another000000', '1000'), null);
 });
 
-t.test('a purge waits for the request that replaced its own', async (t) => {
+t.test("waits for the request that replaced a purge's own", async (t) => {
   const { db } = await startQueue(t);
   const purges = new Purges(db, 0);
   const hook = await purges.hold({ projectId, tags: ['s-1'] }, 'p-1');

@@ -2,7 +2,7 @@ import t from 'tap';
 import { RateLimit } from '../../../server/control/rate-limit.ts';
 import { testDatabase } from '../../store/connection.ts';
 
-t.test('an expired window is replaced even if it is not deleted', async (t) => {
+t.test('replaces an expired window even if it still exists', async (t) => {
   const { db } = await testDatabase(t);
   const limits = [new RateLimit(db, 20), new RateLimit(db, 20)];
   /** Calls of one key at once; resolves with the number of allowed ones. */
@@ -18,7 +18,7 @@ t.test('an expired window is replaced even if it is not deleted', async (t) => {
   t.equal(await allowed(60), 20);
 });
 
-t.test('a window that began while the clock was ahead ends when it is right again', async (t) => {
+t.test('ends a window from a fast clock when the clock is right again', async (t) => {
   const { db } = await testDatabase(t);
   const limit = new RateLimit(db, 2);
   const inDays = new Date(Date.now() + 3 * 24 * 60 * 60 * 1_000);

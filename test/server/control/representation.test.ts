@@ -15,7 +15,7 @@ const projectFields = `id orgId name origin allowedOrigins color1 color2 autoFor
   watermarkEnabled watermarkUrl watermarkPosition watermarkOpacity watermarkScale watermarkMargin
   createdAt`;
 
-t.test('a project has every field of the interface, and no secret', async (t) => {
+t.test('returns every project field of the interface, and no secret', async (t) => {
   const body = projectBody(signed);
   t.same(Object.keys(body), projectFields.split(/\s+/));
   t.match(body, {
@@ -40,7 +40,7 @@ t.test('a project has every field of the interface, and no secret', async (t) =>
   }
 });
 
-t.test('a configuration describes delivery URLs', async (t) => {
+t.test('describes delivery URLs in a configuration', async (t) => {
   const settings = { watermarkUrl: 'https://a.example/w.png', defaultQuality: 55 };
   const configuration = configurationBody(project(settings), 'https://img.example');
   const { supportedParameters, ...rest } = configuration;

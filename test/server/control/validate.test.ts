@@ -16,7 +16,7 @@ const errorsOf = (name: string, body: unknown) => validationErrors(inputNamed(na
 
 type Cases = ReadonlyArray<readonly [body: unknown, ...errors: string[]]>;
 
-t.test('every error names the field and the rule', async (t) => {
+t.test('names the field and the rule in every error', async (t) => {
   const cases: Record<string, Cases> = {
     CreateProjectInput: [
       [null, 'the body must be an object, and is null'],
@@ -140,7 +140,7 @@ t.test('every error names the field and the rule', async (t) => {
   }
 });
 
-t.test('values are accepted exactly within their bounds', async (t) => {
+t.test('accepts values exactly within their bounds', async (t) => {
   const isValid = (name: string, body: object) => errorsOf(name, body).length === 0;
   const settings = (body: object) => isValid('ProjectSettingsInput', body);
   const prewarm = (body: object) => isValid('PrewarmInput', { src: url, ...body });
@@ -195,7 +195,7 @@ t.test('values are accepted exactly within their bounds', async (t) => {
   }
 });
 
-t.test('a rejected value is repeated in part, without a password', async (t) => {
+t.test('repeats part of a rejected value, with its password hidden', async (t) => {
   const errors = (origin: string) => errorsOf('CreateProjectInput', { name: 'x', origin });
   const [long = ''] = errors(`a b${'x'.repeat(8_000)}`);
   t.match(long, /^origin must be a URI, and is "a bx+" …$/);
@@ -204,7 +204,7 @@ t.test('a rejected value is repeated in part, without a password', async (t) => 
   t.same(errors('a \ud800'), ['origin must be a URI, and is "a \ufffd"']);
 });
 
-t.test('a text that lacks a part of a URL gets the URL that it probably stands for', async (t) => {
+t.test('suggests the likely URL for a text that lacks a part of a URL', async (t) => {
   const errors = (origin: string) => errorsOf('CreateProjectInput', { name: 'x', origin });
   const hints = {
     'www.a.example': 'https://www.a.example',
@@ -240,7 +240,7 @@ const structural = new Set([
   '$ref',
 ]);
 
-t.test('every keyword, type and format of the schemas has a message', async (t) => {
+t.test('explains every keyword, type and format of the schemas', async (t) => {
   const seen = new Set<string>();
   const visit = (schema: object) => {
     for (const [keyword, value] of Object.entries(schema)) {
@@ -261,7 +261,7 @@ t.test('every keyword, type and format of the schemas has a message', async (t) 
   t.ok(seen.has('minimum'), 'the schemas were visited');
 });
 
-t.test('the number and the length of errors are bounded', async (t) => {
+t.test('limits the number and the length of errors', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, i]));
   t.equal(errorsOf('DomainInput', many).length, 20);
   const [error = ''] = errorsOf('DomainInput', { host: 'a', ['y'.repeat(60_000)]: 1 });

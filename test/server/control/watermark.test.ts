@@ -4,7 +4,7 @@ import { AddressGuard } from '../../../pool/source/guard.ts';
 import { updateSettings } from '../../../server/control/resources/settings.ts';
 import type { Projects } from '../../../store/projects.ts';
 
-t.test('the error of a watermark check depends on the cause', async (t) => {
+t.test('chooses the error of a watermark check by its cause', async (t) => {
   let failure: Error | null = null;
   let updates = 0;
   const services = {

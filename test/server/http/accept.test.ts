@@ -1,7 +1,7 @@
 import t from 'tap';
 import { prefersPage } from '../../../server/http/accept.ts';
 
-t.test('clients that prefer a page to JSON get one', async (t) => {
+t.test('sends a page to clients that prefer it to JSON', async (t) => {
   const pages = [
     'text/html,application/xhtml+xml,application/xml;q=0.9,image/avif,image/webp,*/*;q=0.8',
     'text/html',

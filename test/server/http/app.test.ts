@@ -23,7 +23,7 @@ function appWith(routes: readonly Route[]) {
   return { app, responseTo, errors };
 }
 
-t.test('the first route that matches a path is used; methods are case-sensitive', async (t) => {
+t.test('uses the first route that matches a path, with case-sensitive methods', async (t) => {
   const { responseTo } = appWith([route('/a/b', 'GET'), route('/a/*', 'GET', 'POST')]);
   for (const [method, path, status, body, allow] of [
     ['GET', '/a/b', 200, '/a/b'],
@@ -41,7 +41,7 @@ t.test('the first route that matches a path is used; methods are case-sensitive'
   }
 });
 
-t.test('an error of a handler becomes a response and is reported', async (t) => {
+t.test("turns a handler's error into a response and reports it", async (t) => {
   const fail = (): never => {
     throw new Error('of the test');
   };
@@ -55,7 +55,7 @@ t.test('an error of a handler becomes a response and is reported', async (t) => 
   t.equal(errors.length, 2);
 });
 
-t.test('the app counts requests and stops its server once', async (t) => {
+t.test('counts requests and stops its server once', async (t) => {
   const { app } = appWith([]);
   const calls: string[] = [];
   const engine: HttpServer = {
@@ -72,7 +72,7 @@ t.test('the app counts requests and stops its server once', async (t) => {
   t.same(calls, ['h:1', 'stop']);
 });
 
-t.test('the path, the query and the authority of every form of a target', async (t) => {
+t.test('reads the path, the query and the authority from every form of target', async (t) => {
   const cases = [
     ['/img/http://a/b.jpg?w=1', '/img/http://a/b.jpg', 'w=1'],
     ['http://host/img/x?y', '/img/x', 'y', 'host'],

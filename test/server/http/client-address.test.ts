@@ -12,7 +12,7 @@ const client = (peerAddress: string, forwarded: string, proxies = trusted) => {
   return String(clientAddress({ peerAddress, headerList }, proxies));
 };
 
-t.test('the last trusted proxy determines the client address', async (t) => {
+t.test('takes the client address from the last trusted proxy', async (t) => {
   const cases = [
     ['192.0.2.1', '', '192.0.2.1', 'no proxy'],
     ['192.0.2.1', '198.51.100.1', '192.0.2.1', 'an untrusted proxy, or a forged header'],
@@ -46,7 +46,7 @@ t.test('the last trusted proxy determines the client address', async (t) => {
   t.equal(client('10.0.0.1', '198.51.100.1', []), '10.0.0.1', 'none is trusted by default');
 });
 
-t.test('a client has a /64 network of IPv6', async (t) => {
+t.test('identifies an IPv6 client by its /64 network', async (t) => {
   const network = (text: string) => clientNetwork(parseAddress(text));
   t.equal(network('2001:db8:1:2::1'), network('2001:db8:1:2:ffff:1:2:3'));
   t.not(network('2001:db8:1:2::1'), network('2001:db8:1:3::1'));

@@ -12,22 +12,19 @@ const headers: Headers = [
   ['x-name', 'a b'],
 ];
 
-t.test(
-  'an encoding has the headers after the name of the first one, and no more lines',
-  async (t) => {
-    const bytes = encodingOf(encodeHeaders(headers)) ?? new Uint8Array();
-    t.equal(Buffer.from(bytes).toString(), 'image/png\r\nx-name: a b');
-  },
-);
+t.test('writes the headers into an encoding after the first name, and no more lines', async (t) => {
+  const bytes = encodingOf(encodeHeaders(headers)) ?? new Uint8Array();
+  t.equal(Buffer.from(bytes).toString(), 'image/png\r\nx-name: a b');
+});
 
-t.test('changed copies of encoded headers have no encoding', async (t) => {
+t.test('drops the encoding from changed copies of encoded headers', async (t) => {
   encodeHeaders(headers);
   const copy = withHeaders({ status: 200, headers, body: null }, [['x-more', '1']]);
   t.equal(encodingOf(copy.headers), undefined);
   t.equal(encodingOf([...headers]), undefined);
 });
 
-t.test('a value with a character that begins another line or means none is refused', async (t) => {
+t.test('rejects a value with a line break or an invalid character', async (t) => {
   // The last bytes of the letter are those of a line break.
   for (const character of ['\r', '\n', '\0', '\x7f', 'é', '\u010a']) {
     t.throws(() => encodeHeaders([['x-name', `a${character}b`]]), /the value of x-name/);

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { isSameHost } from '../../../server/http/same-site.ts';
 
-t.test('the host of an Origin is compared without its port', async (t) => {
+t.test("ignores the port when it compares an Origin's host", async (t) => {
   for (const [origin, host, isSame] of [
     ['http://localhost:5173', 'localhost', true],
     ['http://localhost:5173', '127.0.0.1', true],

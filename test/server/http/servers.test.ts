@@ -125,7 +125,7 @@ const patient: NodeTimeouts = {
   stalledTimeout: 10_000,
 };
 
-t.test('Node: requests after a malformed one are not handled', async (t) => {
+t.test('Node: handles no request after a malformed request', async (t) => {
   const { send, ended } = await serve(
     t,
     (host) => new NodeServer(host, new Connections(many), patient),
@@ -136,7 +136,7 @@ t.test('Node: requests after a malformed one are not handled', async (t) => {
   t.same(ended, [400]);
 });
 
-t.test('Node: clients that stop in the middle are disconnected', async (t) => {
+t.test('Node: disconnects clients that stop in the middle', async (t) => {
   const { send, ended } = await serve(
     t,
     (host) =>
@@ -161,7 +161,7 @@ t.test('Node: clients that stop in the middle are disconnected', async (t) => {
   t.equal(ended[1], null, 'the request counts as aborted');
 });
 
-t.test('Node: a client that reads slowly is not disconnected', async (t) => {
+t.test('Node: keeps a client connected that reads slowly', async (t) => {
   const { send, ended } = await serve(
     t,
     (host) => new NodeServer(host, new Connections(many), { ...patient, stalledTimeout: 300 }),
@@ -180,7 +180,7 @@ t.test('Node: a client that reads slowly is not disconnected', async (t) => {
 const uws = loadUws();
 
 for (const name of typeof uws === 'string' ? ['node'] : ['node', 'uws']) {
-  t.test(`${name}: a header with a line break is an error of the service`, async (t) => {
+  t.test(`${name}: reports a header with a line break as a service error`, async (t) => {
     const { start } = await chooseHttpServer(name as 'node' | 'uws', new Connections(many));
     const { send, ended } = await serve(t, start);
     const close = 'Connection: close\r\nContent-Length: 1\r\n\r\na';
@@ -193,7 +193,7 @@ for (const name of typeof uws === 'string' ? ['node'] : ['node', 'uws']) {
 
 // Its timeouts of 10 s are fixed when the library is compiled.
 t.test(
-  'uWebSockets.js: clients that stop in the middle are disconnected',
+  'uWebSockets.js: disconnects clients that stop in the middle',
   { skip: typeof uws === 'string' && uws },
   async (t) => {
     if (typeof uws === 'string') return;
@@ -281,44 +281,55 @@ async function oneByOne(send: Sender, count: number, bytes: string): Promise<Soc
   return sockets;
 }
 
-t.test('uws: what a client gets that sends all its requests', { skip }, async (t) => {
-  const start = (await limited()).find(([name]) => name === 'uws')?.[1];
-  if (start === undefined) return;
-  const { app, send } = await serve(t, start);
-  const { connections } = app;
-  await oneByOne(send, limit / 2, `${partOfHead}\r\n`);
-  t.equal(connections?.open, limit / 2, 'half of the connections');
-  await rest(await send(small, '127.0.0.3'));
-  t.pass('then a connection ends with its response');
-  await oneByOne(send, limit, `${partOfHead}\r\n`);
-  t.ok(Number(connections?.closedWaiting) > 0, 'those that do not read end');
-  t.equal(connections?.refused, 0);
-});
+t.test(
+  'uws: serves a client that sends whole requests next to slow clients',
+  { skip },
+  async (t) => {
+    const start = (await limited()).find(([name]) => name === 'uws')?.[1];
+    if (start === undefined) return;
+    const { app, send } = await serve(t, start);
+    const { connections } = app;
+    await oneByOne(send, limit / 2, `${partOfHead}\r\n`);
+    t.equal(connections?.open, limit / 2, 'half of the connections');
+    await rest(await send(small, '127.0.0.3'));
+    t.pass('then a connection ends with its response');
+    await oneByOne(send, limit, `${partOfHead}\r\n`);
+    t.ok(Number(connections?.closedWaiting) > 0, 'those that do not read end');
+    t.equal(connections?.refused, 0);
+  },
+);
 
 for (const [what, request] of [
   ['large responses', 'GET /medium HTTP/1.1\r\nHost: x\r\n\r\n'],
   ['an unknown option', 'GET /medium HTTP/1.1\r\nHost: x\r\nConnection: x-close\r\n\r\n'],
   ['pipelining', small.repeat(3)],
 ] as const) {
-  t.test(`uws: requests do not make room for idle connections: ${what}`, { skip }, async (t) => {
-    const start = (await limited()).find(([name]) => name === 'uws')?.[1];
-    if (start === undefined) return;
-    const { app, send } = await serve(t, start);
-    for (let idle = 1; idle <= 2 * limit; idle += 1) {
-      await send('', '127.0.0.2');
-      const reader = await send(request, '127.0.0.2');
-      reader.resume();
-    }
-    const ended = () => Number(app.connections?.refused) + Number(app.connections?.closedWaiting);
-    await until('most are refused or closed', () => ended() > limit / 2);
-    const open = () => Number(app.connections?.open);
-    await until('a client has three quarters of the connections', () => open() <= 0.75 * limit + 1);
-    const other = await send(small, '127.0.0.3');
-    t.match(String((await once(other, 'data'))[0]), /^HTTP\/1\.1 200 /);
-  });
+  t.test(
+    `uws: still limits a client's idle connections between its requests: ${what}`,
+    { skip },
+    async (t) => {
+      const start = (await limited()).find(([name]) => name === 'uws')?.[1];
+      if (start === undefined) return;
+      const { app, send } = await serve(t, start);
+      for (let idle = 1; idle <= 2 * limit; idle += 1) {
+        await send('', '127.0.0.2');
+        const reader = await send(request, '127.0.0.2');
+        reader.resume();
+      }
+      const ended = () => Number(app.connections?.refused) + Number(app.connections?.closedWaiting);
+      await until('most are refused or closed', () => ended() > limit / 2);
+      const open = () => Number(app.connections?.open);
+      await until(
+        'a client has three quarters of the connections',
+        () => open() <= 0.75 * limit + 1,
+      );
+      const other = await send(small, '127.0.0.3');
+      t.match(String((await once(other, 'data'))[0]), /^HTTP\/1\.1 200 /);
+    },
+  );
 }
 
-t.test('uws: every connection ends with its response while many are open', { skip }, async (t) => {
+t.test('uws: ends every connection with its response while many are open', { skip }, async (t) => {
   const start = (await limited()).find(([name]) => name === 'uws')?.[1];
   if (start === undefined) return;
   const { app, send } = await serve(t, start);
@@ -373,7 +384,7 @@ for (const [name, start] of await limited(...proxies)) {
   });
 }
 
-t.test('the reserve of descriptors', async (t) => {
+t.test('leaves a reserve of descriptors', async (t) => {
   const settings = { threads: 2, fetchConcurrency: 64, sharedCache: null };
   t.equal(maxConnections(1_024, settings), 1_024 - 277);
   t.equal(maxConnections(65_536, settings), 65_536 - 277);

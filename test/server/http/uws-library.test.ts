@@ -35,7 +35,7 @@ const pack = { name: 'pack', folder: 'dist/bin' };
 
 for (const layout of [upstream, pack]) {
   t.test(
-    `a binary is found as in ${layout.name}`,
+    `finds a binary as in ${layout.name}`,
     { skip: installed === undefined && `${file} is not installed` },
     async (t) => {
       const uws = loadUws([await layOut(t.testdir(), layout, working)]);
@@ -48,7 +48,7 @@ for (const layout of [upstream, pack]) {
 }
 
 t.test(
-  'a package whose binary does not load is skipped',
+  'skips a package if its binary does not load',
   { skip: installed === undefined && `${file} is not installed` },
   async (t) => {
     const folder = t.testdir();
@@ -62,7 +62,7 @@ t.test(
 const unchanged = join(rootPath, 'node_modules/uws-pack');
 const { version } = JSON.parse(await readFile(join(unchanged, 'package.json'), 'utf8'));
 
-t.test('does not load a file of uws-pack whose bytes are not recorded', async (t) => {
+t.test('rejects a file of uws-pack with unrecorded bytes', async (t) => {
   const folder = t.testdir();
   const changed = async (path: string) => {
     const bytes = await readFile(installed ?? join(unchanged, 'package.json'));
@@ -79,7 +79,7 @@ t.test('does not load a file of uws-pack whose bytes are not recorded', async (t
   t.match(loadUws([own]), `${file} of uws-pack ${version} has other bytes than recorded: SHA-256 `);
 });
 
-t.test('the installed files of uws-pack have the recorded digests', async (t) => {
+t.test('matches the installed files of uws-pack to the recorded digests', async (t) => {
   const platforms = ['linux_x64', 'linux_arm64', 'linux_arm', 'darwin_x64', 'darwin_arm64'];
   // The ABIs of Node 20, 21 and 22.
   const names = platforms.flatMap((one) => [115, 120, 127].map((abi) => `uws_${one}_${abi}.node`));
@@ -89,7 +89,7 @@ t.test('the installed files of uws-pack have the recorded digests', async (t) =>
   }
 });
 
-t.test('the reason names the missing binary or package', async (t) => {
+t.test('names the missing binary or package in the reason', async (t) => {
   const reason = (text: string) => new RegExp(`for Node ${versions.node} .*: ${text}$`);
   t.match(loadUws([t.testdir()]), reason(`${file} does not exist`));
   t.match(loadUws([]), reason('no package with binaries is installed, .*'));
@@ -98,14 +98,14 @@ t.test('the reason names the missing binary or package', async (t) => {
 const dockerfile = await readFile(join(rootPath, 'Dockerfile'), 'utf8');
 const ofImage = /^ARG NODE_VERSION=(\d+)$/m.exec(dockerfile)?.[1];
 t.test(
-  'the Node of the container image has uWebSockets.js',
+  'loads uWebSockets.js in the Node of the container image',
   { skip: versions.node.split('.')[0] !== ofImage && `this is not Node ${ofImage}` },
   async (t) => {
     t.type(loadUws(), 'object');
   },
 );
 
-t.test('an installation with any supported Node has the binaries of all', async (t) => {
+t.test('installs the binaries for all supported Nodes', async (t) => {
   const read = async (name: string) => JSON.parse(await readFile(join(rootPath, name), 'utf8'));
   const { packages } = await read('package-lock.json');
   const { engines } = packages['node_modules/uws-pack'];

@@ -34,7 +34,7 @@ function refusal(of: Project, query: string, at = path): { code: string; message
 const sign = (query: string, at = path, by = secret): string =>
   `${query}&sig=${createHmac('sha256', by).update(`${at}?${query}`).digest('base64url')}`;
 
-t.test('hosts of sources are compared with the allowlist in canonical form', async (t) => {
+t.test('compares source hosts with the allowlist in canonical form', async (t) => {
   const allowlist = project({ allowedOrigins: ['e.com', '*.pictures.example', '[2001:db8::1]'] });
   const allowed = ['https://E.COM:8443/', 'https://e.com./', 'https://e%2Ecom/'];
   for (const url of [...allowed, 'https://a.pictures.example/', 'https://[2001:db8:0::1]/']) {
@@ -45,7 +45,7 @@ t.test('hosts of sources are compared with the allowlist in canonical form', asy
   }
 });
 
-t.test('a source that is not on the allowlist is rejected, signed or not', async (t) => {
+t.test('rejects a source outside the allowlist, signed or not', async (t) => {
   const elsewhere = '/img/https://elsewhere.example/a.jpg';
   const query = sign(`project=p&exp=${seconds + 60}`, elsewhere);
   for (const of of [project(), signing]) {
@@ -56,7 +56,7 @@ t.test('a source that is not on the allowlist is rejected, signed or not', async
   }
 });
 
-t.test('a signed URL is valid until its exp, which the project may limit', async (t) => {
+t.test('accepts a signed URL until its exp, which the project can limit', async (t) => {
   t.equal(check(project(), 'project=p'), Number.POSITIVE_INFINITY);
   t.equal(check(project(), 'project=p&sig=x&exp=1'), Number.POSITIVE_INFINITY, 'not required');
   t.equal(check(signing, sign(`project=p&w=4&exp=${seconds + 60}`)), now + 60_000);
@@ -71,7 +71,7 @@ t.test('a signed URL is valid until its exp, which the project may limit', async
   });
 });
 
-t.test('the signature covers path and query, at any position in the query', async (t) => {
+t.test('signs the path and the query, at any position in the query', async (t) => {
   const query = `project=p&exp=${seconds + 60}&w=4`;
   const sig = sign(query).slice(query.length + 1);
   t.ok(check(signing, `${sig}&${query}`));
@@ -91,7 +91,7 @@ t.test('the signature covers path and query, at any position in the query', asyn
   t.match(refusal(signing, `${query}&${sig}`, other), { code: 'signature_invalid' });
 });
 
-t.test('malformed signatures and expiries are rejected', async (t) => {
+t.test('rejects malformed signatures and expiries', async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
   const whole = sign(query);
   const queries = [
@@ -115,7 +115,7 @@ t.test('malformed signatures and expiries are rejected', async (t) => {
   for (const one of queries) t.match(refusal(signing, one), { code: 'signature_invalid' }, one);
 });
 
-t.test('a signature stays valid when a proxy rewrites the path', async (t) => {
+t.test('keeps a signature valid when a proxy rewrites the path', async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
   const collapsed = path.replace('://', ':/');
   const encoded = `/img/${encodeURIComponent('https://pictures.example.com/a.jpg')}`;
@@ -149,7 +149,7 @@ t.test('a signature stays valid when a proxy rewrites the path', async (t) => {
   t.match(refusal(signing, query + sig, `/img/${whole}`), { code: 'signature_invalid' });
 });
 
-t.test('the secrets of the project are valid: none, one, or two in a rotation', async (t) => {
+t.test("accepts the project's secrets: no secret, one, or two in a rotation", async (t) => {
   const query = `project=p&exp=${seconds + 60}`;
   const projects: ReadonlyArray<readonly [Partial<Project>, ...valid: string[]]> = [
     [{ signingSecret: null }],

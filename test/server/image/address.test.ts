@@ -19,7 +19,7 @@ function refusal(path: string, query: string): string {
 const picture = 'https://pictures.example.com/a/b.jpg';
 const awkward = 'https://pictures.example.com/a b.jpg?size=1&kind=ü#part';
 
-t.test('a source is read in each of its spellings', async (t) => {
+t.test('reads each spelling of a source', async (t) => {
   const whole = encodeURIComponent(picture);
   const spellings: readonly (readonly [string, string])[] = [
     ['/img', `url=${picture}&project=p`],
@@ -51,7 +51,7 @@ t.test('a source is read in each of its spellings', async (t) => {
 const onSite = (path: string, query = 'project=p'): string =>
   resolveSource(readAddress(path, query).source, 'https://shop.example/en/').href;
 
-t.test('resolves a path on the site of the project, in each of its spellings', async (t) => {
+t.test("resolves each spelling of a path on the project's site", async (t) => {
   for (const [path, query, expected] of [
     ['/img/', 'url=/coast.jpg&project=p', 'https://shop.example/coast.jpg'],
     ['/img/', 'url=%2Fa%2520b.jpg&project=p', 'https://shop.example/a%20b.jpg'],
@@ -93,7 +93,7 @@ t.test('never takes a path on the site to another host', async (t) => {
 });
 
 t.test(
-  'a source without its scheme, or encoded twice, gets the URL that it probably stands for',
+  'suggests the likely URL for a source that lacks its scheme or has two encodings',
   async (t) => {
     const url = 'https://pictures.example.com/a.jpg';
     const encoded = encodeURIComponent(encodeURIComponent(url));
@@ -112,7 +112,7 @@ t.test(
   },
 );
 
-t.test('other parameters are decoded; only unknown ones may be repeated', async (t) => {
+t.test('decodes other parameters, and accepts only unknown parameters twice', async (t) => {
   const { parameters } = readAddress('/img/', `url=${picture}&w=10&project=p&x=a%26b&blur`);
   t.same(Object.fromEntries(parameters), { w: '10', x: 'a&b', blur: '' });
   t.equal(readAddress('/img/', `url=${picture}&project=p&utm=1&utm=2`).projectId, 'p');
@@ -121,7 +121,7 @@ t.test('other parameters are decoded; only unknown ones may be repeated', async 
   }
 });
 
-t.test('each kind of invalid address has its error code', async (t) => {
+t.test('returns a separate error code per kind of invalid address', async (t) => {
   const host = (length: number) => `https://${'a'.repeat(length)}/`;
   const chinese = (length: number) => encodeURIComponent(`https://${'中'.repeat(length)}/`);
   const invalidSources = `
@@ -150,7 +150,7 @@ t.test('each kind of invalid address has its error code', async (t) => {
   }
 });
 
-t.test('hostile addresses take bounded time', async (t) => {
+t.test('reads hostile addresses in bounded time', async (t) => {
   const letters = String.fromCharCode(...Array.from({ length: 4_500 }, (_, i) => 0x4e00 + i));
   const names = Array.from({ length: 5_000 }, (_, i) => i.toString(36)).join('&');
   const path = `/img/${picture}`;
@@ -176,7 +176,7 @@ t.test('hostile addresses take bounded time', async (t) => {
   }
 });
 
-t.test('any path and query yield a valid address or a ServiceError', async () => {
+t.test('returns a valid address or a ServiceError for any path and query', async () => {
   const piece = fc.oneof(
     fc.string({ unit: 'binary' }),
     fc.constantFrom('https://', 'http:/', '%', '%2', '&', '=', '?', '#', '@', '\\', '\t', '\n'),
@@ -206,7 +206,7 @@ t.test('any path and query yield a valid address or a ServiceError', async () =>
   );
 });
 
-t.test('every web URL is read unchanged in the path and in the query', async () => {
+t.test('reads every web URL unchanged from the path and the query', async () => {
   fc.assert(
     fc.property(fc.webUrl({ withQueryParameters: true }), (url) => {
       const encoded = encodeURIComponent(url);

@@ -21,14 +21,14 @@ const inSeconds = (seconds: number) => ({
   error: null,
 });
 
-t.test('an image of an unsigned URL is kept for a year', async (t) => {
+t.test('caches an image of an unsigned URL for a year', async (t) => {
   const cacheControl = 'public, max-age=31536000, immutable';
   t.same(headersOf({}), { 'cache-control': cacheControl });
   const freshness = { sourceAge: null, browserAge: null };
   t.same(headersOf({ freshness }), { 'cache-control': cacheControl });
 });
 
-t.test('a signed image is kept until its URL expires, a background one never', async (t) => {
+t.test('caches a signed image until its URL expires, and a background image never', async (t) => {
   const maxAges = { 60000: 60, 59999: 59, 10: 0, [-5_000]: 0, 1e14: 31_536_000 };
   for (const [ms, seconds] of Object.entries(maxAges)) {
     const expected = { 'cache-control': `public, max-age=${seconds}` };
@@ -37,29 +37,32 @@ t.test('a signed image is kept until its URL expires, a background one never', a
   t.same(headersOf({ expires: null }), { 'cache-control': 'private, no-store' });
 });
 
-t.test('browsers keep an image for the browser age, CDNs until it is stale', async (t) => {
-  const freshness = { sourceAge: 300, browserAge: 60 };
-  t.same(headersOf({ freshness, report: inSeconds(200) }), {
-    'cache-control': 'public, max-age=60',
-    'cdn-cache-control': 'public, max-age=200',
-    'surrogate-control': 'max-age=200',
-    'cache-status': 'ImageDelivery; hit; ttl=200',
-  });
-  const onlyBrowser = { sourceAge: null, browserAge: 60 };
-  t.same(headersOf({ freshness: onlyBrowser }), {
-    'cache-control': 'public, max-age=60',
-    'cdn-cache-control': 'public, max-age=31536000',
-    'surrogate-control': 'max-age=31536000',
-  });
-  const onlySource = { sourceAge: 300, browserAge: null };
-  t.match(headersOf({ freshness: onlySource, report: inSeconds(200) }, 'miss'), {
-    'cache-control': 'public, max-age=31536000, immutable',
-    'cdn-cache-control': 'public, max-age=200',
-    'cache-status': 'ImageDelivery; fwd=miss; ttl=200',
-  });
-});
+t.test(
+  'lets browsers cache an image for the browser age, and CDNs until it is stale',
+  async (t) => {
+    const freshness = { sourceAge: 300, browserAge: 60 };
+    t.same(headersOf({ freshness, report: inSeconds(200) }), {
+      'cache-control': 'public, max-age=60',
+      'cdn-cache-control': 'public, max-age=200',
+      'surrogate-control': 'max-age=200',
+      'cache-status': 'ImageDelivery; hit; ttl=200',
+    });
+    const onlyBrowser = { sourceAge: null, browserAge: 60 };
+    t.same(headersOf({ freshness: onlyBrowser }), {
+      'cache-control': 'public, max-age=60',
+      'cdn-cache-control': 'public, max-age=31536000',
+      'surrogate-control': 'max-age=31536000',
+    });
+    const onlySource = { sourceAge: 300, browserAge: null };
+    t.match(headersOf({ freshness: onlySource, report: inSeconds(200) }, 'miss'), {
+      'cache-control': 'public, max-age=31536000, immutable',
+      'cdn-cache-control': 'public, max-age=200',
+      'cache-status': 'ImageDelivery; fwd=miss; ttl=200',
+    });
+  },
+);
 
-t.test('a provisional image is kept for some seconds, at most until its URL expires', async (t) => {
+t.test('caches a provisional image for some seconds, at most until its URL expires', async (t) => {
   const provisional = (lifetime: Partial<Lifetime>) => headersOf(lifetime, 'miss', true);
   t.same(provisional({}), { 'cache-control': 'public, max-age=5' });
   t.same(provisional({ expires: now + 3_000 }), { 'cache-control': 'public, max-age=3' });
@@ -79,7 +82,7 @@ t.test('a provisional image is kept for some seconds, at most until its URL expi
   });
 });
 
-t.test('no cache keeps an image beyond the expiry of its signed URL', async (t) => {
+t.test("caches no image beyond its signed URL's expiry", async (t) => {
   const freshness = { sourceAge: 300, browserAge: 60 };
   t.match(headersOf({ expires: now + 20_000, freshness, report: inSeconds(200) }), {
     'cache-control': 'public, max-age=20',
@@ -88,7 +91,7 @@ t.test('no cache keeps an image beyond the expiry of its signed URL', async (t) 
   });
 });
 
-t.test('a stale image is kept for 5 s, and its headers name the error of its origin', async (t) => {
+t.test("caches a stale image for 5 s, and names the origin's error in its headers", async (t) => {
   const freshness = { sourceAge: 300, browserAge: 60 };
   const report = { ...inSeconds(-8), error: 'source_timeout' } as const;
   t.same(headersOf({ freshness, report }), {

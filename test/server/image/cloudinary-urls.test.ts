@@ -11,7 +11,7 @@ const at = (transformation: string, source = 'a.jpg') =>
     '',
   );
 
-t.test('reads the components of Cloudinary', async (t) => {
+t.test("reads Cloudinary's components", async (t) => {
   for (const [transformation, expected] of [
     ['w_300', 'dpr=1&enlarge=true&fmt=jpeg&w=300'],
     ['w_300,h_200', 'dpr=1&enlarge=true&fit=fill&fmt=jpeg&h=200&w=300'],
@@ -51,7 +51,7 @@ t.test('reads the components of Cloudinary', async (t) => {
   t.equal(at('w_3', 'a.jpg?_a=BAM&x=1'), 'dpr=1&enlarge=true&fmt=jpeg&w=3 x');
 });
 
-t.test('refuses what has no equivalent, with its name', async (t) => {
+t.test('refuses options that lack an equivalent, and names them', async (t) => {
   const none = (option: string) => `${option} has no equivalent here.`;
   const misplaced = (option: string) => `${option} has no equivalent at this place of the chain.`;
   for (const [transformation, message] of [

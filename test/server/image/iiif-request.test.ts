@@ -45,7 +45,7 @@ t.test('computes the size and its canonical form', async (t) => {
   }
 });
 
-t.test('cuts the region at the edges of the source', async (t) => {
+t.test("cuts the region at the source's edges", async (t) => {
   for (const [region, crop] of [
     ['full', undefined],
     ['0,0,1600,1000', undefined],

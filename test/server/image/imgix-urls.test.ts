@@ -52,7 +52,7 @@ t.test('reads the URLs of imgix', async (t) => {
   }
 });
 
-t.test('refuses what has no equivalent, with its name', async (t) => {
+t.test('refuses options that lack an equivalent, and names them', async (t) => {
   for (const [query, message] of [
     ['w=0.5', 'w must be a number from 2 to 8192.'],
     ['w=300.5', 'w must be a whole number.'],

@@ -38,7 +38,7 @@ const originOf = (url = source, version: string | null = null, generation = 0) =
 const key = (options: Options, context: Context = {}): string =>
   variantKey(originOf(), variantOf(options, { headers: { accept: 'image/avif' }, ...context }));
 
-t.test('equivalent queries have one key', async (t) => {
+t.test('returns one key for equivalent queries', async (t) => {
   const groups = [
     'w=5&h=4 h=4&w=5 width=5&height=4 w=5.0&h=4 w=005&h=4',
     'fmt=jpeg fmt=jpg f=JPG format=Jpeg fmt=jpeg&lossless fmt=jpeg&lossless=0',
@@ -79,7 +79,7 @@ t.test('equivalent queries have one key', async (t) => {
   }
 });
 
-t.test('the default of every parameter has the key of its absence', async (t) => {
+t.test("returns the same key for a parameter's default as for its absence", async (t) => {
   const settings = { autoFormat: true };
   const defaults = parameterNames.filter((name) => parameters[name].default !== null);
   t.ok(defaults.length > 20);
@@ -90,7 +90,7 @@ t.test('the default of every parameter has the key of its absence', async (t) =>
   }
 });
 
-t.test('values without an effect do not change the key', async (t) => {
+t.test('ignores ineffective values', async (t) => {
   const settings = { stripMetadata: false };
   t.equal(key({ icc: 'keep' }, { settings }), key({}, { settings }), 'the profile is kept anyway');
   t.equal(key({ keep: 'copyright' }, { settings }), key({ keep: 'copyright' }));
@@ -101,7 +101,7 @@ t.test('values without an effect do not change the key', async (t) => {
   );
 });
 
-t.test('everything that changes the bytes changes the key', async (t) => {
+t.test('changes with everything that changes the bytes', async (t) => {
   for (const name of parameterNames) {
     const { exampleContext, example, role } = parameters[name];
     const without = key(readQuery(exampleContext));
@@ -133,7 +133,7 @@ t.test('everything that changes the bytes changes the key', async (t) => {
 });
 
 t.test(
-  'the key depends on project, source, its version and the renderer, which depends on sharp',
+  'depends on project, source, its version and the renderer, which depends on sharp',
   async (t) => {
     const variant = variantOf({ w: 9, blur: 2 });
     const reordered = Object.fromEntries(Object.entries(variant).reverse()) as unknown as Variant;
@@ -161,7 +161,7 @@ t.test(
   },
 );
 
-t.test('a preset is parsed once for each revision of its project', async (t) => {
+t.test('parses a preset once per revision of its project', async (t) => {
   let reads = 0;
   const presets = {
     card: {
@@ -177,7 +177,7 @@ t.test('a preset is parsed once for each revision of its project', async (t) => 
   t.equal(reads, 1);
 });
 
-t.test('a ratio in the URL replaces a side of the preset', async (t) => {
+t.test('replaces a side in the preset by a ratio in the URL', async (t) => {
   const presets = { box: { w: 40, h: 30 }, high: { h: 30 }, wide: { w: 40, ar: '16:9' } };
   const sides = (options: Options) => {
     const { w, h, ar } = withPreset(options, { presets });
@@ -208,7 +208,7 @@ function respellings(name: ParameterName, text: string): string[] {
   ];
 }
 
-t.test('the spelling of values, the order and aliases do not change the key', async (t) => {
+t.test('ignores the spelling of values, the order and aliases', async (t) => {
   for (const name of parameterNames) {
     const { aliases, example, exampleContext, role } = parameters[name];
     if (role === 'delivery') continue;
@@ -226,7 +226,7 @@ t.test('the spelling of values, the order and aliases do not change the key', as
   }
 });
 
-t.test('the pixel ratio is a part of the key only with layers', async (t) => {
+t.test('includes the pixel ratio only with layers', async (t) => {
   const watermarked = {
     settings: { watermarkEnabled: true, watermarkUrl: 'https://e.com/mark.png' },
   };

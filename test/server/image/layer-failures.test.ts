@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { logLayerFailures } from '../../../server/image/layer-failures.ts';
 import { watermark } from '../../pool/rendering/pictures.ts';
 
-t.test('each project logs one line a minute', async (t) => {
+t.test('logs one line a minute per project', async (t) => {
   const lines: unknown[] = [];
   let now = 1;
   const unmarked = logLayerFailures({ warn: (...line: unknown[]) => lines.push(line) }, () => now);

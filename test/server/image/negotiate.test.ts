@@ -12,7 +12,7 @@ const acceptedFormats = (accept: string) => readAccept(accept).formats;
 
 const noHints = { dpr: null, width: null, viewport: null };
 
-t.test('Accept selects the formats that it names, the highest weight first', async (t) => {
+t.test('selects the formats in Accept, the highest weight first', async (t) => {
   const cases: Readonly<Record<string, readonly string[]>> = {
     '': [],
     '*/*': [],
@@ -47,7 +47,7 @@ t.test('Accept selects the formats that it names, the highest weight first', asy
   }
 });
 
-t.test('the order of formats decides among equal weights, and what is chosen from', async (t) => {
+t.test('chooses from the given formats, and by their order among equal weights', async (t) => {
   const chrome = 'image/avif,image/webp,image/jxl,image/apng,image/svg+xml,image/*,*/*;q=0.8';
   const order = ['jxl', 'avif', 'webp'] as const;
   t.same(acceptedFormats(chrome), ['avif', 'webp'], 'by default');
@@ -61,7 +61,7 @@ t.test('the order of formats decides among equal weights, and what is chosen fro
   t.not(keys[0], keys[1], 'of the response cache');
 });
 
-t.test('only the beginning of a very long Accept header is read', async (t) => {
+t.test('reads a very long Accept header only up to a limit', async (t) => {
   const read = (accept: string) => negotiated({ accept }).accepted.formats;
   const filler = 'a/b,'.repeat(254);
   t.same(read(`${filler}image/webp,a`), []);
@@ -70,42 +70,39 @@ t.test('only the beginning of a very long Accept header is read', async (t) => {
   t.same(read('image/webp'.padEnd(2_000)), []);
 });
 
-t.test('only the weight 0 of WebP itself refuses WebP', async (t) => {
+t.test('refuses WebP only at weight 0 of WebP itself', async (t) => {
   t.same(readAccept('image/webp;q=0,*/*').refused, ['webp']);
   for (const accept of ['', '*/*;q=0', 'image/webp;q=0.1', 'image/avif;q=0']) {
     t.same(readAccept(accept).refused, [], accept);
   }
 });
 
-t.test(
-  'client hints: Sec-CH- names take precedence, ratios are rounded up within 1 to 3',
-  async (t) => {
-    const cases: ReadonlyArray<readonly [RequestHeaders, object]> = [
-      [{}, {}],
-      [{ dpr: '2' }, { dpr: 2 }],
-      [{ 'sec-ch-dpr': '3', dpr: '2' }, { dpr: 3 }],
-      [{ width: '320' }, { width: 320 }],
-      [{ 'sec-ch-width': '640', width: '320' }, { width: 640 }],
-      [{ 'viewport-width': '411' }, { viewport: 411 }],
-      [{ 'sec-ch-viewport-width': '390', 'viewport-width': '411' }, { viewport: 390 }],
-      [{ dpr: '0.5' }, { dpr: 1 }],
-      [{ dpr: '1.0' }, { dpr: 1 }],
-      [{ dpr: '1.25' }, { dpr: 1.5 }],
-      [{ dpr: '1.5' }, { dpr: 1.5 }],
-      [{ dpr: '2.625' }, { dpr: 3 }],
-      [{ dpr: '4' }, { dpr: 3 }],
-    ];
-    for (const [headers, hints] of cases) t.same(hintsOf(headers), { ...noHints, ...hints });
-    const invalid = '0|0.0|-1|+1|1e3|0x10|NaN|Infinity| |1,2|1;a|1.|"2"|2x|?1'.split('|');
-    for (const text of [...invalid, '9'.repeat(400)]) {
-      const headers = { 'sec-ch-dpr': text, 'sec-ch-width': text, 'sec-ch-viewport-width': text };
-      t.same(hintsOf(headers), noHints, text.slice(0, 20));
-      t.same(hintsOf({ dpr: text, width: text, 'viewport-width': text }), noHints);
-    }
-  },
-);
+t.test('prefers Sec-CH- client hints, and rounds ratios up within 1 to 3', async (t) => {
+  const cases: ReadonlyArray<readonly [RequestHeaders, object]> = [
+    [{}, {}],
+    [{ dpr: '2' }, { dpr: 2 }],
+    [{ 'sec-ch-dpr': '3', dpr: '2' }, { dpr: 3 }],
+    [{ width: '320' }, { width: 320 }],
+    [{ 'sec-ch-width': '640', width: '320' }, { width: 640 }],
+    [{ 'viewport-width': '411' }, { viewport: 411 }],
+    [{ 'sec-ch-viewport-width': '390', 'viewport-width': '411' }, { viewport: 390 }],
+    [{ dpr: '0.5' }, { dpr: 1 }],
+    [{ dpr: '1.0' }, { dpr: 1 }],
+    [{ dpr: '1.25' }, { dpr: 1.5 }],
+    [{ dpr: '1.5' }, { dpr: 1.5 }],
+    [{ dpr: '2.625' }, { dpr: 3 }],
+    [{ dpr: '4' }, { dpr: 3 }],
+  ];
+  for (const [headers, hints] of cases) t.same(hintsOf(headers), { ...noHints, ...hints });
+  const invalid = '0|0.0|-1|+1|1e3|0x10|NaN|Infinity| |1,2|1;a|1.|"2"|2x|?1'.split('|');
+  for (const text of [...invalid, '9'.repeat(400)]) {
+    const headers = { 'sec-ch-dpr': text, 'sec-ch-width': text, 'sec-ch-viewport-width': text };
+    t.same(hintsOf(headers), noHints, text.slice(0, 20));
+    t.same(hintsOf({ dpr: text, width: text, 'viewport-width': text }), noHints);
+  }
+});
 
-t.test('widths are rounded up to few steps', async (t) => {
+t.test('rounds widths up to few steps', async (t) => {
   const steps = new Set<number>();
   for (let width = 1; width <= 10_000; width++) {
     const step = roundUpWidth(width);
@@ -118,64 +115,82 @@ t.test('widths are rounded up to few steps', async (t) => {
   t.same([roundUpWidth(10_001), roundUpWidth(999_999)], [10_000, 10_000]);
 });
 
-t.test('any headers yield known formats once each, and hints in their ranges', async () => {
-  const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom('image/avif', 'image/webp', 'image/*', ',', ';', 'q=', '0', '1', '.', ' ', '"'),
-  );
-  const accept = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join(''));
-  const hint = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.double().map(String),
-    fc.nat().map(String),
-  );
-  const within = (value: number | null, least: number, most: number) =>
-    value === null || (value >= least && value <= most);
-  fc.assert(
-    fc.property(accept, hint, hint, hint, (accept, dpr, width, viewport) => {
-      const { accepted, hints } = negotiated({ accept, dpr, width, 'viewport-width': viewport });
-      const { formats } = accepted;
-      return (
-        new Set(formats).size === formats.length &&
-        formats.every((format) => format === 'avif' || format === 'webp') &&
-        within(hints.dpr, 1, 3) &&
-        within(hints.width, 1, 10_000) &&
-        within(hints.viewport, Number.MIN_VALUE, 999_999.999_999)
-      );
-    }),
-    { numRuns: propertyRuns(2_000) },
-  );
-});
+t.test(
+  'returns supported formats once each, and hints in their ranges, for any headers',
+  async () => {
+    const piece = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.constantFrom(
+        'image/avif',
+        'image/webp',
+        'image/*',
+        ',',
+        ';',
+        'q=',
+        '0',
+        '1',
+        '.',
+        ' ',
+        '"',
+      ),
+    );
+    const accept = fc.array(piece, { maxLength: 20 }).map((pieces) => pieces.join(''));
+    const hint = fc.oneof(
+      fc.string({ unit: 'binary' }),
+      fc.double().map(String),
+      fc.nat().map(String),
+    );
+    const within = (value: number | null, least: number, most: number) =>
+      value === null || (value >= least && value <= most);
+    fc.assert(
+      fc.property(accept, hint, hint, hint, (accept, dpr, width, viewport) => {
+        const { accepted, hints } = negotiated({ accept, dpr, width, 'viewport-width': viewport });
+        const { formats } = accepted;
+        return (
+          new Set(formats).size === formats.length &&
+          formats.every((format) => format === 'avif' || format === 'webp') &&
+          within(hints.dpr, 1, 3) &&
+          within(hints.width, 1, 10_000) &&
+          within(hints.viewport, Number.MIN_VALUE, 999_999.999_999)
+        );
+      }),
+      { numRuns: propertyRuns(2_000) },
+    );
+  },
+);
 
-t.test('headers have equal normalized texts exactly when their results are equal', async (t) => {
-  const all: readonly RequestHeaders[] = [
-    {},
-    { accept: '*/*' },
-    { accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8' },
-    { accept: 'text/html,image/avif,image/webp,*/*;q=0.8' },
-    { accept: 'image/webp,image/avif;q=0.9' },
-    { accept: 'image/webp,*/*' },
-    { accept: 'image/webp;q=0' },
-    { accept: `image/webp,${'x/y,'.repeat(1_000)}*/*` },
-    { dpr: '1.1' },
-    { 'sec-ch-dpr': '1.4' },
-    { 'sec-ch-dpr': '2' },
-    { width: '2' },
-    { 'sec-ch-width': '701' },
-    { width: '749', dpr: 'x' },
-    { 'viewport-width': '2' },
-    { 'viewport-width': '2', accept: 'image/webp' },
-    { dpr: 'x' },
-  ];
-  // Twice, because the second results come from the cache.
-  const texts = new Map<string, string>();
-  for (const headers of [...all, ...all]) {
-    const { accepted, hints, normalized } = negotiated(headers);
-    t.same(accepted, readAccept(headers['accept'] ?? ''));
-    const result = JSON.stringify({ accepted, hints });
-    t.equal(texts.get(result) ?? normalized, normalized, JSON.stringify(headers).slice(0, 80));
-    texts.set(result, normalized);
-  }
-  t.equal(new Set(texts.values()).size, texts.size);
-  t.ok(texts.size < all.length - 4);
-});
+t.test(
+  'returns equal normalized texts for headers exactly if their results are equal',
+  async (t) => {
+    const all: readonly RequestHeaders[] = [
+      {},
+      { accept: '*/*' },
+      { accept: 'image/avif,image/webp,image/apng,image/*,*/*;q=0.8' },
+      { accept: 'text/html,image/avif,image/webp,*/*;q=0.8' },
+      { accept: 'image/webp,image/avif;q=0.9' },
+      { accept: 'image/webp,*/*' },
+      { accept: 'image/webp;q=0' },
+      { accept: `image/webp,${'x/y,'.repeat(1_000)}*/*` },
+      { dpr: '1.1' },
+      { 'sec-ch-dpr': '1.4' },
+      { 'sec-ch-dpr': '2' },
+      { width: '2' },
+      { 'sec-ch-width': '701' },
+      { width: '749', dpr: 'x' },
+      { 'viewport-width': '2' },
+      { 'viewport-width': '2', accept: 'image/webp' },
+      { dpr: 'x' },
+    ];
+    // Twice, because the second results come from the cache.
+    const texts = new Map<string, string>();
+    for (const headers of [...all, ...all]) {
+      const { accepted, hints, normalized } = negotiated(headers);
+      t.same(accepted, readAccept(headers['accept'] ?? ''));
+      const result = JSON.stringify({ accepted, hints });
+      t.equal(texts.get(result) ?? normalized, normalized, JSON.stringify(headers).slice(0, 80));
+      texts.set(result, normalized);
+    }
+    t.equal(new Set(texts.values()).size, texts.size);
+    t.ok(texts.size < all.length - 4);
+  },
+);

@@ -10,7 +10,7 @@ const read = (query: string) => readOptions(new Map(new URLSearchParams(query)))
 
 const names = parameterNames.flatMap((name) => [name, ...parameters[name].aliases]);
 
-t.test('values are read under canonical names and aliases', async (t) => {
+t.test('reads values under canonical names and aliases', async (t) => {
   const readings: readonly (readonly [string, object])[] = [
     ['', {}],
     ['utm=1&W=5&exp=9&sig=x&__proto__=1&constructor=2&toString=3', {}],
@@ -45,7 +45,7 @@ t.test('values are read under canonical names and aliases', async (t) => {
   t.equal(new Set(names).size, names.length, 'a name belongs to one parameter');
 });
 
-t.test('a flag is on when empty, 1 or true, and off for 0 or false', async (t) => {
+t.test('reads an empty flag, 1 and true as on, and 0 and false as off', async (t) => {
   for (const on of ['', '=', '=1', '=true', '=TRUE']) {
     t.same(read(`flip${on}`), { flip: true }, `flip${on}`);
     t.same(read(`blur${on}`), { blur: 1 }, `blur${on}, which could have a number`);
@@ -56,7 +56,7 @@ t.test('a flag is on when empty, 1 or true, and off for 0 or false', async (t) =
   }
 });
 
-t.test('values out of range and unknown words are rejected by parameter name', async (t) => {
+t.test('rejects values out of range and unknown words by parameter name', async (t) => {
   const refused = {
     w: ['', '0', '-1', '10001', '1.5', '1e3', '0x10', ' 5', '5 ', '+5', '1,000', 'ten', '१'],
     h: ['', '0', '10001', 'NaN', 'Infinity'],
@@ -120,7 +120,7 @@ t.test('values out of range and unknown words are rejected by parameter name', a
   }
 });
 
-t.test('an error names the alias of the query and the accepted values', async (t) => {
+t.test("names the query's alias and the accepted values in an error", async (t) => {
   t.throws(() => read('quality=0'), {
     message: 'quality must be a whole number from 1 to 100, or auto.',
   });
@@ -128,7 +128,7 @@ t.test('an error names the alias of the query and the accepted values', async (t
   t.throws(() => read('w=5&width=5'), { code: 'parameter_invalid', message: /\bw\b.*\bwidth\b/ });
 });
 
-t.test('any query yields valid options or a ServiceError', async () => {
+t.test('returns valid options or a ServiceError for any query', async () => {
   const name = fc.oneof(fc.constantFrom(...names, '__proto__', 'hasOwnProperty'), fc.string());
   const value = fc.oneof(
     fc.string({ unit: 'binary' }),
@@ -151,7 +151,7 @@ t.test('any query yields valid options or a ServiceError', async () => {
   );
 });
 
-t.test('numbers may have the decimals of a program, and are rounded to six', async (t) => {
+t.test('accepts the decimals of programs in numbers, and rounds to six', async (t) => {
   const read = (name: keyof typeof parameters, text: string) => parameters[name].parse(text);
   t.equal(read('rotate', '93.11421546706777'), 93.114215);
   t.same(read('fp', '0.12345678901234567,0.5'), read('fp', '0.123457,0.5'));
@@ -159,7 +159,7 @@ t.test('numbers may have the decimals of a program, and are rounded to six', asy
   t.equal(read('w', '800.00000001'), undefined, 'a whole number stays one');
 });
 
-t.test('the schema of a parameter accepts the same texts as its parser', async (t) => {
+t.test("accepts the same texts in a parameter's schema as in its parser", async (t) => {
   const number = fc.tuple(fc.integer({ min: -400, max: 20_000 }), fc.integer({ min: 0, max: 99 }));
   const decimal = number.map(([whole, part]) => (part < 50 ? `${whole}` : `${whole / 100}`));
   const small = fc.integer({ min: -50, max: 400 }).map((value) => String(value / 100));
@@ -200,7 +200,7 @@ t.test('the schema of a parameter accepts the same texts as its parser', async (
   }
 });
 
-t.test('a parameter replaces only other parameters', async (t) => {
+t.test('replaces only other parameters', async (t) => {
   for (const name of parameterNames) {
     for (const other of parameters[name].replaces) {
       t.ok(Object.hasOwn(parameters, other) && other !== name, `${name} ${other}`);

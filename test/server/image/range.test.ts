@@ -2,7 +2,7 @@ import t from 'tap';
 import { RangeNotSatisfiable } from '../../../server/http/error-response.ts';
 import { ifRangeMatches, readRange } from '../../../server/image/range.ts';
 
-t.test('a single range of bytes is read (RFC 9110, 14.1.2)', async (t) => {
+t.test('reads a single range of bytes (RFC 9110, 14.1.2)', async (t) => {
   const ranges: Readonly<Record<string, readonly [number, number]>> = {
     'bytes=0-0': [0, 0],
     'bytes=0-9': [0, 9],
@@ -24,7 +24,7 @@ t.test('a single range of bytes is read (RFC 9110, 14.1.2)', async (t) => {
   }
 });
 
-t.test('a range that begins after the end is not satisfiable', async (t) => {
+t.test('rejects a range that starts after the end', async (t) => {
   for (const range of ['bytes=10-', 'bytes=10-20', 'bytes=-0', `bytes=${'9'.repeat(400)}-`]) {
     const refused = readRange(range, 10);
     t.type(refused, RangeNotSatisfiable, range);
@@ -32,7 +32,7 @@ t.test('a range that begins after the end is not satisfiable', async (t) => {
   }
 });
 
-t.test('malformed ranges, other units and several ranges are ignored', async (t) => {
+t.test('ignores malformed ranges, other units and several ranges', async (t) => {
   const malformed = ['', '-', ',', '5-4', 'a-b', '1-2x', '--1', '+1-2', '1 - 2', '0x1-2', '1'];
   const several = ['0-1,3-4', '99-,0-1', '1-2,1-2', `1-2${','.repeat(512)}`];
   const others = ['', 'bytes', 'bytes 0-1', 'items=0-1', 'xbytes=0-1'];
@@ -41,7 +41,7 @@ t.test('malformed ranges, other units and several ranges are ignored', async (t)
   }
 });
 
-t.test('If-Range matches strong tags, never dates', async (t) => {
+t.test('matches strong tags, but never dates, in If-Range', async (t) => {
   const readings = {
     '': true,
     '"abc"': true,

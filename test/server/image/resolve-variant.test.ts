@@ -19,7 +19,7 @@ function variant({ options = {}, hints, accepted = [], settings }: Request): Var
   return resolveVariant(options, { ...noHints, ...hints }, formats, project(settings));
 }
 
-t.test("without options the variant has the project's defaults", async (t) => {
+t.test("returns the project's defaults if there are no options", async (t) => {
   t.same(variant({ settings: { autoFormat: false, defaultQuality: 71, maxWidth: 900 } }), {
     ...plainVariant,
     fit: 'cover',
@@ -28,7 +28,7 @@ t.test("without options the variant has the project's defaults", async (t) => {
   });
 });
 
-t.test('the provisional image of auto is that of a client with fewer formats', async (t) => {
+t.test('resolves the provisional image of auto like a client with fewer formats', async (t) => {
   const auto = variant({ accepted: ['avif', 'jxl', 'webp'] });
   t.same(provisionalVariant(auto, 'webp'), variant({ accepted: ['webp'] }));
   t.same(provisionalVariant(auto, 'jxl'), variant({ accepted: ['jxl', 'webp'] }));
@@ -48,7 +48,7 @@ t.test('the provisional image of auto is that of a client with fewer formats', a
   }
 });
 
-t.test('the query takes precedence over hints, and hints over the project', async (t) => {
+t.test('prefers the query to hints, and hints to the project', async (t) => {
   const settings = { defaultDpr: 3, defaultQuality: 40, defaultFit: 'inside' as const };
   const widths: readonly (readonly [Request, number | null])[] = [
     [{ options: { w: 100 }, settings }, 300],
@@ -66,12 +66,12 @@ t.test('the query takes precedence over hints, and hints over the project', asyn
   t.match(variant({ options: { q: 1, fit: 'fill' }, settings }), { quality: 1, fit: 'fill' });
 });
 
-t.test('lengths are device pixels, rounded, at least 1', async (t) => {
+t.test('rounds lengths to device pixels, at least 1', async (t) => {
   t.match(variant({ options: { w: 33, h: 21, dpr: 1.5 } }), { width: 50, height: 32 });
   t.match(variant({ options: { w: 1, h: 1, dpr: 1 } }), { width: 1, height: 1 });
 });
 
-t.test('a ratio gives the side that is missing, in device pixels', async (t) => {
+t.test('computes the missing side from a ratio, in device pixels', async (t) => {
   const boxes: readonly (readonly [Request, number | null, number | null, number | null])[] = [
     [{ options: { w: 400, ar: 16 / 9 } }, 400, 225, null],
     [{ options: { h: 225, ar: 16 / 9 } }, 400, 225, null],
@@ -89,7 +89,7 @@ t.test('a ratio gives the side that is missing, in device pixels', async (t) => 
   t.match(variant({ options: { ar: 2 }, hints: { viewport: 400 } }), { maxWidth: 480 });
 });
 
-t.test('the pixels for each CSS pixel of a box or a viewport', async (t) => {
+t.test('returns the pixels per CSS pixel of a box or a viewport', async (t) => {
   const settings = { defaultDpr: 3 };
   const ratios: readonly (readonly [Request, number])[] = [
     [{ options: { w: 100 } }, 1],
@@ -113,7 +113,7 @@ t.test('the pixels for each CSS pixel of a box or a viewport', async (t) => {
   }
 });
 
-t.test('a viewport is the maximum width if nothing else determines the width', async (t) => {
+t.test('limits the width to the viewport if no other value determines it', async (t) => {
   const bounds: readonly (readonly [Request, number | null])[] = [
     [{ hints: { viewport: 400 } }, 480],
     [{ hints: { viewport: 400, dpr: 2 } }, 828],
@@ -128,7 +128,7 @@ t.test('a viewport is the maximum width if nothing else determines the width', a
   for (const [request, bound] of bounds) t.equal(variant(request).maxWidth, bound);
 });
 
-t.test('fmt takes precedence; else the project decides whether Accept is used', async (t) => {
+t.test('prefers fmt, and otherwise reads Accept if the project says so', async (t) => {
   const accepted = ['avif', 'webp'] as const;
   const formats: readonly (readonly [Request, Variant['formats'], boolean])[] = [
     [{ options: { fmt: 'png' }, accepted }, ['png'], false],

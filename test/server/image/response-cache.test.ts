@@ -33,7 +33,7 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   return { response, memory, state };
 }
 
-t.test('a response is valid for its request until its project, image or URL changes', async (t) => {
+t.test('keeps a response until its project, image or URL changes', async (t) => {
   const endings = {
     project: ({ state }: ReturnType<typeof cachedResponse>) => {
       state.stale = true;
@@ -60,7 +60,7 @@ t.test('a response is valid for its request until its project, image or URL chan
   t.equal(responses.count, 0);
 });
 
-t.test('the number of entries, their bytes and their keys are limited', async (t) => {
+t.test('limits entries, their bytes and their keys', async (t) => {
   const { response } = cachedResponse();
   const long = new ResponseCache();
   long.set(`/img/${'a'.repeat(3_000)}`, response);

@@ -31,7 +31,7 @@ const headers = imageHeaders(image, { tier: 'miss', timings }, forever, {
   warnings: '',
 });
 
-t.test('the header of an error is a bounded item of RFC 9651', async (t) => {
+t.test('writes an error header as a bounded item of RFC 9651', async (t) => {
   const headerOf = (message: string) =>
     new Map(imageErrorHeaders(new ServiceError('source_not_found', message))).get(
       'x-image-error',
@@ -48,7 +48,7 @@ t.test('the header of an error is a bounded item of RFC 9651', async (t) => {
   t.match(headerOf('"'.repeat(501)), /\.\.\."$/, 'it ends with dots if it is cut');
 });
 
-t.test('a download has a file name that is safe on every system', async (t) => {
+t.test('names a download safely for every system', async (t) => {
   const written = (text: string, contentType: ContentType = 'image/webp') => {
     const name = fileName.parse(text) ?? '';
     const ofUrl = { download: name, tags: [], warnings: '' };
@@ -96,14 +96,14 @@ t.test('a download has a file name that is safe on every system', async (t) => {
   );
 });
 
-t.test('a background request gets 204 without the image', async (t) => {
+t.test('returns 204 and no image for a background request', async (t) => {
   const { status, headers: sent, body } = backgroundResponse(headers);
   t.same([status, body], [204, null]);
   t.notOk(sent.some(([name]) => name === 'content-type' || name === 'accept-ranges'));
   t.match(Object.fromEntries(sent), { 'x-cache': 'miss', etag: image.etag });
 });
 
-t.test('If-None-Match matches weak tags, lists and *', async (t) => {
+t.test('matches weak tags, lists and * in If-None-Match', async (t) => {
   const tag = '"abc"';
   const readings = {
     '': false,
@@ -128,7 +128,7 @@ t.test('If-None-Match matches weak tags, lists and *', async (t) => {
   }
 });
 
-t.test('If-None-Match, then If-Range, then the range select the response', async (t) => {
+t.test('selects the response by If-None-Match, then If-Range, then the range', async (t) => {
   const responseTo = (conditions: object) =>
     imageResponse(image, headers, { ifNoneMatch: '', range: '', ifRange: '', ...conditions });
   const range = 'bytes=2-8';

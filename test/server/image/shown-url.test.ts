@@ -6,7 +6,7 @@ import {
   shownUrl,
 } from '../../../server/image/shown-url.ts';
 
-t.test('shows what identifies a source, without secrets', async (t) => {
+t.test('shows the parts that identify a source, and no secrets', async (t) => {
   const sources = [
     ['https://a.example/a%20b.jpg?v=2&file=x.png', 'https://a.example/a%20b.jpg?v=2&file=x.png'],
     ['https://a.example/a@2x.png?20260101', 'https://a.example/a@2x.png?20260101'],
@@ -31,7 +31,7 @@ t.test('shows what identifies a source, without secrets', async (t) => {
   t.equal(shownSource(new URL(`https://a.example/${'x'.repeat(5_000)}`)).length, 300);
 });
 
-t.test('shows no secret of a text that is no source', async (t) => {
+t.test('shows no secret from a text that is not a source', async (t) => {
   const once = encodeURIComponent('https://u:SEC/RET@h.example/a.jpg?token=SECRET');
   const texts = [
     once,

@@ -87,7 +87,7 @@ for (const [language, all] of Object.entries(languages)) {
   const missing = spawnSync(needs, [version]).status !== 0;
   const skip = missing ? `${needs} is not installed` : false;
   t.test(
-    `the example of docs/signing.md in ${language} signs as the service checks`,
+    `signs as the service checks, in the ${language} example of docs/signing.md`,
     { skip },
     async (t) => {
       t.match(code, /sign\(/);

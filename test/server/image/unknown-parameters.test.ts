@@ -5,15 +5,18 @@ import { propertyRuns } from '../../more.ts';
 
 const read = (query: string) => readAddress('/img/https://e.com/a.jpg', `project=p&${query}`);
 
-t.test('parameters are unknown unless they are of the service or of trackers', async (t) => {
-  const own = 'w=1&fmt=webp&url=a&exp=1&sig=a&layer=a&text.a=b';
-  t.same(read(own).unknown, []);
-  const trackers = 'UTM_Source=a&utm_id=1&_hsenc=a&__hstc=a&fbclid=a&gad_source=1&_gl=a&mc_cid=a';
-  t.same(read(`${trackers}&=1&&`).unknown, []);
-  t.same(read('zoom=2&resize=100x100&zoom=3&utm=1').unknown, ['zoom', 'resize', 'utm']);
-});
+t.test(
+  'reports all parameters as unknown except those that the service or trackers use',
+  async (t) => {
+    const own = 'w=1&fmt=webp&url=a&exp=1&sig=a&layer=a&text.a=b';
+    t.same(read(own).unknown, []);
+    const trackers = 'UTM_Source=a&utm_id=1&_hsenc=a&__hstc=a&fbclid=a&gad_source=1&_gl=a&mc_cid=a';
+    t.same(read(`${trackers}&=1&&`).unknown, []);
+    t.same(read('zoom=2&resize=100x100&zoom=3&utm=1').unknown, ['zoom', 'resize', 'utm']);
+  },
+);
 
-t.test('a warning cannot be forged, and is short', async (t) => {
+t.test('writes a short warning that senders cannot forge', async (t) => {
   t.equal(unknownWarnings([]), '');
   t.equal(
     unknownWarnings(['a"b\\c\r\nx: y', 'ü']),
@@ -32,7 +35,7 @@ t.test('a warning cannot be forged, and is short', async (t) => {
   );
 });
 
-t.test('a service that is strict names the parameter that may be meant', async (t) => {
+t.test('suggests the likely parameter if the service is strict', async (t) => {
   const messages = {
     fm: 'fm is not a parameter. Did you mean fmt?',
     sharp: 'sharp is not a parameter. Did you mean sharpen?',

@@ -17,7 +17,7 @@ const counted = (requests: Readonly<Record<string, number>>) => {
 const seriesOf = (projects: BusiestProjects): Record<string, number> =>
   Object.fromEntries(projects.series().map(([project, counts]) => [project, counts.miss]));
 
-t.test('the busiest projects have series of their own, and no series decreases', async (t) => {
+t.test('gives the busiest projects separate series, and never decreases a series', async (t) => {
   const projects = new BusiestProjects(2);
   projects.add(counted({ a: 5, b: 3, c: 1 }));
   t.same(seriesOf(projects), { a: 5, b: 3, other: 1 });
@@ -35,7 +35,7 @@ t.test('the busiest projects have series of their own, and no series decreases',
   t.same(seriesOf(projects), { a: 6, c: 3, other: 27 });
 });
 
-t.test('the number of series is limited, and the busiest of many projects have them', async (t) => {
+t.test('limits the series, and keeps the series of the busiest projects', async (t) => {
   const projects = new BusiestProjects();
   for (let round = 0; round < 5; round++) {
     const once: Record<string, number> = {};
@@ -48,7 +48,7 @@ t.test('the number of series is limited, and the busiest of many projects have t
   t.ok('busy' in series, 'despite 100 earlier projects');
 });
 
-t.test('a report has a limited number of projects', async (t) => {
+t.test('limits the projects in a report', async (t) => {
   const many = Array.from({ length: 5_000 }, (_, i) => [`p${i}`, 1]);
   const counts = counted(Object.fromEntries(many));
   t.equal(counts.size, 2_001);

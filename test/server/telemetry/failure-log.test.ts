@@ -2,7 +2,7 @@ import t from 'tap';
 import { type ImageFailure, logFailures } from '../../../server/telemetry/failure-log.ts';
 import { stopTimers } from '../../clock.ts';
 
-t.test('failures are logged at a limited rate, with the number of omitted ones', async (t) => {
+t.test('logs failures at a limited rate, with the number of omitted lines', async (t) => {
   const pass = stopTimers(t);
   const lines: unknown[] = [];
   const as =

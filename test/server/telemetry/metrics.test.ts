@@ -13,7 +13,7 @@ const metrics: readonly Metric[] = [
 ];
 const operating = new URL('docs/operating/', root);
 
-t.test("names and labels follow Prometheus' conventions", async (t) => {
+t.test("follows Prometheus' conventions in names and labels", async (t) => {
   t.equal(new Set(metrics.map(({ name }) => name)).size, metrics.length, 'each name once');
   for (const { name, type, help, labels, buckets = [] } of metrics) {
     t.match(name, /^[a-z][a-z0-9_]*$/);
@@ -60,7 +60,7 @@ const pageQueries = [...(await read('monitoring.md')).matchAll(/^```promql\n(.*?
 const alerts = await read('alerts.yml');
 const alertsFile = fileURLToPath(new URL('alerts.yml', operating));
 
-t.test('queries and alert rules name existing metrics and labels', async (t) => {
+t.test('contains the metrics and labels of all queries and alert rules', async (t) => {
   t.ok(panelQueries.length > 10 && pageQueries.length >= 3 && namesIn(alerts).length > 10);
   for (const name of namesIn(alerts)) t.ok(bySeries.has(name), `${name} in alerts.yml`);
   for (const query of [...panelQueries, ...pageQueries]) {
@@ -73,7 +73,7 @@ t.test('queries and alert rules name existing metrics and labels', async (t) => 
   }
 });
 
-t.test('Grafana can import the dashboard', async (t) => {
+t.test('imports the dashboard into Grafana', async (t) => {
   const { panels, templating, uid, title, schemaVersion } = dashboard;
   t.match({ uid, title, schemaVersion }, { uid: String, title: String, schemaVersion: Number });
   t.match(templating.list[0], { name: 'datasource', type: 'datasource', query: 'prometheus' });
@@ -98,7 +98,7 @@ t.test('Grafana can import the dashboard', async (t) => {
 
 const promtool = spawnSync('promtool', ['--version']).error === undefined;
 t.test(
-  'promtool accepts the alert rules and the queries',
+  'passes promtool with its alert rules and queries',
   { skip: !promtool && 'promtool is not installed' },
   async (t) => {
     const groups = [...panelQueries, ...pageQueries].map((query, index) => ({
@@ -167,7 +167,7 @@ const cases: readonly (readonly [
 ];
 
 t.test(
-  'alerts fire when they should, also after the target and its series are gone',
+  'fires alerts on time, even after the target and its series disappear',
   { skip: !promtool && 'promtool is not installed' },
   async (t) => {
     const tests = cases.map(([alert, fires, series]) => ({

@@ -31,7 +31,7 @@ const read = async (sums: MetricSums) => {
   ];
 };
 
-t.test('sums keep the counters of ended processes and drop their gauges', async (t) => {
+t.test('keeps the counters of ended processes and drops their gauges', async (t) => {
   const sums = new MetricSums();
   sums.report(1, await requests(5, 2));
   sums.report(2, await requests(7, 1));
@@ -45,7 +45,7 @@ t.test('sums keep the counters of ended processes and drop their gauges', async 
   t.same(await read(sums), [15, 15, 1]);
 });
 
-t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
+t.test('combines gauges as sums, minimums or maximums of the processes', async (t) => {
   const sums = new MetricSums();
   for (const [id, available] of [1, 0, 1].entries()) {
     const gauges = await snapshotOf((registry) => {
@@ -65,7 +65,7 @@ t.test('gauges are sums, minimums or maximums of the processes', async (t) => {
   t.equal(totalOf(samples, 'image_delivery_cache_bytes', { cache: 'disk' }), 7);
 });
 
-t.test('buckets of a histogram are cumulative', async (t) => {
+t.test('returns cumulative histogram buckets', async (t) => {
   const snapshot = await snapshotOf((registry) => {
     const fetch = registry.histogram('stageDuration', 'fetch');
     for (const seconds of [0.1, 0.10001, 1_000]) fetch.observe(seconds);
@@ -76,7 +76,7 @@ t.test('buckets of a histogram are cumulative', async (t) => {
   t.same(['0.05', '0.1', '0.25', '20', '+Inf'].map(below), [0, 1, 2, 2, 3]);
 });
 
-t.test('labels are escaped', async (t) => {
+t.test('escapes labels', async (t) => {
   const snapshot = await snapshotOf((registry) => {
     registry.increment('projectRequests', 'a"b\\c\nd', 'miss');
   });
@@ -85,7 +85,7 @@ t.test('labels are escaped', async (t) => {
   t.equal(totalOf(parseMetrics(text), 'image_delivery_project_requests_total'), 1);
 });
 
-t.test('names every metric, also without values', async (t) => {
+t.test('names every metric, even with no values', async (t) => {
   const text = await aggregate([await snapshotOf(() => {})]).metrics();
   for (const { name, help, type } of Object.values(serviceMetrics)) {
     t.match(text, `# HELP ${name} ${help}\n# TYPE ${name} ${type}\n`);

@@ -12,7 +12,7 @@ const loaded = (): string[] =>
   );
 const log = { info: () => {}, warn: () => {} };
 
-t.test('traces need an endpoint and can be switched off', async (t) => {
+t.test('traces only to a configured endpoint, unless traces are off', async (t) => {
   const cases: ReadonlyArray<readonly [Record<string, string>, boolean]> = [
     [{}, false],
     [{ OTEL_SERVICE_NAME: 'pictures', OTEL_TRACES_SAMPLER: 'always_on' }, false],
@@ -27,7 +27,7 @@ t.test('traces need an endpoint and can be switched off', async (t) => {
   }
 });
 
-t.test('OpenTelemetry is loaded only when traces are enabled', async (t) => {
+t.test('loads OpenTelemetry only for traces', async (t) => {
   t.equal(await startTracing({}, log), null);
   t.same(loaded(), []);
   const tracing = await startTracing({ OTEL_EXPORTER_OTLP_ENDPOINT: endpoint }, log);
@@ -36,7 +36,7 @@ t.test('OpenTelemetry is loaded only when traces are enabled', async (t) => {
   await tracing?.close();
 });
 
-t.test('only one file imports OpenTelemetry, and its import is dynamic', async (t) => {
+t.test('imports OpenTelemetry in a single file, dynamically', async (t) => {
   const importers: string[] = [];
   for (const room of ['contract', 'pool', 'server', 'store', 'worker']) {
     const folder = new URL(`${room}/`, root);

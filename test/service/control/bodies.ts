@@ -75,7 +75,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     t.match(body.resolution_hint, /Correct/, name);
   }
 
-  await t.test('the rules of each operation', async (t) => {
+  await t.test('enforces the rules of every operation', async (t) => {
     const settings: ReadonlyArray<readonly [body: object, message: RegExp]> = [
       [{ maxWidth: 10_001 }, /^maxWidth must be at most 10000, and is 10001\.$/],
       [{ watermarkUrl: 'http://10.0.0.1/w.png' }, /public host/],
@@ -228,7 +228,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
   t.same((await call('GET', '/projects')).body, before.body);
   t.equal(await jobs.countDocuments(), jobsBefore);
 
-  t.test('a project has at most 100 presets', async (t) => {
+  t.test('limits a project to 100 presets', async (t) => {
     const to = `/projects/${await control.project()}/presets`;
     const put = async (index: number) => {
       const { status } = await call('PUT', `${to}/p${index}`, { json: { parameters: { w: 1 } } });
@@ -241,7 +241,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     t.equal(await put(100), 200);
   });
 
-  t.test('a project has at most 50 layers', async (t) => {
+  t.test('limits a project to 50 layers', async (t) => {
     const to = `/projects/${await control.project()}/layers`;
     const put = async (index: number) =>
       (await call('PUT', `${to}/l${index}`, { json: { text: {} } })).status;
@@ -250,7 +250,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     t.same([await put(50), await put(49)], [400, 200], 'existing layers can be replaced');
   });
 
-  t.test('a project has at most 20 private origins', async (t) => {
+  t.test('limits a project to 20 private origins', async (t) => {
     const to = `/projects/${await control.project()}/origins`;
     const put = async (index: number) => {
       const json = { headers: { a: 'b' } };
@@ -260,7 +260,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     t.same([await put(20), await put(19)], [400, 200], 'existing ones can be replaced');
   });
 
-  t.test('bodies at their limits are accepted', async (t) => {
+  t.test('accepts bodies at their limits', async (t) => {
     for (const options of [
       { body: padded(65_536) },
       type('Application/JSON;charset=UTF-8'),
@@ -270,7 +270,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     }
   });
 
-  t.test('an allowlist has at most 1,000 hosts', async (t) => {
+  t.test('limits an allowlist to 1,000 hosts', async (t) => {
     const { body } = await call('POST', '/projects', of({ allowedOrigins: manyHosts(999) }));
     const target = `/projects/${body.project.id}/domains`;
     const add = (host: string) => call('POST', target, { json: { host } });

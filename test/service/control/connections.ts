@@ -28,7 +28,7 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
   const hidden = `${head('/projects', rootKey, `content-length: ${input.length}`)}${input}`;
   const piece = hidden.repeat(Math.ceil(16_384 / hidden.length));
 
-  t.test('each response on a kept connection belongs to its request', async (t) => {
+  t.test('matches each response on a kept connection to its request', async (t) => {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.teardown(() => agent.destroy());
     for (let round = 0; round < 5; round++) {
@@ -55,7 +55,7 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
       ['sk_wrong', 401],
       [rootKey, 400],
     ] as const) {
-      t.test(`${status} is sent while a large body is still being received ${name}`, async (t) => {
+      t.test(`sends ${status} while it receives a large body ${name}`, async (t) => {
         const connection = await StrictConnection.open(service.port);
         const pieces = 64;
         const transfer = `content-length: ${pieces * piece.length}`;
@@ -77,7 +77,7 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
     }
   }
 
-  t.test('100-continue is supported, and a body may arrive in pieces', async (t) => {
+  t.test('supports 100-continue, and accepts a body in pieces', async (t) => {
     const connection = await StrictConnection.open(service.port);
     const expect = 'expect: 100-continue';
     connection.send(head('/projects', rootKey, `content-length: ${input.length}`, expect));

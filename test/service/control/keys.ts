@@ -23,7 +23,7 @@ export async function keys(t: Test, control: Control): Promise<void> {
   t.same(await projects(scoped), [own], 'a scoped key lists its own project');
   t.same(await projects(reader), [own]);
 
-  t.test('an all-project key is limited to the projects of its organisation', async (t) => {
+  t.test("limits an all-project key to its organisation's projects", async (t) => {
     const orgId = (await service.admin('orgs', 'create', 'Other')).trim();
     const made = await service.admin('keys', 'create', '--org', orgId);
     const [, key = ''] = made.trim().split(/\s+/);
@@ -46,7 +46,7 @@ export async function keys(t: Test, control: Control): Promise<void> {
     t.ok((await projects(rootKey)).includes(project.id), 'the root key accesses all of them');
   });
 
-  t.test('a key is read from either header, and not from the URL or a cookie', async (t) => {
+  t.test('reads a key from either header, but not from the URL or a cookie', async (t) => {
     const path = `/projects/${own}`;
     const cases: ReadonlyArray<readonly [number, path: string, Record<string, string>]> = [
       [200, path, { Authorization: `BEARER ${scoped}`, 'x-service-api-key': 'x' }],
@@ -64,7 +64,7 @@ export async function keys(t: Test, control: Control): Promise<void> {
     t.equal((await call('PATCH', `${path}/settings`, { key: scoped, json })).status, 200);
   });
 
-  t.test('the list of keys shows their scope, and no secret', async (t) => {
+  t.test('lists keys with their scope, and no secret', async (t) => {
     const list = await service.admin('keys', 'list');
     t.match(list, new RegExp(`${keyId} +shop +org_\\w+ +${own} +write`));
     for (const secret of [scoped, reader, rootKey]) t.notMatch(list, secret.slice(3));

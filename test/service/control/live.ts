@@ -86,7 +86,7 @@ export async function live(t: Test, control: Control): Promise<void> {
   t.match(gone.body, { code: 'source_not_allowed' });
   await until('the host is refused', async () => (await remote()).status === 403);
 
-  t.test('a new project works in every process', async (t) => {
+  t.test('activates a new project in every process', async (t) => {
     const made = await call('POST', '/projects', {
       json: { name: 'x', origin: 'http://127.0.0.1/' },
       agent,

@@ -55,7 +55,7 @@ async function run(
   );
 }
 
-t.test('the control plane', (t) => run(t, defaultServer, behaviours));
+t.test('runs the control plane', (t) => run(t, defaultServer, behaviours));
 for (const engine of otherServers) {
-  t.test(`the control plane (${engine})`, (t) => run(t, engine, behavioursOfEngine));
+  t.test(`runs the control plane (${engine})`, (t) => run(t, engine, behavioursOfEngine));
 }

@@ -56,7 +56,7 @@ export async function operations(
     transformUrlTemplate: `${baseUrl}/img/{source}?project=${id}{&w,h,q,fmt,fit,dpr,blur}`,
   });
 
-  t.test('settings change only the sent fields', async (t) => {
+  t.test('changes only the sent fields in settings', async (t) => {
     const settings = {
       autoFormat: false,
       defaultQuality: 30,
@@ -84,7 +84,7 @@ export async function operations(
     t.match(watermark, { enabled: true, position: 'north', opacity: 1, margin: 0, url: null });
   });
 
-  t.test('a new name and a new site change only them, and allow the host', async (t) => {
+  t.test('changes only a new name and a new site, and allows the host', async (t) => {
     const before = (await call('GET', on)).body.project;
     const patch = async (json: object) => (await call('PATCH', on, { json })).body.project;
     t.same(await patch({ name: 'My new shop' }), { ...before, name: 'My new shop' });
@@ -99,7 +99,7 @@ export async function operations(
     t.same((await call('DELETE', `${on}/domains?host=new.example.com`)).body.project, before);
   });
 
-  t.test('hosts are added and removed idempotently', async (t) => {
+  t.test('adds and removes hosts idempotently', async (t) => {
     const hosts = async (method: string, target: string, host?: string) => {
       const answer = await call(method, `${on}/domains${target}`, host ? { json: { host } } : {});
       t.equal(answer.status, 200, `${method} ${host ?? target}`);
@@ -114,7 +114,7 @@ export async function operations(
     t.same(await hosts('DELETE', '?host=%2A.b.example'), []);
   });
 
-  t.test('presets are created, replaced, listed and deleted', async (t) => {
+  t.test('creates, replaces, lists and deletes presets', async (t) => {
     const presets = `${on}/presets`;
     const put = async (name: string, parameters: object) => {
       const answer = await call('PUT', `${presets}/${name}`, { json: { parameters } });
@@ -155,7 +155,7 @@ export async function operations(
     );
   });
 
-  t.test('layers are created, replaced, listed and deleted', async (t) => {
+  t.test('creates, replaces, lists and deletes layers', async (t) => {
     const layers = `${on}/layers`;
     const put = async (name: string, layer: object) => {
       const answer = await call('PUT', `${layers}/${name}`, { json: layer });
@@ -178,7 +178,7 @@ export async function operations(
     t.equal(body.message, 'The project has no layer bagde. Did you mean badge?');
   });
 
-  t.test('private origins are created, replaced, listed and deleted', async (t) => {
+  t.test('creates, replaces, lists and deletes private origins', async (t) => {
     const origins = `${on}/origins`;
     const put = async (host: string, json: object) => {
       const answer = await call('PUT', `${origins}/${host}`, { json });
@@ -207,7 +207,7 @@ export async function operations(
     t.same((await call('GET', on)).body.project, (await call('GET', '/projects')).body.projects[0]);
   });
 
-  t.test('delivery hosts are created, replaced, listed and deleted', async (t) => {
+  t.test('creates, replaces, lists and deletes delivery hosts', async (t) => {
     const hosts = `${on}/hosts`;
     const put = (name: string, json: object, path = hosts) =>
       call('PUT', `${path}/${name}`, { json });
@@ -264,7 +264,7 @@ export async function operations(
     }
   });
 
-  t.test('a prewarm request is accepted with its counts', async (t) => {
+  t.test('accepts a prewarm request and returns its counts', async (t) => {
     const answer = await call('POST', `${on}/prewarm`, {
       json: {
         src: 'https://shop.example.com/a.jpg',
@@ -280,13 +280,13 @@ export async function operations(
     t.same(answer.body, { prewarm: { accepted: true, sourceCount: 2, variantCount: 12 } });
   });
 
-  t.test('usage is a number for each day', async (t) => {
+  t.test('returns usage as a number per day', async (t) => {
     const { days, total } = (await call('GET', `${on}/usage?from=2026-11-01&to=2026-11-22`)).body
       .usage;
     t.same([days.length, days[21].date, total.requests], [22, '2026-11-22', 0]);
   });
 
-  t.test('a deletion is refused while prewarming waits, and final', async (t) => {
+  t.test('refuses a deletion while prewarming waits, and deletes for good', async (t) => {
     const { message, ...refused } = (await call('DELETE', on)).body;
     t.match(
       message,
@@ -325,7 +325,7 @@ export async function operations(
     }
   });
 
-  t.test('the OpenAPI document is served at both paths', async (t) => {
+  t.test('serves the OpenAPI document at both paths', async (t) => {
     const [a, b] = await Promise.all(
       ['/openapi.json', '/api/sdk/v1/openapi.json'].map((path) => fetch(service.url + path)),
     );

@@ -129,8 +129,10 @@ async function purges(t: Test, { call, project }: Control): Promise<void> {
 
 /** Calls of one project that a client sends at once. */
 export async function parallel(t: Test, control: Control): Promise<void> {
-  await t.test('no limit is exceeded', (t) => limits(t, control));
-  await t.test('every returned secret is valid', (t) => secrets(t, control));
-  await t.test('nothing of a deleted project remains', (t) => deletion(t, control));
-  await t.test('purges of one project leave others their time', (t) => purges(t, control));
+  await t.test('exceeds no limit', (t) => limits(t, control));
+  await t.test('returns only valid secrets', (t) => secrets(t, control));
+  await t.test('leaves no trace of a deleted project', (t) => deletion(t, control));
+  await t.test("leaves time for other projects during a project's purges", (t) =>
+    purges(t, control),
+  );
 }

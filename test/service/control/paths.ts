@@ -6,7 +6,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
   const { call, service } = control;
   const on = `/projects/${await control.project()}`;
 
-  t.test('every path supports exactly its methods', async (t) => {
+  t.test("supports exactly the path's methods", async (t) => {
     const allowed: ReadonlyArray<readonly [path: string, ...methods: string[]]> = [
       ['/projects', 'GET', 'POST'],
       [on, 'GET', 'PATCH', 'DELETE'],
@@ -33,7 +33,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
     }
   });
 
-  t.test('malformed ids get 404', async (t) => {
+  t.test('returns 404 for malformed ids', async (t) => {
     const encoded = ['a%2Fb', '..%2F..%2Fetc', '%00', 'prj%00', '%zz', '%', '%ff', '%ed%a0%80'];
     const others = ['%c0%af', '$where', '%7B%22$ne%22:1%7D', 'null', '__proto__', '%f0%9f%98%80'];
     const blanks = ['[object%20Object]', '%20', 'prj_0000000000000000%20'];
@@ -67,7 +67,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
     }
   });
 
-  t.test('similar paths get 404', async (t) => {
+  t.test('returns 404 for similar paths', async (t) => {
     const id = on.slice('/projects/'.length);
     const paths = [
       '',
@@ -104,7 +104,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
     }
   });
 
-  t.test('an id may be percent-encoded', async (t) => {
+  t.test('accepts a percent-encoded id', async (t) => {
     t.equal((await call('GET', on.replace('prj', '%70rj'))).status, 200);
     t.equal((await call('GET', `${on}?a=%zz&b`)).status, 200, 'the query is ignored');
   });

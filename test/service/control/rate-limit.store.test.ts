@@ -2,7 +2,7 @@ import t from 'tap';
 import { together } from '../../store/servers.ts';
 import { processOf, rootKey, send, startControl } from './control.ts';
 
-t.test('the rate limit is exact for all processes', async (t) => {
+t.test('enforces the rate limit exactly across processes', async (t) => {
   const control = await startControl(t, { SERVICE_PROCESSES: '2', SERVICE_API_RATE_LIMIT: '20' });
   const { call } = control;
   const key = await control.issue(null, 'read');
@@ -29,7 +29,7 @@ t.test('the rate limit is exact for all processes', async (t) => {
   t.match(refused[0]?.body, { code: 'rate_limited', message: /20 calls within a minute/ });
 
   t.test(
-    'the limit is checked after the key and the route, before the scope, the body and the project',
+    'checks the limit after the key and the route, but before the scope, the body and the project',
     async (t) => {
       const statusOf = (method: string, path: string, more = {}) =>
         call(method, path, { key, ...more }).then(({ status }) => status);
@@ -40,7 +40,7 @@ t.test('the rate limit is exact for all processes', async (t) => {
     },
   );
 
-  t.test('each key has its own limit, stated in every response', async (t) => {
+  t.test('limits each key separately, and states the limit in every response', async (t) => {
     const answers = [
       await call('GET', '/projects'),
       await call('GET', '/projects/prj_0'),
@@ -62,7 +62,7 @@ t.test('the rate limit is exact for all processes', async (t) => {
     t.equal(other.headers['ratelimit-remaining'], '16');
   });
 
-  t.test('requests for health and the OpenAPI document do not count', async (t) => {
+  t.test('does not count requests for health and the OpenAPI document', async (t) => {
     for (const path of ['/api/health', '/openapi.json']) {
       const { status } = await send(control.service.port, 'GET', path, { key });
       t.equal(status, 200, path);

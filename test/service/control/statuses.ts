@@ -79,7 +79,7 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     checkError(t, await call(method, path, options), status, code, name);
   }
 
-  t.test('product access is checked right after the key', async (t) => {
+  t.test('checks product access right after the key', async (t) => {
     const { _id: orgId } = await store.organisations.create('Unpaid');
     const issued = { name: 'unpaid', orgId, projectId: id, access: 'read' } as const;
     const { secret: key } = await store.keys.issue(issued);
@@ -99,7 +99,7 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     t.equal((await call('GET', on)).status, 200, 'other organisations are not affected');
   });
 
-  t.test('rejected calls store nothing', async (t) => {
+  t.test('stores nothing on rejected calls', async (t) => {
     t.same((await call('GET', '/projects')).body, before);
     t.equal(await jobs.countDocuments(), jobsBefore);
   });

@@ -8,7 +8,7 @@ import { picture, startTestOrigin } from '../origin.ts';
 import { rootKey, startControl } from './control.ts';
 
 t.test(
-  'during an outage of the store: 503, known projects are served; then recovery',
+  'returns 503 but serves cached projects during a store outage, and then recovers',
   async (t) => {
     const link = await storeLink(t);
     const [{ port = 0 } = {}] = link.db.client.options.hosts;
@@ -89,7 +89,7 @@ t.test(
   },
 );
 
-t.test('a store without space answers reads, and writes say why they fail', async (t) => {
+t.test('reads from a full store, and explains failed writes', async (t) => {
   // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
   const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];
   const url = await startOwner(t, [shortFolder(t)], limited).nextLine();

@@ -13,7 +13,7 @@ const behaviours = {
   'calls that are sent at once keep limits, secrets and neighbours': parallel,
 };
 
-t.test('the control plane in two processes', async (t) => {
+t.test('runs the control plane in two processes', async (t) => {
   const control = await startControl(t, { SERVICE_PROCESSES: '2' });
   for (const [name, behaviour] of Object.entries(behaviours)) {
     await t.test(name, (t) => behaviour(t, control));

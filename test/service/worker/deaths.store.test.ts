@@ -5,7 +5,7 @@ import { held } from '../held.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
-t.test('the jobs of a killed and of a stopped worker are continued', async (t) => {
+t.test('continues jobs of killed and stopped workers', async (t) => {
   const origin = await startTestOrigin(t);
   const source = held(await picture(300, 200));
   const paths = ['/1.jpg', '/2.jpg', '/3.jpg'];

@@ -6,7 +6,7 @@ import { parseMetrics } from '../scrape.ts';
 import { freePort, json } from '../service.ts';
 import { startWorker } from './worker.ts';
 
-t.test('GET /api/health sums the figures of all processes', async (t) => {
+t.test('sums the figures of all processes in GET /api/health', async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/small.jpg', await picture(300, 200));
   const opsPort = await freePort();

@@ -4,7 +4,7 @@ import { shortFolder } from '../../store/embedded/stores.ts';
 import { until } from '../../until.ts';
 import { freePort, startProgram } from '../service.ts';
 
-t.test('npm start logs that its worker does not become ready, and when it is ready', async (t) => {
+t.test('logs that its worker is not ready, and when it is ready', async (t) => {
   const dataDir = shortFolder(t);
   const workerPort = await freePort();
   const holder = createServer();

@@ -33,7 +33,7 @@ async function launch(t: Test, redirections = '') {
 }
 
 t.test(
-  'npm start runs service and worker, replaces killed ones, and ends both on SIGTERM',
+  'runs service and worker, replaces killed processes, and ends both on SIGTERM',
   async (t) => {
     const program = await launch(t);
     const { both, port } = program;
@@ -80,7 +80,7 @@ t.test(
   },
 );
 
-t.test('service and worker end with a killed launcher', async (t) => {
+t.test('ends service and worker with a killed launcher', async (t) => {
   const program = await launch(t);
   await program.untilLogged('a front end listens');
   await program.untilLogged('the operations server listens');
@@ -92,7 +92,7 @@ t.test('service and worker end with a killed launcher', async (t) => {
   await until('all have ended', () => !pids.some(isAlive));
 });
 
-t.test('output to a full disk or a closed pipe ends no process', async (t) => {
+t.test('survives a full disk or a closed pipe as output', async (t) => {
   const full = await launch(t, '>/dev/full 2>&1');
   const closed = await launch(t);
   closed.process.stdout?.destroy();
@@ -115,7 +115,7 @@ t.test('output to a full disk or a closed pipe ends no process', async (t) => {
   }
 });
 
-t.test('groups the options in the help of npm start', async (t) => {
+t.test('groups the options in npm start --help', async (t) => {
   const program = startProgram(t, 'server/start.js', shortFolder(t), {}, ['--help']);
   t.equal(await program.end(null), 0);
   const help = program.stdout();

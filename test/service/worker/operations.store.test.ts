@@ -26,13 +26,13 @@ const statusFor = (url: string, host: string, headers = {}): Promise<number> =>
   });
 
 const embedded = !process.env['SERVICE_MONGODB_URL'];
-t.test('a worker starts before the service', async (t) => {
+t.test('starts a worker before the service', async (t) => {
   const dataDir = shortFolder(t);
   const environment = { SERVICE_DATA_DIR: dataDir };
   const alone = await startWorker(t, { dataDir, environment });
   await alone.untilLogged('the operations server listens');
 
-  await t.test('it waits for the owner of the embedded store', { skip: !embedded }, async (t) => {
+  await t.test('waits for the owner of the embedded store', { skip: !embedded }, async (t) => {
     const live = await alone.get('/health/live');
     t.same([live.status, live.body], [200, { ok: true, status: 'live' }]);
     const checks = { queue: { ok: false }, store: { ok: false, latencyMs: null } };
@@ -53,7 +53,7 @@ t.test('a worker starts before the service', async (t) => {
   const worker = embedded ? alone : await startWorker(t, service);
   await ready(worker);
 
-  await t.test('responses of the operations server', async (t) => {
+  await t.test('responds from the operations server', async (t) => {
     const checks = { queue: { ok: true }, store: { ok: true, latencyMs: Number } };
     const expected = { ok: true, status: 'ready', checks };
     for (const path of ['/health/ready', '/health', '/health/details']) {
@@ -107,7 +107,7 @@ t.test('a worker starts before the service', async (t) => {
     }
   });
 
-  await t.test('without credentials the workbench is only for this machine', async (t) => {
+  await t.test('restricts the workbench to this machine if no credentials exist', async (t) => {
     t.match((await worker.get('/workbench/')).headers.get('content-type'), /^text\/html/);
     for (const path of ['/workbench/', '/workbench/index.html', '/workbench/nothing']) {
       const { headers } = await worker.get(path);
@@ -133,7 +133,7 @@ t.test('a worker starts before the service', async (t) => {
     t.equal((await fetch(`${service.url}/api/health`)).status, 200, 'the service continues');
   });
 
-  await t.test('with credentials the workbench requires them', async (t) => {
+  await t.test('requires configured credentials in the workbench', async (t) => {
     const guarded = await startWorker(t, service, credentials);
     await ready(guarded);
     const wrong = [
@@ -172,7 +172,7 @@ t.test('a worker starts before the service', async (t) => {
     t.equal((await guarded.get('/health')).status, 200, 'health needs no credentials');
   });
 
-  await t.test('one of the two credentials alone is an error', async (t) => {
+  await t.test('rejects a single credential', async (t) => {
     for (const [name, value] of Object.entries(credentials)) {
       const refused = await startWorker(t, service, { [name]: value });
       t.equal(await refused.end(null), 1);

@@ -16,7 +16,7 @@ const browsers = [
   'image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5',
 ];
 
-t.test('after prewarming the first live request is a hit', async (t) => {
+t.test('hits on the first live request after prewarming', async (t) => {
   const origin = await startTestOrigin(t);
   for (const name of ['/a.jpg', '/b.jpg', '/c.jpg', '/d.jpg']) {
     origin.serve(name, await picture(400, 300));
@@ -42,7 +42,7 @@ t.test('after prewarming the first live request is a hit', async (t) => {
   const checkCached = async (target: string, accept?: string) =>
     t.match(await cacheOf(service.url + target, accept), /^(memory|disk)$/, `${target} ${accept}`);
 
-  await t.test('all formats of auto, with one fetch of each source', async (t) => {
+  await t.test('warms all auto formats, with one fetch per source', async (t) => {
     const project = await control.project();
     const sources = [`${origin.url}/a.jpg`, `${origin.url}/b.jpg`];
     const accepted = await prewarm(project, { sources, widths: [60, 120], formats: ['auto'] });
@@ -72,7 +72,7 @@ t.test('after prewarming the first live request is a hit', async (t) => {
     }
   });
 
-  await t.test('a source alone: in the width of the project', async (t) => {
+  await t.test("warms a mere source in the project's width", async (t) => {
     const project = await control.project();
     await control.call('PATCH', `/projects/${project}/settings`, { json: { maxWidth: 90 } });
     const informed = new Set<number>();
@@ -88,7 +88,7 @@ t.test('after prewarming the first live request is a hit', async (t) => {
     for (const accept of browsers) await checkCached(target(project, '/c.jpg', ''), accept);
   });
 
-  await t.test('a project with signed URLs is warmed and stays protected', async (t) => {
+  await t.test('warms a project with signed URLs and keeps it protected', async (t) => {
     const project = await control.project();
     await service.admin('projects', 'sign', project);
     const { signingSecret } = (await store.projects.find(project)) ?? {};
@@ -135,7 +135,7 @@ t.test('after prewarming the first live request is a hit', async (t) => {
     }
   });
 
-  await t.test('a job waits while live requests fill the queue', async (t) => {
+  await t.test('delays a job while live requests fill the queue', async (t) => {
     const project = await control.project();
     let live = true;
     let rejected = 0;
@@ -160,7 +160,7 @@ t.test('after prewarming the first live request is a hit', async (t) => {
     t.equal(worker.logged('a source could not be warmed').length, 0);
   });
 
-  await t.test('the metrics of the worker', async (t) => {
+  await t.test("reports the worker's metrics", async (t) => {
     const { text } = await worker.get('/metrics');
     t.match(text, 'prewarm_job_duration_seconds_count{outcome="done"} 5\n');
     t.match(text, 'prewarm_job_failures_total 0\n');

@@ -7,14 +7,14 @@ import { picture, startTestOrigin } from '../origin.ts';
 import { freePort } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
-t.test('SIGTERM ends a worker that waits for the store', async (t) => {
+t.test('ends a worker that waits for the store on SIGTERM', async (t) => {
   const environment = { SERVICE_MONGODB_URL: `mongodb://127.0.0.1:${await freePort()}/` };
   const worker = await startWorker(t, { dataDir: t.testdir(), environment });
   await until('a log line', () => worker.log.some(({ msg }) => /ECONNREFUSED/.test(msg)));
   t.equal(await worker.end('SIGTERM'), 0);
 });
 
-t.test('a worker starts during an outage of the store, and survives another', async (t) => {
+t.test('starts a worker during a store outage, and survives another', async (t) => {
   const link = await storeLink(t);
   const [{ port = 0 } = {}] = link.db.client.options.hosts;
   const origin = await startTestOrigin(t);

@@ -7,7 +7,7 @@ import { startWorker } from './worker.ts';
 
 const login = { username: 'operator', password: 'a pass:word' };
 
-t.test('the workbench in a browser', { skip: noChromium }, async (t) => {
+t.test('shows the workbench in a browser', { skip: noChromium }, async (t) => {
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(300, 200));
   const control = await startControl(t, { SERVICE_POOL_THREADS: '1' });

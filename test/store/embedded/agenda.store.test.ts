@@ -2,7 +2,7 @@ import t from 'tap';
 import { createAgenda } from '../../../store/agenda.ts';
 import { testDatabase } from '../connection.ts';
 
-t.test('an Agenda can query and change its jobs', async (t) => {
+t.test('lets an Agenda query and change its jobs', async (t) => {
   const { db } = await testDatabase(t);
   const agenda = createAgenda(db);
   await agenda.ready;

@@ -10,7 +10,7 @@ import { shortFolder } from './stores.ts';
 /** More than a socket's buffers hold: each reply waits for the client to read. */
 const longText = 'x'.repeat(4 * 1024 * 1024);
 
-t.test('replies that are read slowly leave no listeners', async (t) => {
+t.test('leaves no listeners after slowly read replies', async (t) => {
   const path = join(shortFolder(t), 'socket');
   const accepted: Socket[] = [];
   const server = createServer((socket) => {

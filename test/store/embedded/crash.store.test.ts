@@ -5,7 +5,7 @@ import { until } from '../../until.ts';
 import { startOwner } from './children.ts';
 import { shortFolder } from './stores.ts';
 
-t.test('no acknowledged write is lost when the owner is killed', async (t) => {
+t.test('loses no acknowledged write when the owner dies', async (t) => {
   const folder = shortFolder(t);
   const acknowledged = new Map<string, number>();
   for (let round = 0; round < 3; round += 1) {

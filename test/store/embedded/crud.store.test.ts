@@ -10,7 +10,7 @@ const things: Item[] = [
   { _id: 4, size: 100, tags: ['iron'], grid: [[1, 2, 3]] },
 ];
 
-t.test('filters find the same documents as in MongoDB', async (t) => {
+t.test('finds the same documents by filters as MongoDB', async (t) => {
   const items = await testCollection(t, things);
   const cases: [filter: object, ids: number[]][] = [
     [{}, [1, 2, 3, 4]],
@@ -56,7 +56,7 @@ t.test('filters find the same documents as in MongoDB', async (t) => {
   }
 });
 
-t.test('results are sorted, limited and projected', async (t) => {
+t.test('sorts, limits and projects results', async (t) => {
   const items = await testCollection(t, things);
   const ids = async (sort: Record<string, 1 | -1>, skip = 0, limit = 0) =>
     idsOf(await items.find().sort(sort).skip(skip).limit(limit).toArray());
@@ -73,14 +73,14 @@ t.test('results are sorted, limited and projected', async (t) => {
   t.strictSame(await project({ _id: 1 }, 3), { _id: 3 });
 });
 
-t.test('all matching documents are deleted', async (t) => {
+t.test('deletes all matching documents', async (t) => {
   const items = await testCollection(t, things);
   t.match(await items.deleteMany({ size: 3 }), { deletedCount: 2 });
   t.match(await items.deleteMany({ size: 3 }), { deletedCount: 0 });
   t.equal(await items.countDocuments(), 2);
 });
 
-t.test('aggregation counts documents and lists the values of a field', async (t) => {
+t.test("counts documents and lists a field's values by aggregation", async (t) => {
   const items = await testCollection(t, things);
   const match = { $match: { _id: { $lt: 4 } } };
   const by = async (field: string) => {
@@ -98,7 +98,7 @@ t.test('aggregation counts documents and lists the values of a field', async (t)
   ]);
 });
 
-t.test('a collection that does not exist is empty', async (t) => {
+t.test('treats a missing collection as empty', async (t) => {
   const items = await testCollection(t);
   t.same(await items.find().toArray(), []);
   t.same(await items.aggregate([{ $group: { _id: 1 } }]).toArray(), []);
@@ -106,7 +106,7 @@ t.test('a collection that does not exist is empty', async (t) => {
   t.match(await items.deleteMany({}), { deletedCount: 0 });
 });
 
-t.test('an inserted document without _id gets one', async (t) => {
+t.test('adds an _id to an inserted document', async (t) => {
   const { db } = await testDatabase(t);
   await db.command({ insert: 'items', documents: [{ a: 1 }] });
   const found = await db.collection('items').findOne({});

@@ -6,7 +6,7 @@ import { type Item, insertAll } from './collection.ts';
 
 const numbered = (length: number) => Array.from({ length }, (_, _id) => ({ _id }));
 
-t.test('a long result has several batches', async (t) => {
+t.test('returns a long result in several batches', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Item>('items');
   await insertAll(items, numbered(250));
@@ -23,7 +23,7 @@ t.test('a long result has several batches', async (t) => {
   t.equal((await items.aggregate([{ $group: { _id: '$_id' } }]).toArray()).length, 250);
 });
 
-t.test('batches have a limit in bytes', async (t) => {
+t.test('limits batches by bytes', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Item>('items');
   const text = 'x'.repeat(7 * 1024 * 1024);
@@ -33,7 +33,7 @@ t.test('batches have a limit in bytes', async (t) => {
   t.equal((await items.find().toArray()).length, 4);
 });
 
-t.test('a cursor is killed, and belongs to its collection', async (t) => {
+t.test('kills a cursor, and binds it to its collection', async (t) => {
   const { db } = await testDatabase(t);
   await insertAll(db.collection<Item>('items'), numbered(102));
   const single = await db.command({ find: 'items', filter: {}, singleBatch: true });

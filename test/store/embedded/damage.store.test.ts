@@ -43,7 +43,7 @@ async function filled(t: Test) {
 
 const exists = (path: string) => stat(path).then(Boolean, () => false);
 
-t.test('a damaged data file is an error with the reason, and a backup restores it', async (t) => {
+t.test('reports a damaged data file with the reason, and restores it from a backup', async (t) => {
   const { folder, file, backup, count } = await filled(t);
   await t.rejects(restoreBackup(folder), {
     message: /^The backup was not restored: there is no backup/,
@@ -87,7 +87,7 @@ async function withoutPrivilege(folder: string, action: () => Promise<unknown>):
   }
 }
 
-t.test('a file without write permission is an error before lmdb opens it', async (t) => {
+t.test('rejects a file that it cannot write before lmdb opens it', async (t) => {
   const { folder, file, lock, count } = await filled(t);
   for (const path of [file, lock]) {
     await chmod(path, 0o444);
@@ -103,32 +103,37 @@ t.test('a file without write permission is an error before lmdb opens it', async
   t.equal(await count(), 199);
 });
 
-t.test('a restored file keeps owner and mode; a failed restore changes nothing', async (t) => {
-  const { folder, file, backup, lock } = await filled(t);
-  await copyFile(file, backup);
-  const { ino } = await stat(file);
-  await rm(lock);
-  await mkdir(lock);
-  await t.rejects(restoreBackup(folder), { cause: { code: 'EISDIR', path: lock } });
-  await rmdir(lock);
-  await chmod(backup, 0);
-  await withoutPrivilege(folder, () =>
-    t.rejects(restoreBackup(folder), { cause: { code: 'EACCES', path: backup } }),
-  );
-  await chmod(backup, 0o600);
-  t.equal((await stat(file)).ino, ino, 'the data file is unchanged');
-  const names = (await readdir(privateFolderOf(folder))).filter((name) => /^documents/.test(name));
-  t.same(names, ['documents.backup.lmdb', 'documents.lmdb']);
+t.test(
+  'keeps owner and mode of a restored file, and changes nothing on a failed restore',
+  async (t) => {
+    const { folder, file, backup, lock } = await filled(t);
+    await copyFile(file, backup);
+    const { ino } = await stat(file);
+    await rm(lock);
+    await mkdir(lock);
+    await t.rejects(restoreBackup(folder), { cause: { code: 'EISDIR', path: lock } });
+    await rmdir(lock);
+    await chmod(backup, 0);
+    await withoutPrivilege(folder, () =>
+      t.rejects(restoreBackup(folder), { cause: { code: 'EACCES', path: backup } }),
+    );
+    await chmod(backup, 0o600);
+    t.equal((await stat(file)).ino, ino, 'the data file is unchanged');
+    const names = (await readdir(privateFolderOf(folder))).filter((name) =>
+      /^documents/.test(name),
+    );
+    t.same(names, ['documents.backup.lmdb', 'documents.lmdb']);
 
-  await chmod(file, 0o640);
-  if (process.geteuid?.() === 0) await chown(file, 1_234, 5_678);
-  const { uid, gid, mode } = await stat(file);
-  const { replaced } = await restoreBackup(folder);
-  t.equal((await stat(replaced ?? '')).ino, ino);
-  t.match(await stat(file), { uid, gid, mode });
-});
+    await chmod(file, 0o640);
+    if (process.geteuid?.() === 0) await chown(file, 1_234, 5_678);
+    const { uid, gid, mode } = await stat(file);
+    const { replaced } = await restoreBackup(folder);
+    t.equal((await stat(replaced ?? '')).ino, ino);
+    t.match(await stat(file), { uid, gid, mode });
+  },
+);
 
-t.test('with an overwritten page the store has all documents or does not open', async (t) => {
+t.test('returns all documents, or does not open, with an overwritten page', async (t) => {
   const { file, count } = await filled(t);
   const whole = await readFile(file);
   t.doesNotThrow(() => checkDataFile(file));
@@ -157,7 +162,7 @@ t.test('with an overwritten page the store has all documents or does not open', 
   t.same([...outcomes], [199]);
 });
 
-t.test('a backup is a snapshot that replaces the last one, only after a change', async (t) => {
+t.test('replaces the last backup with a snapshot, only after a change', async (t) => {
   const { folder, backup } = await filled(t);
   const backedUp = async () => (await stat(backup).catch(() => null))?.ino ?? 0;
   const added = { _id: 1_000, text: 'new' };
@@ -179,7 +184,7 @@ t.test('a backup is a snapshot that replaces the last one, only after a change',
   t.same(await withStore(other, (items) => items.findOne({ _id: 1_000 })), added);
 });
 
-t.test('a restore tells the time of the data, not of the file', async (t) => {
+t.test('reports the time of the restored data, not of the file', async (t) => {
   const { folder, backup, count } = await filled(t);
   const begunAt = Date.now();
   await withStore(folder, () => until('a backup', () => exists(backup)), often);

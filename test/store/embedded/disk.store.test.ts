@@ -4,7 +4,7 @@ import { startOwner } from './children.ts';
 import type { Item } from './collection.ts';
 import { shortFolder, withStore } from './stores.ts';
 
-t.test('a write that does not fit on the disk fails without an effect', async (t) => {
+t.test('fails a write that does not fit on the disk, and changes nothing', async (t) => {
   const folder = shortFolder(t);
   // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
   const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];

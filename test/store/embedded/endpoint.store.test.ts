@@ -20,7 +20,7 @@ const socketOf = (folder: string): Promise<string> =>
     return socket;
   });
 
-t.test('other users have no access to the socket and the data', async (t) => {
+t.test('denies other users access to the socket and the data', async (t) => {
   const folder = shortFolder(t);
   const inside = join(folder, 'store');
   mkdirSync(inside, { mode: 0o755 });
@@ -28,13 +28,13 @@ t.test('other users have no access to the socket and the data', async (t) => {
   t.ok(existsSync(join(inside, 'documents.lmdb')), 'also in the private folder');
 });
 
-t.test('the folder may have any name', async (t) => {
+t.test('accepts any folder name', async (t) => {
   for (const name of ['Größe: A, B & C?', '100%41']) {
     await t.resolves(socketOf(join(shortFolder(t), name)), name);
   }
 });
 
-t.test('a folder with a long path has its socket in another private folder', async (t) => {
+t.test("puts a long path's socket into another private folder", async (t) => {
   const folder = join(shortFolder(t), 'deep'.repeat(30));
   const socket = await socketOf(folder);
   t.ok(Buffer.byteLength(socket) <= 107);
@@ -50,7 +50,7 @@ t.test('a folder with a long path has its socket in another private folder', asy
   );
 });
 
-t.test('a file instead of the folder is an error and leaves no lock', async (t) => {
+t.test('fails on a file instead of the folder, and leaves no lock', async (t) => {
   const folder = shortFolder(t);
   const inside = join(folder, 'store');
   writeFileSync(inside, '');

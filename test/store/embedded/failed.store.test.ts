@@ -8,7 +8,7 @@ import { shortFolder } from './stores.ts';
 const threads: Worker[] = [];
 subscribe('worker_threads', (message) => threads.push((message as { worker: Worker }).worker));
 
-t.test('a thread that dies is reported and releases its folder', async (t) => {
+t.test('reports a dead thread and releases its folder', async (t) => {
   const folder = shortFolder(t);
   const store = await startEmbeddedStore(folder);
   await threads.at(-1)?.terminate();

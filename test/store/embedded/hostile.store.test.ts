@@ -79,7 +79,7 @@ async function replyTo(socket: Socket, bytes: Buffer): Promise<BSON.Document> {
   return BSON.deserialize(reply.subarray(headerBytes + (reply.readInt32LE(12) === opMsg ? 5 : 20)));
 }
 
-t.test('a connection that violates the protocol is closed, and no other', async (t) => {
+t.test('closes only the connection that violates the protocol', async (t) => {
   const client = await MongoClient.connect(await embeddedUrl());
   t.teardown(() => client.close());
   for (const [what, bytes] of Object.entries(malformedMessages)) {
@@ -91,7 +91,7 @@ t.test('a connection that violates the protocol is closed, and no other', async 
   t.match(await client.db('a').command({ ping: 1 }), { ok: 1 });
 });
 
-t.test('malformed commands get an error reply on a connection that stays open', async (t) => {
+t.test('replies with an error to malformed commands, and keeps the connection open', async (t) => {
   const socket = await open(t);
   let deep: object = {};
   for (let level = 0; level < 200; level += 1) deep = { deep };
@@ -113,7 +113,7 @@ t.test('malformed commands get an error reply on a connection that stays open', 
   t.match(await replyTo(socket, pingMessage), { ok: 1 });
 });
 
-t.test('messages may arrive in any pieces', async (t) => {
+t.test('accepts messages in any pieces', async (t) => {
   const socket = await open(t);
   const hello = legacyQuery('admin.$cmd', { ismaster: 1 });
   t.match(await replyTo(socket, hello), { ismaster: true, maxWireVersion: 21 });
@@ -127,7 +127,7 @@ t.test('messages may arrive in any pieces', async (t) => {
   t.match(await replyTo(socket, both), { ok: 1, n: 1 }, 'the first of two at once');
 });
 
-t.test('connections above the limit are closed', async (t) => {
+t.test('closes connections above the limit', async (t) => {
   const sockets: Socket[] = [];
   // At once only as many as a listener's backlog holds: an answer shows that all of them are accepted.
   for (let batch = 0; batch < 9; batch += 1) {

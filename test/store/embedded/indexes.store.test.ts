@@ -3,7 +3,7 @@ import { until } from '../../until.ts';
 import { testDatabase } from '../connection.ts';
 import { idsOf, insertAll, testCollection } from './collection.ts';
 
-t.test('creating the same index again succeeds; a conflicting one is an error', async (t) => {
+t.test('accepts the same index again, and rejects a conflicting index', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection('items');
   t.equal(await items.createIndex({ a: 1, b: -1 }), 'a_1_b_-1');
@@ -17,7 +17,7 @@ t.test('creating the same index again succeeds; a conflicting one is an error', 
   t.match(await db.command(again), { numIndexesBefore: 4, numIndexesAfter: 4 });
 });
 
-t.test('an index finds the current documents after every change', async (t) => {
+t.test('finds the current documents by an index after every change', async (t) => {
   const items = await testCollection(t);
   await items.createIndex({ a: 1, b: 1 });
   await items.createIndex({ 'a.c': 1 });
@@ -44,7 +44,7 @@ t.test('an index finds the current documents after every change', async (t) => {
   t.same(await ids({ 'a.c': 1 }), [3]);
 });
 
-t.test('only documents with an expired date are removed', async (t) => {
+t.test('removes only documents with an expired date', async (t) => {
   const items = await testCollection<{ _id: string; at?: unknown }>(t);
   await items.createIndex({ at: 1 }, { expireAfterSeconds: 3600 });
   const hour = 3_600_000;

@@ -10,7 +10,7 @@ import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { startOwner } from './children.ts';
 import { shortFolder, withStore } from './stores.ts';
 
-t.test('a second owner is rejected with the pid of the first', async (t) => {
+t.test('rejects a second owner and names the pid of the first', async (t) => {
   const folder = shortFolder(t);
   await withStore(folder, async () => {
     const { pid } = process;
@@ -21,7 +21,7 @@ t.test('a second owner is rejected with the pid of the first', async (t) => {
   });
 });
 
-t.test('the URL of the owner is found while it runs', async (t) => {
+t.test("finds the owner's URL while it runs", async (t) => {
   const folder = shortFolder(t);
   t.equal(await runningStoreUrl(folder), null);
   t.equal(await runningStoreUrl(join(folder, 'nowhere')), null);
@@ -32,7 +32,7 @@ t.test('the URL of the owner is found while it runs', async (t) => {
   t.equal(await runningStoreUrl(folder), null);
 });
 
-t.test('one of several concurrent processes takes the lock of a killed owner', async (t) => {
+t.test("gives a killed owner's lock to one of several concurrent processes", async (t) => {
   const folder = shortFolder(t);
   const killed = startOwner(t, [folder]);
   await killed.nextLine();
@@ -47,7 +47,7 @@ t.test('one of several concurrent processes takes the lock of a killed owner', a
 });
 
 const skip = existsSync('/proc/self/stat') ? false : 'no start times of processes';
-t.test('a process that is reaped during the check is not alive', { skip }, async (t) => {
+t.test('treats a process reaped during the check as dead', { skip }, async (t) => {
   const { namespace, socket } = await thisProcess('/nowhere');
   let alive = 0;
   for (let attempt = 0; attempt < 100; attempt += 1) {
@@ -61,7 +61,7 @@ t.test('a process that is reaped during the check is not alive', { skip }, async
   t.equal(alive, 0);
 });
 
-t.test('an owner can exit without closing the store', async (t) => {
+t.test('lets an owner exit before it closes the store', async (t) => {
   const folder = shortFolder(t);
   const owner = startOwner(t, [folder, 'exit']);
   const url = await owner.nextLine();
@@ -76,7 +76,7 @@ t.test('an owner can exit without closing the store', async (t) => {
   await client.close();
 });
 
-t.test('a process with the pid of a former owner is not the owner', async (t) => {
+t.test("does not mistake a process with a former owner's pid for the owner", async (t) => {
   const folder = shortFolder(t);
   const target = await withStore(folder, async () => {
     const inside = join(folder, 'store');

@@ -65,7 +65,7 @@ function openJournal(t: Test): Journal {
 
 const byId = parseSort(bson({ _id: 1 }));
 
-t.test('results are those of the simple implementation, with and without indexes', (t) => {
+t.test("returns the simple implementation's results, with and without indexes", (t) => {
   const journal = openJournal(t);
   const check = fc.property(contents, query, ({ stored, sort }, asked) => {
     const collections = [new Collection(1, 'a.plain', journal), new Collection(2, 'a.b', journal)];
@@ -133,7 +133,7 @@ t.test('results are those of the simple implementation, with and without indexes
   t.end();
 });
 
-t.test('an index sorts and counts without reading the documents', (t) => {
+t.test('sorts and counts by an index and does not read the documents', (t) => {
   const jobs = new Collection(1, 'a.jobs', openJournal(t));
   addIndex(jobs, { name: 1, turn: 1 });
   const count = 2_000;

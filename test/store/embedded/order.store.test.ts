@@ -42,14 +42,14 @@ const rankedValues = orderedGroups
   .flatMap((group, rank) => group.map((value) => ({ rank, value })))
   .map((ranked, _id) => ({ _id, ...ranked }));
 
-t.test('sorting follows the comparison order', async (t) => {
+t.test('sorts in the comparison order', async (t) => {
   const items = await testCollection(t, [...rankedValues].reverse());
   t.same(idsOf(await items.find().sort({ value: 1, _id: 1 }).toArray()), idsOf(rankedValues));
   const descending = [...rankedValues].sort((a, b) => b.rank - a.rank || a._id - b._id);
   t.same(idsOf(await items.find().sort({ value: -1, _id: 1 }).toArray()), idsOf(descending));
 });
 
-t.test('a filter finds the equal values, with and without an index', async (t) => {
+t.test('finds the equal values by a filter, with and without an index', async (t) => {
   const { db } = await testDatabase(t);
   const [plain, indexed] = [db.collection<Item>('plain'), db.collection<Item>('indexed')];
   await indexed.createIndex({ value: 1 });
@@ -66,14 +66,14 @@ t.test('a filter finds the equal values, with and without an index', async (t) =
   }
 });
 
-t.test('equal numbers of different types are equal within documents and arrays', async (t) => {
+t.test('compares numbers across types within documents and arrays', async (t) => {
   const items = await testCollection(t);
   await items.insertOne({ _id: 1, value: { a: new Int32(1), b: [new Double(2)] } });
   t.equal(await items.countDocuments({ value: { a: new Double(1), b: [Long.fromInt(2)] } }), 1);
   t.equal(await items.countDocuments({ value: { b: [2], a: 1 } }), 0, 'the order of fields counts');
 });
 
-t.test('comparisons in a filter stay within a type', async (t) => {
+t.test('compares only within a type in a filter', async (t) => {
   const values = [Number.NaN, 1, 'a', true, new Date(0), null, [], { a: 1 }, ['b', 7]];
   const documents = values.map((value, _id) => ({ _id, value }));
   const items = await testCollection(t, documents);

@@ -229,7 +229,7 @@ async function startRefusals(t: Test) {
   return { db, check };
 }
 
-t.test('unsupported features are refused by name and change nothing', async (t) => {
+t.test('rejects unsupported features by name and changes nothing', async (t) => {
   const { db, check } = await startRefusals(t);
   const items = db.collection<{ _id: number }>('c');
   const part = { x: 1 };
@@ -253,7 +253,7 @@ t.test('unsupported features are refused by name and change nothing', async (t) 
   t.same(await items.find().toArray(), [before]);
 });
 
-t.test('documents that are too deep or too large are refused', async (t) => {
+t.test('rejects documents that are too deep or too large', async (t) => {
   const { db } = await startRefusals(t);
   const items = db.collection<Item>('items');
   let deep: object = {};
@@ -266,7 +266,7 @@ t.test('documents that are too deep or too large are refused', async (t) => {
   t.match(await items.findOne({}), { _id: 1, first: text });
 });
 
-t.test('bulk writes are refused', async (t) => {
+t.test('rejects bulk writes', async (t) => {
   const { db } = await startRefusals(t);
   const items = db.collection<Item>('bulk');
   await t.rejects(items.insertMany([{ _id: 1 }, { _id: 2 }]), { code: 115 });
@@ -275,12 +275,12 @@ t.test('bulk writes are refused', async (t) => {
   t.equal(await items.countDocuments(), 0);
 });
 
-t.test('authentication is refused', async (t) => {
+t.test('rejects authentication', async (t) => {
   const url = (await embeddedUrl()).replace('mongodb://', 'mongodb://user:password@');
   await t.rejects(MongoClient.connect(url, { serverSelectionTimeoutMS: 500 }), { code: 18 });
 });
 
-t.test('the driver refuses sessions, which the store does not announce', async (t) => {
+t.test('announces no sessions, which the driver then rejects', async (t) => {
   const { db } = await startRefusals(t);
   const session = db.client.startSession();
   await t.rejects(db.collection('c').findOne({}, { session }), { name: 'MongoCompatibilityError' });

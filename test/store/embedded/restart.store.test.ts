@@ -8,7 +8,7 @@ import { until } from '../../until.ts';
 import { idsOf } from './collection.ts';
 import { shortFolder, withStore } from './stores.ts';
 
-t.test('documents, their order and indexes survive a restart', async (t) => {
+t.test('keeps documents, their order and indexes over a restart', async (t) => {
   const folder = shortFolder(t);
   await withStore(folder, async (items) => {
     await items.createIndex({ name: 1 }, { unique: true });
@@ -33,7 +33,7 @@ t.test('documents, their order and indexes survive a restart', async (t) => {
   t.same(await withStore(folder, (items) => items.find().toArray()), documents);
 });
 
-t.test('a file is read; unsupported indexes in it are an error', async (t) => {
+t.test('reads a file, and fails on unsupported indexes in it', async (t) => {
   const write = async (index: object) => {
     const file = join(shortFolder(t), 'documents.lmdb');
     const journal = new Journal(file, () => {});
@@ -53,7 +53,7 @@ t.test('a file is read; unsupported indexes in it are an error', async (t) => {
   t.throws(() => new Catalog(file), { code: 115, message: /partialFilterExpression/ });
 });
 
-t.test('close can be called twice, and ends the listener', async (t) => {
+t.test('accepts a second close, and ends the listener', async (t) => {
   const store = await startEmbeddedStore(shortFolder(t));
   await Promise.all([store.close(), store.close()]);
   await store.close();
@@ -61,7 +61,7 @@ t.test('close can be called twice, and ends the listener', async (t) => {
   await t.rejects(MongoClient.connect(store.url, options), { name: 'MongoServerSelectionError' });
 });
 
-t.test('acknowledged writes during the close are stored', async (t) => {
+t.test('stores acknowledged writes during the close', async (t) => {
   const folder = shortFolder(t);
   const acknowledged: number[] = [];
   await withStore(folder, async (items, store) => {

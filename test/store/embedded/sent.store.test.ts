@@ -35,7 +35,7 @@ async function startRecorded(t: Test) {
   return { service: await startService(t, { environment, dataDir }), client, recording, url };
 }
 
-t.test('the store supports all that clients send, and nothing else', async (t) => {
+t.test('supports exactly the commands that clients send', async (t) => {
   const { service, client, recording, url } = await startRecorded(t);
   const origin = await startTestOrigin(t);
   origin.serve('/a.jpg', await picture(40, 30));

@@ -22,7 +22,7 @@ const valuesOfAllTypes = {
   nested: { b: new Int32(1), a: new Double(1) },
 };
 
-t.test('values keep their types, also after an update of other fields', async (t) => {
+t.test('keeps the types of values, even after an update of other fields', async (t) => {
   const items = await testCollection(t, [{ _id: 1, ...valuesOfAllTypes }]);
   const sameAs = async (values: object) => {
     const stored = await items.findOne({}, exactTypes);
@@ -37,7 +37,7 @@ t.test('values keep their types, also after an update of other fields', async (t
   await sameAs({ int64: Long.fromNumber(6), int32: new Int32(6), double: new Double(6) });
 });
 
-t.test('int32 overflows to int64, and int64 does not overflow', async (t) => {
+t.test('widens int32 to int64 on overflow, and rejects an int64 overflow', async (t) => {
   const items = await testCollection(t, [{ _id: 1, n: new Int32(2147483647) }]);
   await items.updateOne({ _id: 1 }, { $inc: { n: new Int32(1) } });
   t.strictSame((await items.findOne({}, exactTypes))?.['n'], Long.fromString('2147483648'));

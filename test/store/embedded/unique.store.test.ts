@@ -11,7 +11,7 @@ const rejection = (attempt: Promise<unknown>) =>
     (error) => error,
   );
 
-t.test('the error of a duplicate has its index, key and value', async (t) => {
+t.test("names index, key and value in a duplicate's error", async (t) => {
   const members = await testCollection(t);
   await members.createIndex({ email: 1 }, { unique: true });
   await insertAll(members, [{ _id: 1, email: 'a@example.com' }, { _id: 2 }]);
@@ -43,7 +43,7 @@ t.test('the error of a duplicate has its index, key and value', async (t) => {
   await t.resolves(members.insertOne({ _id: 7, email: 'a@example.com' }), 'and again');
 });
 
-t.test('one of many concurrent upserts of a key inserts', async (t) => {
+t.test('inserts once for many concurrent upserts of a key', async (t) => {
   const members = await testCollection(t);
   await members.createIndex({ email: 1 }, { unique: true });
   const results = await Promise.allSettled(
@@ -56,7 +56,7 @@ t.test('one of many concurrent upserts of a key inserts', async (t) => {
   t.match(await members.findOne({}), { n: done });
 });
 
-t.test('a sparse index has only the documents with its field', async (t) => {
+t.test('omits documents that lack the field from a sparse index', async (t) => {
   const members = await testCollection(t, [{ _id: 1 }, { _id: 2 }, { _id: 3, email: 'a' }]);
   await members.createIndex({ email: 1 }, { unique: true, sparse: true });
   await t.rejects(members.createIndex({ email: 1 }, { unique: true }), { code: 86 });
@@ -67,7 +67,7 @@ t.test('a sparse index has only the documents with its field', async (t) => {
   t.same(idsOf(await members.find({ email: null }).sort({ _id: 1 }).toArray()), [2, 3, 4]);
 });
 
-t.test('a unique index over duplicates is not created', async (t) => {
+t.test('refuses to create a unique index over duplicates', async (t) => {
   const duplicates = [1, 2].map((_id) => ({ _id, email: 'a' }));
   const members = await testCollection(t, duplicates);
   const error = await rejection(members.createIndex({ email: 1 }, { unique: true }));

@@ -4,7 +4,7 @@ import { testDatabase } from '../connection.ts';
 import { differs } from '../servers.ts';
 import { type Item, insertAll, testCollection } from './collection.ts';
 
-t.test('update operators behave as in MongoDB', async (t) => {
+t.test('applies update operators like MongoDB', async (t) => {
   const items = await testCollection(t);
   const cases: [before: object, update: object, after: object, modified?: 0][] = [
     [{ a: 1 }, { $set: { a: 2, 'b.c': 3 } }, { a: 2, b: { c: 3 } }],
@@ -38,7 +38,7 @@ t.test('update operators behave as in MongoDB', async (t) => {
   }
 });
 
-t.test('a current date is the time of the update', async (t) => {
+t.test('sets a current date to the time of the update', async (t) => {
   const items = await testCollection(t, [{ _id: 1 }]);
   const update = { $currentDate: { first: true, second: true } } as const;
   const found = await items.findOneAndUpdate({ _id: 1 }, update, { returnDocument: 'after' });
@@ -46,7 +46,7 @@ t.test('a current date is the time of the update', async (t) => {
   t.same(found?.['first'], found?.['second']);
 });
 
-t.test('updateMany updates all, and reports an error midway', async (t) => {
+t.test('updates all documents in updateMany, and reports an error midway', async (t) => {
   const documents = [1, 2, 3].map((n) => ({ _id: n, n }));
   const items = await testCollection(t, documents);
   const updated = await items.updateMany({ n: { $lte: 2 } }, { $inc: { n: 10 } });
@@ -55,7 +55,7 @@ t.test('updateMany updates all, and reports an error midway', async (t) => {
   await t.rejects(items.updateMany({}, { $inc: { n: 1 } }), { code: 14 });
 });
 
-t.test('an upsert inserts the equalities of the filter and the update', async (t) => {
+t.test('inserts the equalities of the filter and the update in an upsert', async (t) => {
   const items = await testCollection(t);
   const cases: [filter: object, update: object, after: object][] = [
     [{ _id: 1, a: 'x' }, { $set: { b: 1 } }, { _id: 1, a: 'x', b: 1 }],
@@ -77,7 +77,7 @@ t.test('an upsert inserts the equalities of the filter and the update', async (t
   await t.rejects(otherId, { code: 66 });
 });
 
-t.test('findAndModify returns the document before or after', async (t) => {
+t.test('returns the document before or after findAndModify', async (t) => {
   const documents = [3, 1, 2].map((n) => ({ _id: n, n }));
   const items = await testCollection(t, documents);
   const sort = { n: 1 } as const;
@@ -95,7 +95,7 @@ t.test('findAndModify returns the document before or after', async (t) => {
   });
 });
 
-t.test('concurrent clients claim each document exactly once', async (t) => {
+t.test('lets concurrent clients claim each document exactly once', async (t) => {
   const { db, url } = await testDatabase(t);
   const tasks = Array.from({ length: 300 }, (_, _id) => ({ _id, owner: null, rank: 300 - _id }));
   await insertAll(db.collection<Item>('tasks'), tasks);
@@ -118,7 +118,7 @@ t.test('concurrent clients claim each document exactly once', async (t) => {
   );
 });
 
-t.test('a command updates several documents, and reports the statements that fail', async (t) => {
+t.test('updates several documents in a command, and reports failing statements', async (t) => {
   const { db } = await testDatabase(t);
   const items = db.collection<Item>('items');
   const add = (_id: number, more: object = {}) => ({ q: { _id }, u: { $inc: { n: 1 } }, ...more });
