@@ -85,7 +85,7 @@ t.test('sends a callback when its prewarming ends', async (t) => {
   t.match(await delivery(), { failureCount: 0, reason: null, endedAt: Date });
 });
 
-t.test("sends a purge's callback, and the callback of a deleted call", async (t) => {
+t.test("sends a purge's callback, and fails a callback for a deleted call", async (t) => {
   const { db, consume, ended, addPurge } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const callbacks = new Callbacks(db);
