@@ -10,41 +10,41 @@ import type { ProjectCounts } from '../usage/usage-totals.ts';
 export type RenderOutcome =
   | { readonly image: Image }
   | { readonly error: ErrorData }
-  /** The leader has no result, but a follower may get one: the next follower leads. */
+  /** The leader has no result, but another process might succeed: the next follower leads. */
   | { readonly abandoned: true };
 
-/** The statistics of one front end's image engine, which health sums and `/metrics` exports. */
+/** A front end's engine statistics, which health sums and `/metrics` exports. */
 export type FrontEndStats = ReturnType<Engine['stats']>;
 
-/** The stats of the whole machine, sent to every front end by the primary once a second. */
+/** The machine's stats, which the primary sends to every front end once a second. */
 export interface MachineStats {
   /** By process id. */
   readonly frontEnds: Readonly<Record<number, FrontEndStats>>;
   readonly diskBytes: number;
   readonly diskMaxBytes: number;
-  /** The disk has too little space for more images. */
+  /** Whether the disk lacks space for more images. */
   readonly diskFull: boolean;
 }
 
-/** The known projects, and the time at which they were last current (Unix ms). */
+/** The known projects, and the time when they were last current (Unix ms). */
 export interface KnownProjectsSnapshot {
   readonly confirmedAt: number;
   readonly projects: readonly Project[];
 }
 
-/** What a front end has learned about projects of the store. */
+/** New information about stored projects from a front end. */
 export type ProjectUpdate =
   | { readonly type: 'project-known'; readonly project: Project }
-  /** The store does not have the project, or has an earlier revision of it. */
+  /** The store does not contain the project, or contains an earlier revision. */
   | { readonly type: 'project-forgotten'; readonly id: string };
 
-/** From a front end to the primary. */
+/** A message from a front end to the primary. */
 export type ToPrimary =
   /** The front end has loaded its modules and waits for `store-opened`. */
   | { readonly type: 'started' }
   /** The front end listens. */
   | { readonly type: 'ready'; readonly httpServer: ChosenServer }
-  /** The store has answered, after the primary has prepared it. */
+  /** The store has responded after the primary prepared it. */
   | { readonly type: 'store-reached' }
   /** The front end cannot start, and a restart would not help. */
   | { readonly type: 'cannot-start'; readonly reason: string }
@@ -68,26 +68,31 @@ export type ToPrimary =
   | CoalescerRequest;
 
 /**
- * A front end's message about the render of a key. `joinId` identifies one participation: a front end may
- * join again before the primary has received its `flight-leave`.
+ * A front end's message about the render of a key. `joinId` identifies one participation: a front
+ * end can join again before the primary receives its `flight-leave`.
  */
 export type CoalescerRequest = { readonly key: string; readonly joinId: number } & (
   | /** Requests the image: the front end leads the render, or follows. */
   { readonly type: 'flight-join'; readonly live: boolean }
-  /** The image is not needed any more. */
+  /** The front end stops waiting for the image. */
   | { readonly type: 'flight-leave' }
-  /** The leader has the image, and sends it only if the primary replies that followers wait for it. */
+  /**
+   * The leader has the image, and sends it only if the primary replies that followers wait for it.
+   */
   | { readonly type: 'flight-succeeded' }
   | { readonly type: 'flight-outcome'; readonly outcome: RenderOutcome }
 );
 
-/** The primary's message to one participant of the render of a key. */
+/** The primary's message to a participant in the render of a key. */
 export type CoalescerReply = { readonly key: string; readonly joinId: number } & (
   | { readonly type: 'flight-follow' }
-  /** `mayBeStored`: another front end may have stored the image after this one looked for it. */
+  /**
+   * `mayBeStored`: another front end might have stored the image after this front end looked for
+   * it.
+   */
   | { readonly type: 'flight-lead'; readonly mayBeStored: boolean }
   | { readonly type: 'flight-outcome'; readonly outcome: RenderOutcome }
-  /** Other front ends follow: do not cancel the render when all own requests have left. */
+  /** Other front ends follow: do not cancel the render when all local requests have left. */
   | { readonly type: 'flight-retain' }
   | { readonly type: 'flight-release' }
   /** Live requests follow: continue as live work. */
@@ -96,18 +101,21 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
   | { readonly type: 'flight-acknowledged'; readonly wanted: boolean }
 );
 
-/** From the primary to a front end. */
+/** A message from the primary to a front end. */
 export type ToFrontEnd =
-  /** The service is going to stop: `GET /api/ready` is 503, and all else as before until `drain`. */
+  /**
+   * The service will stop: `GET /api/ready` returns 503, and everything else continues until
+   * `drain`.
+   */
   | { readonly type: 'service-stops' }
   /** Finish the requests in progress and exit; `graceMs`: see `drainRequests`. */
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }
   /** The reply to `started`, after the primary has opened the store. */
   | StoreOpened
-  /** The store has its indexes and the root key. */
+  /** The store contains its indexes and the root key. */
   | { readonly type: 'store-prepared' }
-  /** Another front end has a new revision of a project. */
+  /** Another front end has loaded a new revision of a project. */
   | { readonly type: 'project-changed'; readonly id: string }
   | CoalescerReply;
 
@@ -124,17 +132,17 @@ export interface PrimaryChannel {
   send(message: ToPrimary): void;
 }
 
-/** The channel of a front end. A closed channel is not an error: the front end ends with it. */
+/** A front end's channel. A closed channel is not an error: the front end ends with it. */
 export interface FrontEndChannel extends PrimaryChannel {
   /** Sends `started`; resolves with the reply, which the receiver gets too. */
   start(): Promise<StoreOpened>;
-  /** Calls a function with each message, earlier ones included. */
+  /** Calls a function with each message, including earlier messages. */
   receive(receiver: (message: ToFrontEnd) => void): void;
 }
 
 /**
- * Interval at which `started` is repeated until the reply arrives. It is shorter than the time after which the
- * primary replaces a process that sends nothing.
+ * Interval for repeating `started` until the reply arrives, shorter than the silence after which
+ * the primary replaces a process.
  */
 const startedEveryMs = 5_000;
 

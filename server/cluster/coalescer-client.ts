@@ -8,23 +8,23 @@ import {
 } from '../../pool/single-flight.ts';
 import type { CoalescerReply, PrimaryChannel, RenderOutcome } from './channel.ts';
 
-/** Without a reply of the primary in this time, this process leads. */
+/** If the primary does not reply within this time, this process leads. */
 const replyWithinMs = 2_000;
 
-/** One participation of this process, until every process that needs the outcome has received it. */
+/** This process's participation, until every process that needs the outcome has received it. */
 interface Join {
   readonly key: string;
   readonly participant: Participant;
   readonly resolve: (role: Role) => void;
   readonly reject: (error: unknown) => void;
   replyTimer: NodeJS.Timeout | null;
-  /** Set while followers in other processes retain the render of this process. */
+  /** Set while followers in other processes retain this process's render. */
   release: (() => void) | null;
   /** Set from success until `flight-acknowledged`. */
   image: Image | null;
 }
 
-/** Single flight of the machine: the front end's side of MachineCoalescer. */
+/** The machine's single flight: the front end's side of MachineCoalescer. */
 export class CoalescerClient implements Coalescer {
   readonly #channel: PrimaryChannel;
   readonly #joins = new Map<number, Join>();
@@ -109,7 +109,7 @@ export class CoalescerClient implements Coalescer {
       },
       fail: (error) => {
         this.#end(joinId);
-        // The followers do not fail when their leader was cancelled or overloaded.
+        // A cancelled or overloaded leader must not make its followers fail.
         const abandoned = error instanceof Cancelled || error.code === 'overloaded';
         this.#report(key, joinId, abandoned ? { abandoned } : { error: error.toData() });
       },

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import type { CoalescerReply, CoalescerRequest, RenderOutcome } from './channel.ts';
 
-/** A front end's participation in the flight of a key. */
+/** A front end's participation in a key's flight. */
 interface Member {
   readonly frontEnd: number;
   readonly joinId: number;
@@ -9,17 +9,17 @@ interface Member {
   live: boolean;
 }
 
-/** Work in progress on the machine: a render, or a question to an origin. */
+/** Work in progress on the machine: a render, or a revalidation with an origin. */
 interface Flight {
   leader: Member;
-  /** In the order in which they joined. */
+  /** In joining order. */
   followers: Member[];
 }
 
-/** Far more than end while a message to the primary is on its way. */
+/** Far more than complete while a message to the primary is on its way. */
 const maxStored = 10_000;
 
-/** A reply without its address. (Omit alone does not distribute over the union.) */
+/** A reply, except its address. (Omit alone does not distribute over the union.) */
 type Reply = CoalescerReply extends infer R
   ? R extends unknown
     ? Omit<R, 'key' | 'joinId'>
@@ -29,14 +29,14 @@ type Reply = CoalescerReply extends infer R
 const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.joinId === b.joinId;
 
 /**
- * Single flight of the machine, for renders and questions to origins: the first front end that joins leads, the
- * others follow, and the next follower leads when the leader ends or abandons the flight. A successful flight stays
- * registered until the followers have its image; otherwise a front end could start a second one before it finds the
- * image in a cache.
+ * The machine's single flight for renders and revalidations: the first front end that joins leads,
+ * and the others follow. When the leader ends or abandons the flight, the next follower leads. A
+ * successful flight stays registered until the followers have its image; otherwise a front end
+ * could start a second flight before it finds the image in a cache.
  */
 export class MachineCoalescer {
   readonly #flights = new Map<string, Flight>();
-  /** Recently stored keys: a front end may have looked for one on the disk just before. */
+  /** Recently stored keys: a front end might have checked the disk just before. */
   readonly #stored = new LRUCache<string, true>({ max: maxStored });
   readonly #send: (frontEnd: number, reply: CoalescerReply) => void;
 
@@ -64,8 +64,8 @@ export class MachineCoalescer {
   }
 
   /**
-   * Followers lead the flights of an ended front end, and it leaves those that it followed. Call it after the last
-   * message of the front end.
+   * Hands an ended front end's flights to followers, and removes it from flights that it followed.
+   * Call it after the front end's last message.
    */
   forget(frontEnd: number): void {
     for (const [key, flight] of this.#flights) {
@@ -89,7 +89,7 @@ export class MachineCoalescer {
     this.#promote(key, flight);
   }
 
-  /** Makes the leader of background work live when live requests follow. */
+  /** Makes background work live when live requests follow its leader. */
   #promote(key: string, { leader, followers }: Flight): void {
     if (leader.live || !followers.some(({ live }) => live)) return;
     leader.live = true;
@@ -111,7 +111,7 @@ export class MachineCoalescer {
     const wanted = leads && flight.followers.length > 0;
     if (leads) this.#stored.set(key, true);
     if (leads && !wanted) this.#flights.delete(key);
-    // This follower got no reply in time and did the work itself, so it does not wait any more.
+    // This follower got no reply in time and did the work itself, so it stops waiting.
     if (!leads) this.#leave(member, key);
     this.#reply(member, key, { type: 'flight-acknowledged', wanted });
   }

@@ -6,13 +6,13 @@ import { FairLru } from '../../pool/cache/fair-lru.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
 const blockBytes = 4_096;
-/** Fraction of the limit that deletions leave, to make room for many writes. */
+/** Fraction of the limit to keep when deleting, to make room for many writes. */
 const lowWaterMark = 0.9;
 const privateMode = 0o700;
 const keyPattern = /^[0-9a-f]{32}-[0-9a-z]{1,11}-[0-9a-f]{0,99}-[0-9a-f]{32}$/;
-/** Of releases before generations: no image is found by them. */
+/** Keys from releases before generations, which no request looks up. */
 const earlierPattern = /^[0-9a-f]{64}$/;
-/** Concurrent `lstat` calls of the scan: few, to leave libuv threads for requests. */
+/** Concurrent `lstat` calls during the scan: few, to leave libuv threads for requests. */
 const scanBatch = 16;
 
 const occupied = (bytes: number): number => Math.ceil(bytes / blockBytes) * blockBytes;
@@ -24,8 +24,8 @@ interface CacheFile {
 }
 
 /**
- * The index of the disk cache: its files with their sizes, in the order of their use. The primary owns it,
- * receives the writes and hits of the front ends, and keeps the folder below its limit.
+ * The disk cache index: file sizes, from least to most recently used. The primary owns it, receives
+ * the front ends' writes and hits, and keeps the folder below its limit.
  */
 export class DiskCacheIndex {
   readonly maxBytes: number;
@@ -34,13 +34,13 @@ export class DiskCacheIndex {
   /** Sizes by key. This class enforces the limit itself, with a low-water mark. */
   readonly #files = new FairLru<number>((bytes) => Math.max(1, bytes));
   #scanning: Promise<void> = Promise.resolve();
-  /** A scan that has not begun. */
+  /** The next scan, before it starts. */
   #nextScan: Promise<void> | null = null;
-  /** Keys that were stored or used, and those that were removed, while a scan runs. */
+  /** Keys used and removed during a running scan. */
   #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
   #closed = false;
-  /** Number of images that were deleted to make room. */
+  /** Number of images deleted to make room. */
   evictions = 0;
 
   constructor(folder: string, maxBytes: number, onError: (error: Error) => void) {
@@ -68,8 +68,8 @@ export class DiskCacheIndex {
   }
 
   /**
-   * Adds the files on the disk that the index does not know, while the service runs. One scan runs at a time; calls
-   * during it share a second one, which waits. Never rejects.
+   * Adds files on disk that the index lacks, while the service runs. Scans run one at a time; calls
+   * during a scan share the next one. Never rejects.
    */
   scan(): Promise<void> {
     if (this.#nextScan !== null) return this.#nextScan;
@@ -95,7 +95,8 @@ export class DiskCacheIndex {
   }
 
   /**
-   * A front end has removed a damaged file. It may exist again, so the folder is checked. Never rejects.
+   * Handles a front end's removal of a damaged file. Another process might have written the file
+   * again, so this checks the folder. Never rejects.
    */
   async removed(key: string): Promise<void> {
     const stats = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
@@ -104,8 +105,8 @@ export class DiskCacheIndex {
   }
 
   /**
-   * A front end has ended. Removes the files that it was writing, and adds those that it has not reported. Never
-   * rejects.
+   * Cleans up after an ended front end: removes its unfinished files, and adds files that it did
+   * not report. Never rejects.
    */
   async ended(processId: number): Promise<void> {
     const folder = cacheTemporaryFolder(this.#folder);
@@ -116,7 +117,9 @@ export class DiskCacheIndex {
     await this.scan();
   }
 
-  /** Deletes images that were not used for long, as `FairLru` chooses them, until the others have this size. */
+  /**
+   * Deletes the least recently used images, as chosen by `FairLru`, until the rest have this size.
+   */
   shrinkTo(bytes: number): void {
     const keys = this.#files.evictTo(Math.max(0, bytes));
     for (const key of keys) this.#duringScan?.removed.add(key);
@@ -125,7 +128,7 @@ export class DiskCacheIndex {
     void this.#deleteLater(keys);
   }
 
-  /** Deletes the images of some keys. Never rejects. @returns their number */
+  /** Deletes the images of matching keys. Never rejects. @returns the number of deleted images */
   async deleteWhere(matches: (key: string) => boolean): Promise<number> {
     const keys = [...this.#files.keys()].filter(matches);
     let deleted = 0;
@@ -138,12 +141,12 @@ export class DiskCacheIndex {
     return deleted;
   }
 
-  /** Resolves after the deletions in progress. */
+  /** Resolves after the current deletions. */
   get settled(): Promise<void> {
     return this.#deleting;
   }
 
-  /** Ends a scan; resolves after the deletions in progress. */
+  /** Stops a scan. Resolves after the current deletions. */
   close(): Promise<void> {
     this.#closed = true;
     return this.#deleting;
@@ -152,7 +155,7 @@ export class DiskCacheIndex {
   async #scan(): Promise<void> {
     const duringScan = { used: new Set<string>(), removed: new Set<string>() };
     this.#duringScan = duringScan;
-    // Files that are being deleted are not in the index any more.
+    // The index no longer lists files with a pending deletion.
     await this.#deleting;
     const found = await this.#unknownFiles();
     found.sort((a, b) => a.modifiedMs - b.modifiedMs);
@@ -181,7 +184,7 @@ export class DiskCacheIndex {
 
   async #delete(keys: readonly string[]): Promise<void> {
     for (const key of keys) {
-      // A file that was written again stays.
+      // Keep a file that a process has written again.
       if (this.#files.has(key)) continue;
       await rm(cacheFilePath(this.#folder, key), { force: true }).catch(this.#onError);
     }

@@ -8,23 +8,23 @@ const maxReservedBytes = 512 * 2 ** 20;
 const reservedPart = 0.05;
 
 interface DiskSpaceOptions {
-  /** The cache's folder. */
+  /** The cache folder. */
   readonly folder: string;
   /** Null reserves 5 % of the disk, and 512 MiB at most. */
   readonly reserveBytes: number | null;
   readonly index: Pick<DiskCacheIndex, 'bytes' | 'shrinkTo' | 'settled'>;
   readonly log: Logger;
-  /** For tests: the size and free space of the disk of a folder. */
+  /** For tests: returns the size and free space of a folder's disk. */
   readonly measure?: (folder: string) => Promise<{ totalBytes: number; freeBytes: number }>;
 }
 
 /**
- * Keeps a reserve free on the disk of the cache: the store is on the same disk, and its writes fail on a full
- * one. The cache also shrinks when other programs fill the disk.
+ * Keeps a reserve free on the cache's disk: the store shares this disk, and its writes fail if it
+ * is full. The cache also shrinks when other programs fill the disk.
  */
 export class DiskSpace {
   readonly #options: DiskSpaceOptions;
-  /** Less than half of the reserve is free, even after deleting images. */
+  /** Whether less than half of the reserve is free, even after deleting images. */
   isLow = false;
   #checking = false;
 

@@ -10,12 +10,12 @@ const jemallocPaths = [
 ];
 
 /**
- * Environment variables of a front end.
+ * Returns a front end's environment variables.
  *
- * libuv's thread pool runs sharp, file reads and DNS. It gets a thread for each transform (one more than the
- * setting, for light ones) and six more, so disk hits never wait for an encode. glibc's allocator
- * keeps freed memory in an arena for each thread, and jemalloc (used where installed) in four arenas for each
- * processor; a limit of two arenas keeps memory use low and constant.
+ * libuv's thread pool runs sharp, file reads and DNS. It gets one thread per transform (one more
+ * than the setting, for light transforms) and six more, so disk hits never wait for an encode.
+ * glibc's allocator keeps freed memory in an arena per thread; jemalloc (used if installed) keeps
+ * it in four arenas per processor. A limit of two arenas keeps memory use low and constant.
  */
 export function frontEndEnvironment(settings: Settings): Readonly<Record<string, string>> {
   const jemalloc =
@@ -30,7 +30,8 @@ export function frontEndEnvironment(settings: Settings): Readonly<Record<string,
 }
 
 /**
- * Node's arguments for a front end. V8 counts the buffers of arriving sources against a limit proportional to
- * its heap of 24 MB, and collects the whole heap at the limit; so it is 3.2 times the heap (bench/results/notes.md).
+ * Node's arguments for a front end. V8 limits buffers of arriving sources in proportion to its 24
+ * MB heap, and collects the whole heap at the limit. This raises the limit to 3.2 times the heap
+ * (bench/results/notes.md).
  */
 export const frontEndArguments: readonly string[] = ['--heap-growing-percent=220'];

@@ -7,16 +7,19 @@ import type { Project } from '../../store/projects.ts';
 import { bytesOfProject, knownBytes } from '../project-bytes.ts';
 import type { KnownProjectsSnapshot, ProjectUpdate } from './channel.ts';
 
-/** The first line of the file. Incremented with the format or the fields of a project; other files are not read. */
+/**
+ * The file's first line. Increment it when the format or a project's fields change; other files are
+ * ignored.
+ */
 const format = 'known-projects 3';
-/** The file is written after changes, and because the time of confirmation in it is too old. */
+/** Changes cause a write, and so does a confirmation time in the file that is too old. */
 const [saveEveryMs, confirmEveryMs] = [5_000, 60_000];
 
 /**
- * The projects that the front ends of this machine know, for front ends that start while the store is unavailable: in
- * memory, and in a file for a restart of the service.
- * The file includes the secrets of signed URLs, so it is encrypted with a key derived from the store's URL: the URL
- * gives access to the same data, and the projects of one store are never used for another.
+ * The projects known to this machine's front ends, for front ends that start while the store is
+ * unavailable: in memory, and in a file for restarts of the service. The file includes the secrets
+ * of signed URLs, so it is encrypted with a key derived from the store's URL: the URL gives access
+ * to the same data, and a store's projects can never be used for another store.
  */
 export class KnownProjects {
   readonly #projects = new LRUCache<string, Project>({
@@ -24,14 +27,16 @@ export class KnownProjects {
     sizeCalculation: bytesOfProject,
   });
   #confirmedAt = 0;
-  /** When the projects of the file were confirmed; null if others are known. */
+  /**
+   * Confirmation time of the file's projects, or null if the known projects differ from the file.
+   */
   #savedAt: number | null = null;
 
   get snapshot(): KnownProjectsSnapshot {
     return { confirmedAt: this.#confirmedAt, projects: [...this.#projects.values()] };
   }
 
-  /** Notes that the projects of a front end were current, Unix ms. */
+  /** Notes that a front end's projects were current, Unix ms. */
   confirm(at: number): void {
     this.#confirmedAt = Math.max(this.#confirmedAt, at);
   }
@@ -48,8 +53,8 @@ export class KnownProjects {
   }
 
   /**
-   * Adds the projects of the file, and writes it every few seconds from now on.
-   * @param storeUrl with its credentials
+   * Adds the file's projects, and then writes the file every few seconds.
+   * @param storeUrl includes its credentials
    * @param onError called with the first of several failures
    * @returns a function that writes the last changes
    */
@@ -77,7 +82,7 @@ export class KnownProjects {
   }
 }
 
-/** Returns the projects of a file, or null if there is no complete file of this store. */
+/** Returns a file's projects, or null unless the file is complete and belongs to this store. */
 async function read(path: string, storeUrl: string): Promise<KnownProjectsSnapshot | null> {
   const text = await readFile(path, 'latin1').catch(() => '');
   const [header, salt = '', sealed = ''] = text.split('\n');
@@ -86,7 +91,7 @@ async function read(path: string, storeUrl: string): Promise<KnownProjectsSnapsh
   return body === null ? null : deserialize(Buffer.from(body, 'base64'));
 }
 
-/** Writes a new file and renames it, so that a reader sees a complete one. */
+/** Writes a new file and renames it, so that readers see a complete file. */
 async function write(path: string, storeUrl: string, projects: KnownProjectsSnapshot) {
   const salt = randomBytes(16).toString('base64url');
   const body = serialize(projects).toString('base64');
@@ -96,7 +101,7 @@ async function write(path: string, storeUrl: string, projects: KnownProjectsSnap
   await rename(`${path}.new`, path);
 }
 
-/** Takes about 50 ms on purpose: the password in the URL may be short. */
+/** Takes about 50 ms on purpose, because the password in the URL might be short. */
 function keyringOf(storeUrl: string, salt: string): Keyring {
   const key = scryptSync(storeUrl, salt, 32, { N: 2 ** 14, r: 8, p: 1 });
   return new Keyring([{ id: 'url', secret: key.toString('base64') }]);

@@ -1,9 +1,12 @@
-/** Front ends send their stats every second; without a message in this time one is unresponsive. */
+/**
+ * Front ends send their stats every second; after this time without a message, a front end is
+ * unresponsive.
+ */
 const unresponsiveAfterMs = 15_000;
 const checkEveryMs = 1_000;
 /**
- * A check that runs this late shows that this process was blocked, for example while the machine was
- * suspended, and has not read the messages of the front ends.
+ * A check that runs this late shows that this process was blocked, for example while the machine
+ * was suspended, and could not read the front ends' messages.
  */
 const stallThresholdMs = 5_000;
 
@@ -37,7 +40,7 @@ export class Liveness {
     if (this.#timer !== null) clearInterval(this.#timer);
   }
 
-  /** Records a message of a front end, which is watched from the first one on. */
+  /** Records a front end's message, and starts watching it at the first message. */
   messageReceived(frontEnd: number): void {
     this.#lastMessageAt.set(frontEnd, this.#now());
   }

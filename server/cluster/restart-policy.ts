@@ -1,19 +1,19 @@
-/** An earlier exit counts as early. */
+/** A process that exits sooner has exited early. */
 const healthyAfterMs = 30_000;
 
 export interface RestartLimits {
-  /** Restarts without a delay, in a row. */
+  /** Consecutive restarts without delay. */
   readonly immediate: number;
   /** The delay doubles from `firstMs` up to `mostMs`. */
   readonly firstMs: number;
   readonly mostMs: number;
-  /** Limit of early exits in a row before the process was ready. */
+  /** Limit of consecutive early exits before the process was ready. */
   readonly failedStarts: number;
 }
 
 /**
- * Delays the restarts of a process, longer after each early exit. A process that was ready is always
- * restarted: a request may have ended it, and the next start works.
+ * Delays a process's restarts, longer after each early exit. A process that was ready always
+ * restarts: a request might have ended it, and then the next start works.
  */
 export class RestartPolicy {
   readonly #limits: RestartLimits;
@@ -27,7 +27,7 @@ export class RestartPolicy {
   /**
    * Records an exit.
    * @param ranMs lifetime of the process
-   * @param wasReady whether its start was complete
+   * @param wasReady whether it completed its start
    * @returns the delay before its restart in ms
    */
   ended(ranMs: number, wasReady: boolean): number {
@@ -39,7 +39,7 @@ export class RestartPolicy {
     return doubled < 0 ? 0 : Math.min(firstMs * 2 ** doubled, mostMs);
   }
 
-  /** The reason not to restart the process, or null. */
+  /** Returns the reason not to restart the process, or null. */
   get giveUpReason(): string | null {
     if (this.#failedStarts < this.#limits.failedStarts) return null;
     return `it ended ${this.#failedStarts} times in a row before it was ready`;

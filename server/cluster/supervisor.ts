@@ -12,11 +12,11 @@ const defaultRestartLimits: RestartLimits = {
 };
 /** Time limit for a front end to load and listen. */
 const startWithinMs = 60_000;
-/** Time limit of a drain; then the front end is killed. */
+/** Time limit of a drain, after which the front end is killed. */
 const drainWithinMs = 35_000;
 /**
- * Time for which clients keep connections to a replaced process (uWebSockets.js closes idle ones after 10 s);
- * the next response on each closes it.
+ * How long clients keep connections to a replaced process (uWebSockets.js closes idle ones after 10
+ * s). The next response on a connection closes it.
  */
 const connectionGraceMs = 11_000;
 
@@ -27,20 +27,20 @@ class KilledEarly extends Error {}
 
 const stuckDrainWithinMs = connectionGraceMs + 1_000;
 
-/** One of the N slots for front ends, with the process that listens in it. */
+/** A slot for a front end, and the process that listens in it. */
 interface Slot {
   current: FrontEnd | null;
   readonly restarts: RestartPolicy;
 }
 
-/** The process of a front end, from its fork to its end. */
+/** A front end's process, from fork to end. */
 interface FrontEnd {
   readonly worker: Worker;
-  /** It listens, or has listened before its drain. */
+  /** Whether it listens, or listened before its drain. */
   hasListened: boolean;
-  /** Its threads make no progress, and its replacement starts. */
+  /** Whether its threads are stuck, so that its replacement starts. */
   isStuck: boolean;
-  /** It is killed because it was unresponsive. */
+  /** Whether it was killed as unresponsive. */
   isUnresponsive: boolean;
 }
 
@@ -48,24 +48,24 @@ export interface SupervisorOptions {
   /** The front end's entry file. */
   readonly entry: string;
   readonly processes: number;
-  /** For Node, after those of this process. */
+  /** Arguments for Node, after this process's own. */
   readonly execArgv?: readonly string[];
   /** Added to the environment of every front end. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Logger;
-  /** A front end without progress of its transforms for this long, ms, is replaced. */
+  /** Replaces a front end with transforms that make no progress for this long, ms. */
   readonly stalledAfterMs: number;
   readonly restartLimits?: RestartLimits;
 }
 
-/** The messages of a front end that has not failed to start. */
+/** The messages of a front end, except a failed start. */
 export type FrontEndMessage = Exclude<ToPrimary, { readonly type: 'cannot-start' }>;
 
 interface FrontEndListener {
   onMessage(frontEnd: number, message: FrontEndMessage): void;
-  /** Called after the last message of a front end. */
+  /** Called after a front end's last message. */
   onEnd(frontEnd: number, processId: number): void;
-  /** No front end runs, and none is restarted, because each ended too often before it listened. */
+  /** Called when no front end runs or restarts, because each ended too often before listening. */
   onGiveUp(reason: string): void;
 }
 
@@ -73,7 +73,7 @@ interface FrontEndListener {
 export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: Slot[];
-  /** By cluster id, draining ones included. */
+  /** By cluster id, including draining ones. */
   readonly #frontEnds = new Map<number, FrontEnd>();
   readonly #timers = new Set<NodeJS.Timeout>();
   readonly #liveness: Liveness;
@@ -81,7 +81,7 @@ export class Supervisor {
   #listener: FrontEndListener | null = null;
   #announced = false;
   #stopping = false;
-  /** Number of replaced front ends by reason, without rolling replacements. */
+  /** Number of replaced front ends by reason, excluding rolling replacements. */
   readonly restarts = { died: 0, unresponsive: 0, stuck: 0 };
 
   constructor(options: SupervisorOptions) {
@@ -93,16 +93,18 @@ export class Supervisor {
     this.#liveness = new Liveness({
       onUnresponsive: (frontEnd) => this.#killUnresponsive(frontEnd),
     });
-    // The front ends accept from one socket: a blocked primary delays no connection, and no connection is
-    // reset when a front end stops listening. (uWebSockets.js opens a socket in each process instead.)
+    // The front ends accept from one socket: a blocked primary delays no connection, and no
+    // connection is reset when a front end stops listening. (uWebSockets.js opens a socket in each
+    // process instead.)
     cluster.schedulingPolicy = cluster.SCHED_NONE;
     const execArgv = [...process.execArgv, ...(options.execArgv ?? [])];
     cluster.setupPrimary({ exec: options.entry, execArgv, serialization: 'advanced' });
   }
 
   /**
-   * Resolves when a front end listens in every slot; rejects when one cannot start. A front end that is killed
-   * before it listens is replaced; one that exits would exit again.
+   * Resolves when a front end listens in every slot, or rejects when one cannot start. Replaces a
+   * front end that a signal kills before it listens, but not one that exits, which would exit
+   * again.
    */
   async start(listener: FrontEndListener): Promise<void> {
     this.#listener = listener;
@@ -112,7 +114,7 @@ export class Supervisor {
 
   send(frontEnd: number, message: ToFrontEnd): void {
     const worker = this.#frontEnds.get(frontEnd)?.worker;
-    // A front end without a channel is ending.
+    // A front end with a closed channel is ending.
     if (worker?.isConnected()) worker.send(message, () => {});
   }
 
@@ -120,7 +122,7 @@ export class Supervisor {
     for (const id of this.#frontEnds.keys()) if (id !== except) this.send(id, message);
   }
 
-  /** Number of listening front ends, without draining ones. */
+  /** Number of listening front ends, excluding draining ones. */
   get listening(): number {
     return this.#slots.filter(({ current }) => current !== null).length;
   }
@@ -130,8 +132,8 @@ export class Supervisor {
   }
 
   /**
-   * Replaces the processes one at a time, each when its replacement listens. Does nothing when the service is
-   * going to stop, which the drain of a replaced process would delay. Never rejects.
+   * Replaces the processes one at a time, draining each after its replacement listens. Does nothing
+   * if the service will stop, because draining a replaced process would delay that. Never rejects.
    */
   async roll(): Promise<void> {
     if (this.#announced) return;
@@ -141,13 +143,16 @@ export class Supervisor {
     await this.#rolling;
   }
 
-  /** Tells all front ends, later ones included, that the service is going to stop. They serve until `stop`. */
+  /**
+   * Notifies all front ends, including later ones, that the service will stop. They serve until
+   * `stop`.
+   */
   announceStop(): void {
     this.#announced = true;
     this.broadcast({ type: 'service-stops' });
   }
 
-  /** Drains all front ends; resolves when they have ended. */
+  /** Drains all front ends. Resolves when they have ended. */
   async stop(): Promise<void> {
     this.#stopping = true;
     this.announceStop();
@@ -186,7 +191,7 @@ export class Supervisor {
     }
   }
 
-  /** Starts a new process for a slot, and drains the old one as soon as the new one listens. */
+  /** Starts a new process for a slot, and drains the old process once the new one listens. */
   async #fill(slot: Slot): Promise<void> {
     const { log, environment } = this.#options;
     const worker = cluster.fork(environment);
@@ -213,7 +218,7 @@ export class Supervisor {
         } else {
           if (message.type === 'started') {
             startTimer.refresh();
-            // Before `started` the process has no receiver, and messages to it are lost.
+            // Before `started` the process has no receiver, and would lose messages.
             if (this.#announced) this.send(id, { type: 'service-stops' });
             log.debug({ frontEnd: id }, 'a front end waits for the store');
           }
@@ -224,14 +229,14 @@ export class Supervisor {
       worker.on('error', (error) => {
         log.error({ frontEnd: id, err: error }, 'a front end failed');
         if (worker.process.pid !== undefined) return;
-        // Without a process there is no `exit`: the machine had no descriptor or no process left.
+        // If the fork fails, there is no `exit`: the machine ran out of descriptors or processes.
         clearTimeout(startTimer);
         this.#frontEnds.delete(id);
         reject(new KilledEarly(`a front end could not be started (${error.message})`));
       });
       worker.once('exit', (code, signal) => {
         clearTimeout(startTimer);
-        // Its last messages may be read after its exit.
+        // Its last messages can arrive after its exit.
         if (worker.isConnected()) worker.once('disconnect', () => this.#ended(worker));
         else this.#ended(worker);
         const { isUnresponsive } = frontEnd;
@@ -282,7 +287,7 @@ export class Supervisor {
   }
 
   /**
-   * Replaces a front end whose threads are all stuck in native code. It serves cached images until its
+   * Replaces a front end with every thread stuck in native code. It serves cached images until its
    * replacement listens.
    */
   #requireProgress(slot: Slot, frontEnd: FrontEnd, stats: FrontEndStats): void {
@@ -300,7 +305,9 @@ export class Supervisor {
     });
   }
 
-  /** Drains a front end whose replacement listens. A stuck one does not exit by itself. */
+  /**
+   * Drains a front end that has a listening replacement. A stuck front end does not exit by itself.
+   */
   #retire(frontEnd: FrontEnd): Promise<void> {
     const withinMs = frontEnd.isStuck ? stuckDrainWithinMs : drainWithinMs;
     return this.#drain(frontEnd, connectionGraceMs, withinMs);
@@ -313,7 +320,7 @@ export class Supervisor {
   ): Promise<void> {
     if (worker.isDead()) return;
     const ended = new Promise((resolve) => worker.once('exit', resolve));
-    // A front end that does not listen has no requests, and may not receive messages.
+    // A front end that does not listen has no requests, and might not receive messages.
     if (!hasListened) worker.process.kill('SIGKILL');
     this.send(worker.id, { type: 'drain', graceMs });
     const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);

@@ -10,40 +10,48 @@ import type { DiskCacheIndex } from './disk-cache-index.ts';
 
 /** At the start, other machines have deleted the objects of earlier purges. */
 const recentPurgesMs = 3_600_000;
-/** Limit of remembered projects. The images of other projects may be swept again. */
+/** Limit of cached projects. Images of other projects can be swept again. */
 const maxSwept = 10_000;
 /** Concurrent DELETE requests to the bucket. */
 const concurrency = 8;
 const timeoutMs = 10_000;
-/** From a look for purges to their deletion: images that processes were writing when they learned of them are written. */
+/**
+ * Delay between finding purges and deleting: by then, processes have received the purges and
+ * finished writing older images.
+ */
 const everyMs = 4_000;
-/** Covers late writes of other processes, such as the usage of the last minute, and clock differences. */
+/**
+ * Covers late writes by other processes, such as the last minute's usage, and clock differences.
+ */
 const overlapMs = 180_000;
 
 export interface SweepOptions {
   readonly projects: Pick<Projects, 'purgedSince'>;
   readonly projectDocuments: Pick<ProjectDocuments, 'delete'>;
   readonly index: Pick<DiskCacheIndex, 'deleteWhere'>;
-  /** Null without a shared cache. Every machine deletes its objects, without waiting for the others. */
+  /**
+   * Null if there is no shared cache. Every machine deletes its objects, without waiting for the
+   * others.
+   */
   readonly bucket: Pick<Bucket, 'list' | 'delete'> | null;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly signal: AbortSignal;
-  /** Called with an error of the store; the next look begins where the last one has ended. */
+  /** Called with a store error; the next query resumes where the last successful query ended. */
   readonly onError: (error: unknown) => void;
   /** Default: `everyMs`. */
   readonly pauseMs?: number;
 }
 
 /**
- * Deletes the files and objects of old generations in the background, in one pass for all projects. Requests do not find
- * them anyway, so a sweep only saves space.
+ * Deletes the files and objects of old generations in the background, in one pass for all projects.
+ * Requests do not find them anyway, so a sweep only saves space.
  */
 export class Sweep {
   readonly #options: SweepOptions;
   readonly #recent = Date.now() - recentPurgesMs;
-  /** The last generation whose images are deleted, by project. */
+  /** The last generation with deleted images, by project. */
   readonly #swept = new LRUCache<string, number>({ max: maxSwept });
-  /** Total purges whose images are deleted, deleted files and objects, and purges whose objects could not be deleted. */
+  /** Totals: swept purges, deleted files and objects, and purges with failed object deletions. */
   readonly totals = { purges: 0, images: 0, objects: 0, failed: 0 };
 
   constructor(options: SweepOptions) {
@@ -51,8 +59,9 @@ export class Sweep {
   }
 
   /**
-   * Finds in the store what is purged, also while this machine was off, and deletes it. Also deletes the documents of
-   * deleted projects which a killed process has left, or another one wrote afterwards. Every machine does so. Never rejects.
+   * Queries the store for purges, including those from while this machine was off, and deletes
+   * their images. Also deletes documents of deleted projects that a killed process left or another
+   * process wrote afterwards. Every machine does so. Never rejects.
    */
   async follow(): Promise<void> {
     const { projects, projectDocuments, signal, onError, pauseMs = everyMs } = this.#options;
@@ -76,7 +85,9 @@ export class Sweep {
     }
   }
 
-  /** Never rejects. Purges whose objects cannot be deleted are swept again, while the store returns them. */
+  /**
+   * Never rejects. Sweeps purges with failed object deletions again, while the store returns them.
+   */
   async #sweep(projects: readonly SweptProject[]): Promise<void> {
     const { log, signal } = this.#options;
     const { totals } = this;
@@ -112,15 +123,15 @@ export class Sweep {
   }
 
   /**
-   * Objects with a purged layer are among those of other sources, which only a purge of all images looks through: until
-   * then they stay, and are not found.
+   * Objects with a purged layer are stored under other sources, so only a purge of all images
+   * visits them. Until then they stay, but requests do not find them.
    */
   async #deleteObjects(project: SweptProject): Promise<void> {
     const { bucket, signal } = this.#options;
     if (bucket === null) return;
     const { _id: id } = project;
     const groups = groupsPurgedAfter(project, this.#swept.get(id) ?? this.#recent);
-    // The first two digits of a source's tag, so objects of three other groups are listed too.
+    // Use the first two digits of a source's tag, which lists objects of three other groups too.
     const prefixes = new Set(groups?.map((group) => `${id}/${group.slice(0, 2)}`) ?? [`${id}/`]);
     for (const prefix of prefixes) {
       let token: string | null = null;

@@ -1,7 +1,7 @@
 import { type ImageTier, imageTiers } from '../../pool/tiers.ts';
 
 export const tiers = ['none', ...imageTiers] as const;
-/** The cache tier of an image; `none` for other responses. */
+/** The image's cache tier, or `none` for other responses. */
 export type Tier = ImageTier | 'none';
 
 /** Image requests by tier. */
@@ -16,14 +16,14 @@ interface RenderCounts {
   renderMs: number;
 }
 
-/** The counts of a project in this process since they were last collected. */
+/** A project's counts in this process since the last collection. */
 export class RequestCounts {
   readonly project: string;
   readonly live = newCounts();
   readonly background = newCounts();
   /** Bytes of response bodies with images, or with ranges of images. */
   bytes = 0;
-  /** Whether `UsageTotals` has the counts in its list. */
+  /** Whether `UsageTotals` lists the counts. */
   isListed = false;
 
   constructor(project: string) {

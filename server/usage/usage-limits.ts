@@ -9,10 +9,13 @@ interface LimitedUsage {
   readonly bytes: number;
 }
 
-/** What this process knows of a project and a day. */
+/** This process's view of a project and a day. */
 interface KnownUsage extends ProjectDay {
   others: LimitedUsage;
-  /** Renders that may begin before this process claims its renders and reads those of the others again. */
+  /**
+   * Renders to start before this process claims its renders and rereads the other processes'
+   * renders.
+   */
   left: number;
   /** The claim in progress. */
   claiming: Promise<void> | null;
@@ -28,15 +31,18 @@ interface UsageLimitsEnvironment {
 
 const nothing: LimitedUsage = { renders: 0, bytes: 0 };
 
-/** Renders that a process may begin without a claim. Each process can exceed a limit by so many. */
+/**
+ * Returns how many renders a process can start without a claim. Each process can exceed a limit by
+ * this number.
+ */
 const shareOf = (limit: number | null): number =>
   limit === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit / 100));
 
 /**
- * Enforces the limits of renders and bytes of a project and a day. They stop renders only: cached images are
- * delivered beyond them. Before its share of renders is used up, a process claims them in the store, and learns what
- * the others have claimed. The bytes of other processes are at most a minute old. While the store is unavailable, the
- * last known usage applies.
+ * Enforces a project's daily limits on renders and bytes. They stop only renders: cached images are
+ * still delivered. Before a process has used up its share of renders, it claims them in the store,
+ * and reads the other processes' claims. Bytes of other processes are at most a minute old. While
+ * the store is unavailable, the last known usage applies.
  */
 export class UsageLimits {
   readonly #totals: UsageTotals;
@@ -51,7 +57,7 @@ export class UsageLimits {
   }
 
   /**
-   * Resolves when a project may render, with a function for the end of the render.
+   * Resolves when a project can render, with a function to call when the render ends.
    * @throws ServiceError usage_limit_reached
    */
   async admit({ _id: project, limits }: Pick<Project, '_id' | 'limits'>): Promise<() => void> {
@@ -61,7 +67,7 @@ export class UsageLimits {
     const known = this.#knownOf({ project, date: this.#totals.today });
     known.isNeeded = true;
     for (;;) {
-      // Counts never decrease, except by renders that fail: beyond a limit no claim is needed.
+      // Only failed renders decrease counts, so claims are unnecessary above a limit.
       const { bytes } = this.#totals.of(known)?.counts ?? noUsage();
       if (
         rendersPerDay !== null &&
@@ -72,7 +78,7 @@ export class UsageLimits {
       if (bytesPerDay !== null && known.others.bytes + bytes >= bytesPerDay) {
         throw this.#reached(`${bytesPerDay} bytes`);
       }
-      // The limit may have changed since the last claim.
+      // The limit might have changed since the last claim.
       known.left = Math.min(known.left, share);
       if (known.left > 0) break;
       known.claiming ??= this.#claim(known).finally(() => {
@@ -90,13 +96,13 @@ export class UsageLimits {
     };
   }
 
-  /** Reads the usage of other processes again, for the projects that have rendered since the last call. */
+  /** Rereads other processes' usage for the projects that have rendered since the last call. */
   async refresh(): Promise<void> {
     const { today } = this.#totals;
     const kept: KnownUsage[] = [];
     for (const [project, known] of this.#known) {
       const claimed = this.#totals.of(known)?.claimed ?? 0;
-      // Renders without a result, such as those whose source failed, are claimed no more.
+      // Release claims for renders without a result, such as those with a failed source.
       const isStale = claimed > this.#ownRenders(known);
       if (known.date !== today || !(known.isNeeded || isStale)) this.#known.delete(project);
       else if (isStale && known.claiming === null) await this.#claim(known);
@@ -111,7 +117,10 @@ export class UsageLimits {
     }
   }
 
-  /** Discards the known usage of others: it lacks the totals of this process that `UsageTotals` has just removed. */
+  /**
+   * Discards other processes' known usage: it lacks this process's totals, which `UsageTotals` has
+   * just removed.
+   */
   forget(days: readonly ProjectDay[]): void {
     for (const { project } of days) this.#known.delete(project);
   }
@@ -124,13 +133,16 @@ export class UsageLimits {
     return fresh;
   }
 
-  /** The renders of this process that have ended or are in progress. */
+  /** Returns this process's ended and running renders. */
   #ownRenders(day: ProjectDay): number {
     const { renders, backgroundRenders } = this.#totals.of(day)?.counts ?? noUsage();
     return renders + backgroundRenders + (this.#running.get(day.project) ?? 0);
   }
 
-  /** Never rejects: without a response of the store, the last known usage of the others applies. */
+  /**
+   * Never rejects: if the store does not respond, the last known usage of the other processes
+   * applies.
+   */
   async #claim(known: KnownUsage): Promise<void> {
     if (!this.#environment.available()) return;
     const { project, date } = known;
@@ -142,7 +154,7 @@ export class UsageLimits {
         await this.#environment.records.claim({ project, date, writer }, claimed),
       );
     } catch {
-      // It may still take effect, after the end of the writer.
+      // The write might still take effect, after the writer's end.
       own.isUncertain = true;
     }
   }

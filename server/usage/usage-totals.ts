@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import type { DayUsage, ProjectDay } from '../../store/usage.ts';
 import { newTierCounts, type RequestCounts, type TierCounts, tiers } from './request-counts.ts';
 
-/** The counts of a project and a day, as they are stored: live requests by tier, and the other counts. */
+/** The stored counts of a project and a day: live requests by tier, and other counts. */
 const usageFields = [
   ...tiers,
   'bytes',
@@ -17,51 +17,51 @@ export type UsageCounts = Record<(typeof usageFields)[number], number>;
 const zero = Object.fromEntries(usageFields.map((field) => [field, 0])) as UsageCounts;
 export const noUsage = (): UsageCounts => ({ ...zero });
 
-/** Adds counts, of which some fields may be missing. */
+/** Adds counts, in which fields can be missing. */
 export function addUsage(sum: UsageCounts, counts: Readonly<Partial<UsageCounts>>): UsageCounts {
   for (const field of usageFields) sum[field] += counts[field] ?? 0;
   return sum;
 }
 
-/** The sum of a day over all writers. The totals of this process replace those that it has stored. */
+/** Sums a day's counts over all writers. This process's totals replace its stored totals. */
 export function sumOfDay({ by }: Pick<DayUsage, 'by'>, own: OwnTotals | undefined): UsageCounts {
   const sum = own === undefined ? noUsage() : { ...own.counts };
   for (const [writer, counts] of by) if (writer !== own?.writer) addUsage(sum, counts);
   return sum;
 }
 
-/** The totals of this process for a project and a day. */
+/** This process's totals for a project and a day. */
 export interface OwnTotals extends ProjectDay {
   readonly writer: string;
   readonly counts: UsageCounts;
-  /** The renders that the store has as claimed. */
+  /** The renders that the store shows as claimed. */
   claimed: number;
   /** Incremented by every change. */
   version: number;
-  /** The version that the store has. */
+  /** The stored version. */
   stored: number;
-  /** True after a write without a response, which may still take effect. */
+  /** True after a write with no response, which can still take effect. */
   isUncertain: boolean;
 }
 
-/** Requests by project id since the last report; '' for the projects beyond the limit. */
+/** Requests by project id since the last report; '' for projects beyond the limit. */
 export type ProjectCounts = ReadonlyMap<string, TierCounts>;
 
-/** Limit of the projects that one process reports at once. */
+/** Maximum projects per report. */
 const maxReported = 2_000;
-/** With more totals in memory, those that are stored are removed. */
+/** Above this number of totals in memory, stored totals are removed. */
 const manyTotals = 20_000;
-/** Limit of the totals in memory, reached only while the store is unavailable for days. */
+/** Maximum totals in memory, reached only while the store is unavailable for days. */
 const maxTotals = 60_000;
 
 export const dayMs = 24 * 60 * 60 * 1_000;
-/** The date (UTC) of a time in Unix ms. */
+/** Returns the date (UTC) of a time in Unix ms. */
 export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
 const keyOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
 
 /**
- * The usage that this process has counted. A request increments the counts of its project, which are collected
- * each second and added to the totals of the current day.
+ * The usage counted by this process. A request increments its project's counts; each second they
+ * are added to the current day's totals.
  */
 export class UsageTotals {
   readonly #now: () => number;
@@ -71,12 +71,12 @@ export class UsageTotals {
   #listed: RequestCounts[] = [];
   #reported = new Map<string, TierCounts>();
   readonly #onCollect: (counts: RequestCounts) => void;
-  /** Number of totals that were dropped because there were too many. */
+  /** Number of totals dropped because there were too many. */
   dropped = 0;
 
   /**
-   * @param now Unix ms
-   * @param onCollect called with the counts of each project before they are cleared
+   * @param now returns Unix ms
+   * @param onCollect called with each project's counts before they are cleared
    */
   constructor(now: () => number, onCollect: (counts: RequestCounts) => void = () => {}) {
     this.#now = now;
@@ -87,7 +87,7 @@ export class UsageTotals {
     return dateOf(this.#now());
   }
 
-  /** Must be called before counts are changed. */
+  /** Call it before changing counts. */
   list(counts: RequestCounts): void {
     if (counts.isListed) return;
     counts.isListed = true;
@@ -102,13 +102,13 @@ export class UsageTotals {
     return reported;
   }
 
-  /** The latest totals of a project and a day, if there are any. */
+  /** Returns the latest totals of a project and a day, if any. */
   of(day: ProjectDay): OwnTotals | undefined {
     this.collect();
     return this.#totals.get(keyOf(day));
   }
 
-  /** As `of`; begins them if there are none. */
+  /** Like `of`, but creates missing totals. */
   ofWriter(day: ProjectDay): OwnTotals {
     this.collect();
     return this.#totalsOf(day);
@@ -120,14 +120,14 @@ export class UsageTotals {
     return [...this.#totals.values()];
   }
 
-  /** Whether stored totals should be removed now. */
+  /** Whether to remove stored totals. */
   get isFull(): boolean {
     return this.#totals.size > manyTotals;
   }
 
   /**
-   * Removes and returns stored totals: those of earlier days, or all while there are too many or the process ends.
-   * Later counts of the same project and day get a new writer.
+   * Removes and returns stored totals: those of earlier days, or all if there are too many or the
+   * process ends. Later counts of the same project and day get a new writer.
    */
   takeFinished(ends = false): readonly OwnTotals[] {
     const { today } = this;

@@ -11,17 +11,17 @@ import {
   UsageTotals,
 } from './usage-totals.ts';
 
-/** A process that is killed loses at most the counts of this interval. */
+/** A killed process loses at most this interval's counts. */
 const storeEveryMs = 60_000;
-/** Projects in one command to the store. */
+/** Projects per store command. */
 const batchLength = 100;
 
 interface UsageEnvironment {
   readonly records: Pick<UsageRecords, 'write' | 'claim' | 'end' | 'find' | 'findDays'>;
   readonly activity: Pick<ActivityRecords, 'write' | 'find'>;
-  /** False while the store is known to be unavailable. */
+  /** False while the store is considered unavailable. */
   readonly available: () => boolean;
-  /** Called when the counts cannot be stored, with the number of projects and days that were dropped. */
+  /** Called if the counts cannot be stored, with the number of dropped projects and days. */
   readonly onFailure: (error: unknown, dropped: number) => void;
   /** Unix ms. */
   readonly now: () => number;
@@ -32,7 +32,7 @@ export interface UsageOfDay {
   readonly counts: UsageCounts;
 }
 
-/** Counts the usage of projects in this process, stores it, and reads the sums over all processes. */
+/** Counts the projects' usage in this process, stores it, and reads the sums over all processes. */
 export class UsageRecorder {
   readonly totals: UsageTotals;
   readonly limits: UsageLimits;
@@ -49,7 +49,10 @@ export class UsageRecorder {
     this.limits = new UsageLimits(this.totals, environment);
   }
 
-  /** Stores the counts each minute from now on. The first delay is random, so that processes do not write at once. */
+  /**
+   * Starts storing the counts each minute. The first delay is random, so that processes do not
+   * write at once.
+   */
   start(): void {
     const storeIn = (ms: number): void => {
       this.#timer = setTimeout(() => {
@@ -68,8 +71,8 @@ export class UsageRecorder {
   }
 
   /**
-   * Stores the changed counts, and reads the sums of projects with limits. Never rejects: counts that could not be
-   * stored are stored by a later call.
+   * Stores the changed counts, and reads the sums of projects with limits. Never rejects: a later
+   * call stores counts that fail now.
    * @param ends true if this process will count no more requests
    */
   store(ends = false): Promise<void> {
@@ -87,8 +90,8 @@ export class UsageRecorder {
     const failures = await this.#inBatches(changed, (batch) => this.#write(batch));
     const ended = totals.takeFinished(ends);
     this.limits.forget(ended);
-    // A write without a response may take effect after the counts were moved to the common sum, and would then be
-    // counted twice.
+    // A write with no response might take effect after the counts moved to the common sum, and
+    // would count twice.
     const certain = ended.filter(({ isUncertain }) => !isUncertain);
     failures.push(...(await this.#inBatches(certain, (batch) => records.end(batch))));
     failures.push(
@@ -101,8 +104,9 @@ export class UsageRecorder {
   }
 
   /**
-   * Writes one batch after the other, while the store is available, so that other requests to the store need not wait.
-   * @returns the errors of the batches that failed
+   * Writes batches in sequence while the store is available, so that other store requests need not
+   * wait.
+   * @returns the errors of failed batches
    */
   async #inBatches<T>(
     items: readonly T[],
@@ -128,14 +132,15 @@ export class UsageRecorder {
     }
   }
 
-  /** What the requests of a project were in the last hour and day, of all processes. */
+  /** Returns a project's request figures for the last hour and day, over all processes. */
   windows(project: string): Promise<Readonly<Record<WindowName, WindowActivity>>> {
     this.totals.collect();
     return this.activity.of(project);
   }
 
   /**
-   * The usage of a project on each day; both dates are included. It may lack the last minute of other processes.
+   * Returns a project's usage per day, including both dates, but possibly not the last minute of
+   * other processes.
    */
   async days(project: string, from: string, to: string): Promise<UsageOfDay[]> {
     const found = await this.#environment.records.find(project, from, to);

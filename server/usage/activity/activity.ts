@@ -8,7 +8,7 @@ import type { NameBudget } from './top-counts.ts';
 
 const minuteMs = 60_000;
 
-/** The windows of the figures, each with the length of the intervals that it consists of. */
+/** The windows of the figures, and their interval lengths. */
 export const windows = {
   hour: { lengthMs: 60 * minuteMs, intervalMs: 10 * minuteMs },
   day: { lengthMs: 24 * 60 * minuteMs, intervalMs: 60 * minuteMs },
@@ -19,18 +19,18 @@ export const windowNames = Object.keys(windows) as WindowName[];
 const intervalStart = (name: WindowName, now: number): number =>
   now - (now % windows[name].intervalMs);
 
-/** When the first interval of a window begins, Unix ms: up to an interval before the window. */
+/** Returns the start of a window's first interval, Unix ms, up to an interval before the window. */
 export const windowStart = (name: WindowName, now: number): number =>
   intervalStart(name, now) - windows[name].lengthMs;
 
-/** Projects of each window that a process counts. */
+/** Maximum projects per window that a process counts. */
 const maxProjects = 10_000;
-/** Names and failures that a process remembers, of all projects and windows: some 8 MB. */
+/** Maximum names and failures that a process keeps, over all projects and windows: some 8 MB. */
 const maxNames = 20_000;
-/** Responses whose requests are collected together. */
+/** Number of responses after which their requests are collected. */
 const maxListed = 1_000;
 
-/** An interval of a project. */
+/** A project's interval. */
 interface Interval {
   readonly project: string;
   readonly window: WindowName;
@@ -44,16 +44,16 @@ interface ActivityEnvironment {
   readonly now: () => number;
 }
 
-/** The parts of the intervals of a project, of all processes. */
+/** A project's interval parts, from all processes. */
 export interface WindowActivity {
-  /** When the first interval begins, Unix ms. */
+  /** Start of the first interval, Unix ms. */
   readonly start: number;
   readonly parts: readonly StoredActivity[];
 }
 
 /**
- * What the requests of each project were in the last hour and day. A process keeps the current intervals in fixed
- * memory, and stores them in a field of its own, as its usage.
+ * Request figures per project for the last hour and day. A process keeps the current intervals in
+ * fixed memory, and stores them in its own field, like its usage.
  */
 export class Activity {
   readonly #environment: ActivityEnvironment;
@@ -63,7 +63,7 @@ export class Activity {
     hour: new Map(),
     day: new Map(),
   };
-  /** Ended intervals that are not stored yet. */
+  /** Ended intervals not yet stored. */
   #ended: Interval[] = [];
   #listed: Subject[] = [];
 
@@ -72,7 +72,7 @@ export class Activity {
     this.#budget = { left: names };
   }
 
-  /** Counts a request that a response has answered, with the bytes of its body. */
+  /** Counts a request, and the size of its response body. */
   delivered(subject: Subject, bytes: number): void {
     subject.bytes += bytes;
     subject.requests += 1;
@@ -93,13 +93,13 @@ export class Activity {
     for (const { slice } of this.#of(project)) slice.countMiss(ms);
   }
 
-  /** Failures are kept by the hour only. */
+  /** Failures are kept only per hour. */
   failed(project: string, failed: FailedRequest): void {
     const { now } = this.#environment;
     this.#intervalOf('day', project)?.slice.addFailure(failed, now());
   }
 
-  /** Adds the requests of responses to the current intervals. */
+  /** Adds the responses' requests to the current intervals. */
   collect(): void {
     const listed = this.#listed;
     this.#listed = [];
@@ -129,7 +129,10 @@ export class Activity {
     return errors;
   }
 
-  /** What all processes have counted for a project. It may lack the last minute of other processes. */
+  /**
+   * Returns the counts of all processes for a project, possibly excluding the last minute of other
+   * processes.
+   */
   async of(project: string): Promise<Readonly<Record<WindowName, WindowActivity>>> {
     this.collect();
     const now = this.#environment.now();
@@ -171,7 +174,7 @@ export class Activity {
     return windowNames.flatMap((name) => this.#intervalOf(name, project) ?? []);
   }
 
-  /** The current interval of a project; null if there are too many projects. */
+  /** Returns a project's current interval, or null if there are too many projects. */
   #intervalOf(window: WindowName, project: string): Interval | null {
     const intervals = this.#intervals[window];
     const start = intervalStart(window, this.#environment.now());
@@ -184,7 +187,10 @@ export class Activity {
     return interval;
   }
 
-  /** Ends the intervals before the current one. Those of the interval before that are given up, stored or not. */
+  /**
+   * Ends the intervals before the current one. Drops those before the previous interval, stored or
+   * not.
+   */
   #endBefore(window: WindowName): void {
     const start = intervalStart(window, this.#environment.now());
     const intervals = this.#intervals[window];

@@ -1,9 +1,9 @@
-/** Each bucket ends 15% above the one before, so that a percentile deviates by at most 8%. */
+/** Each bucket ends 15% above the previous bucket, so that a percentile deviates by at most 8%. */
 const growth = 1.15;
 /** The last bucket ends after 25 minutes. */
 const maxBucket = 102;
 
-/** Durations by bucket: how many are in it. */
+/** Number of durations by bucket. */
 export type DurationCounts = Map<number, number>;
 
 /** @param ms at least 0 */
@@ -17,7 +17,8 @@ export function addToBucket(counts: DurationCounts, bucket: number, count: numbe
 }
 
 /**
- * The duration that a fraction of all does not exceed, in ms: the middle of its bucket; null without durations.
+ * Returns the duration that a fraction of all durations does not exceed, in ms: its bucket's
+ * middle, or null if there are no durations.
  */
 export function percentile(counts: DurationCounts, fraction: number): number | null {
   const buckets = [...counts].sort(([a], [b]) => a - b);

@@ -7,26 +7,26 @@ export interface FailedRequest {
   readonly status: number;
   /** '' if the URL does not name a source. */
   readonly source: string;
-  /** The path and the parameters of the image. */
+  /** The image's path and parameters. */
   readonly url: string;
 }
 
 /** Equal failures. */
 export interface Failure extends FailedRequest {
-  /** When the last one was, Unix ms. */
+  /** Time of the last occurrence, Unix ms. */
   readonly at: number;
   readonly count: number;
 }
 
 export const maxFailures = 100;
 
-/** The same for equal failures. */
+/** Returns the same key for equal failures. */
 export const failureKey = ({ code, url }: Pick<Failure, 'code' | 'url'>): string =>
   `${code} ${url}`;
 
-/** The last failures that differ. */
+/** The latest distinct failures. */
 export class RecentFailures {
-  /** In the order of their times. */
+  /** From oldest to newest. */
   readonly #failures = new Map<string, Failure>();
   readonly #budget: NameBudget;
 
@@ -43,17 +43,17 @@ export class RecentFailures {
     this.#failures.set(key, { at, code, status, source, url, count: 1 + (known?.count ?? 0) });
   }
 
-  /** The latest one last. */
+  /** Returns the failures, latest last. */
   list(): readonly Failure[] {
     return [...this.#failures.values()];
   }
 
-  /** Number of failures that are taken from the budget. */
+  /** Number of failures that use the budget. */
   get size(): number {
     return this.#failures.size;
   }
 
-  /** Whether there is room for one more. */
+  /** Returns whether there is room for another failure. */
   #makeRoom(): boolean {
     if (this.#failures.size < maxFailures && this.#budget.left > 0) {
       this.#budget.left -= 1;

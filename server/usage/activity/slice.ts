@@ -16,10 +16,13 @@ export type ActivityCounts = Record<(typeof countFields)[number], number>;
 const zero = Object.fromEntries(countFields.map((field) => [field, 0])) as ActivityCounts;
 export const noActivity = (): ActivityCounts => ({ ...zero });
 
-/** Names of each list that are stored, and that responses have. */
+/** Maximum names per list, in the store and in responses. */
 export const maxTopNames = 20;
 
-/** What a project's requests were in one interval. Lists begin with the first name, because many projects are idle. */
+/**
+ * A project's request figures in one interval. Lists are created with their first name, because
+ * many projects are idle.
+ */
 export class ActivitySlice {
   readonly counts: ActivityCounts = noActivity();
   readonly durations: DurationCounts = new Map();
@@ -27,7 +30,7 @@ export class ActivitySlice {
   #sources: TopCounts | null = null;
   #variants: TopCounts | null = null;
   #failures: RecentFailures | null = null;
-  /** Whether it has changed since it was stored. */
+  /** Whether it has changed since the last store. */
   isChanged = false;
 
   constructor(budget: NameBudget) {
@@ -53,7 +56,10 @@ export class ActivitySlice {
     this.counts.unsigned += requests;
   }
 
-  /** @param compared delivered bytes of images whose originals had a number of bytes */
+  /**
+   * @param compared delivered bytes of images with an original of known size
+   * @param original size of those originals
+   */
   countOriginals(compared: number, original: number): void {
     this.isChanged = true;
     this.counts.comparedBytes += compared;

@@ -1,16 +1,16 @@
 import type { Image } from '../../../pool/image.ts';
 
 /**
- * What a response is about, with the requests that it has answered since they were last collected. Responses in the
+ * The subject of a response, and its number of requests since the last collection. Responses in the
  * response cache keep it, so that a hit only increments two numbers.
  */
 export class Subject {
   readonly project: string;
   readonly source: string;
   readonly variant: string;
-  /** Whether the URL would be accepted if the project required signatures. */
+  /** Whether the URL would pass if the project required signatures. */
   readonly isSigned: boolean;
-  /** Bytes of the original for each byte of the image; 0 if they cannot be compared. */
+  /** Original bytes per image byte, or 0 if they cannot be compared. */
   readonly originalRatio: number;
   requests = 0;
   bytes = 0;

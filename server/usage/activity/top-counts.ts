@@ -1,22 +1,23 @@
-/** The names that all counts of a process may still add. */
+/** Names that all of a process's counters can still add. */
 export interface NameBudget {
   left: number;
 }
 
 interface Counted {
   count: number;
-  /** How much of the count may be that of other names. */
+  /** Maximum part of the count that might belong to other names. */
   error: number;
 }
 
 export type NameCount = readonly [name: string, count: number];
 
-/** Names that each counter keeps. */
+/** Names per counter. */
 const maxNames = 40;
 
 /**
- * Counts the most frequent of any number of names in fixed memory, by the Space-Saving algorithm (Metwally, Agrawal and
- * El Abbadi, 2005): a new name replaces the one with the lowest count, and inherits this count as its possible error.
+ * Counts the most frequent of any number of names in fixed memory, by the Space-Saving algorithm
+ * (Metwally, Agrawal and El Abbadi, 2005): a new name replaces the name with the lowest count, and
+ * inherits this count as its possible error.
  */
 export class TopCounts {
   readonly #counted = new Map<string, Counted>();
@@ -38,14 +39,14 @@ export class TopCounts {
     }
   }
 
-  /** The names with the counts that are certain, the highest first. */
+  /** Returns the names with their certain counts, highest first. */
   list(): readonly NameCount[] {
     return [...this.#counted]
       .map(([name, { count, error }]) => [name, count - error] as const)
       .sort(([, a], [, b]) => b - a);
   }
 
-  /** Number of names that are taken from the budget. */
+  /** Number of names that use the budget. */
   get size(): number {
     return this.#counted.size;
   }
