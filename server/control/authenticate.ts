@@ -16,8 +16,8 @@ export interface Credential {
 }
 
 /**
- * Validity of a look-up: busy clients do not cause a query for each call, and a revocation takes effect in
- * all processes within two seconds.
+ * How long a look-up is valid: saves busy clients a query per call, and a revocation takes effect
+ * in all processes within two seconds.
  */
 const ttlMs = 1_000;
 const knownBytes = 8 * 1024 * 1024;
@@ -25,7 +25,7 @@ const knownBytes = 8 * 1024 * 1024;
 const entryBytes = 1_024;
 const maxKeyLength = 256;
 
-/** The API key of a request: `Authorization` takes precedence over `X-Service-Api-Key`. */
+/** Returns a request's API key: `Authorization` takes precedence over `X-Service-Api-Key`. */
 export function readKey(authorization: string, serviceApiKey: string): string {
   if (authorization === '') {
     if (serviceApiKey !== '') return serviceApiKey;
@@ -43,8 +43,8 @@ interface Known {
 }
 
 /**
- * Finds the credential of a request in the store. Look-ups are limited only for keys that were not valid
- * before, so that unknown keys do not block known ones.
+ * Finds a request's credential in the store. Limits look-ups only for keys without an earlier
+ * successful look-up, so that unknown keys do not block known keys.
  */
 export class Authentication {
   readonly #keys: Keys;
@@ -67,7 +67,7 @@ export class Authentication {
 
   /**
    * @param client the client's network (`clientNetwork`), which limits its unknown keys
-   * @throws ServiceError api_key_missing, api_key_invalid, rate_limited; the driver's error when the
+   * @throws ServiceError api_key_missing, api_key_invalid, rate_limited; the driver's error if the
    *   store is unavailable
    */
   async authenticate(
@@ -95,7 +95,7 @@ export class Authentication {
   }
 
   async #lookUp(secret: string, hash: string): Promise<Credential | null> {
-    // Measured from the start of the query: a slow store returns an old state.
+    // Use the start of the query: a slow store returns an old state.
     const at = performance.now();
     const credential = await this.#load(secret, hash);
     if (credential === null) this.#known.delete(hash);
@@ -122,7 +122,7 @@ export function requireProductAccess({ productAccess }: Credential): void {
 }
 
 /**
- * Checks that a key may use an operation on a project, which need not exist.
+ * Checks that a key permits an operation on a project, which need not exist.
  * @throws ServiceError project_forbidden, write_access_required, root_key_required
  */
 export async function authorise(
@@ -131,7 +131,7 @@ export async function authorise(
   projectId: string | null,
   projects: Pick<Projects, 'organisationOf'>,
 ): Promise<void> {
-  // Also for missing projects: a key must not reveal which other projects exist.
+  // This includes missing projects: a key must not reveal which other projects exist.
   if (key.projectId !== null && projectId !== null && key.projectId !== projectId) {
     throw new ServiceError('project_forbidden', 'The API key is for another project.');
   }

@@ -4,13 +4,13 @@ import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
 import type { Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
 
-/** Adds the callback of what a call has begun, by its id. */
+/** Adds a callback for the work that a call started, by its id. */
 type AddCallback = (id: string) => Promise<void>;
 
 /**
- * Checks the `callbackUrl` of an input, before its call has an effect.
+ * Checks an input's `callbackUrl` before the call takes effect.
  *
- * @returns a function that adds the callback, and does nothing without one
+ * @returns a function that adds the callback, if there is one
  * @throws ServiceError invalid_request; callback_queue_full
  */
 export async function readCallback(

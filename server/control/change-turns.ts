@@ -1,19 +1,19 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { Semaphore } from '../../pool/source/semaphore.ts';
 
-/** Calls of a project that wait for their turn. */
+/** Maximum calls per project that wait for their turn. */
 const maxWaiting = 100;
 const maxWaitMs = 10_000;
 
 interface Turns {
   readonly semaphore: Semaphore;
-  /** With the call in progress. */
+  /** Includes the current call. */
   calls: number;
 }
 
 /**
- * Calls that change a project take turns in each process: changes that depend on its state then rarely have to be
- * repeated, and the calls of one project use few of the store's connections.
+ * Runs the calls that change a project one at a time per process. Changes that depend on its state
+ * then rarely need repeating, and a project's calls use few store connections.
  */
 export class ChangeTurns {
   readonly #projects = new Map<string, Turns>();

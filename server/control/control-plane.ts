@@ -21,20 +21,20 @@ const defaultBodyBytes = 64 * 1024;
 export interface ControlPlaneEnvironment {
   readonly authentication: Authentication;
   readonly rateLimit: RateLimit;
-  /** False while the store is known to be unavailable: requests then fail at once. */
+  /** False while the store is considered unavailable: requests then fail at once. */
   readonly storeAvailable: () => boolean;
-  /** Proxies whose X-Forwarded-For names the client. */
+  /** Proxies that can name the client in X-Forwarded-For. */
   readonly trustedProxies: readonly Network[];
   /** Called with errors that the client did not cause. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
   readonly services: Services;
 }
 
-/** The operations of the OpenAPI document below `/api/sdk/v1`; all pass the same checks. */
+/** The operations of the OpenAPI document below `/api/sdk/v1`. All run the same checks. */
 export class ControlPlane {
   readonly #environment: ControlPlaneEnvironment;
   readonly #turns = new ChangeTurns();
-  /** Clients reach the service below this path, or '' for the root. */
+  /** The path prefix at which clients reach the service, or '' for the root. */
   readonly #basePath: string;
 
   constructor(environment: ControlPlaneEnvironment) {
@@ -42,7 +42,7 @@ export class ControlPlane {
     this.#basePath = new URL(environment.services.baseUrl).pathname.replace(/\/$/, '');
   }
 
-  /** Handles a request; the order of the checks is part of the interface. */
+  /** Handles a request. The order of the checks is part of the interface. */
   async handle(request: HttpRequest): Promise<void> {
     const match = findOperation(request.method, request.path);
     if (match === null) throw new Error(`the router passed ${request.method} ${request.path}`);
@@ -54,18 +54,19 @@ export class ControlPlane {
     const serviceApiKey = request.header('x-service-api-key');
     const client = clientNetwork(clientAddress(request, this.#environment.trustedProxies));
     const body = expected === undefined ? null : request.readBody(maxBodyBytes);
-    // After a failed check the body is not awaited; its rejection must not be unhandled.
+    // After a failed check, avoid an unhandled rejection, because the body is not awaited.
     body?.catch(() => {});
 
     let limitHeaders: Headers = [];
     try {
       const { authentication, rateLimit, storeAvailable, services } = this.#environment;
-      // Before the store is checked: a missing key is an error in any case.
+      // Check the key before the store: a missing key is an error in any case.
       readKey(authorization, serviceApiKey);
       if (!storeAvailable()) throw storeUnavailable();
       const credential = await authentication.authenticate(authorization, serviceApiKey, client);
       const { key } = credential;
-      // Before the other checks: every response to a valid key has the rate limit headers.
+      // Do this before the other checks: every response to a valid key includes the rate limit
+      // headers.
       const limit = await withTimeout(rateLimit.consume(key._id));
       limitHeaders = limit.headers;
       requireProductAccess(credential);
@@ -85,7 +86,7 @@ export class ControlPlane {
       };
       const call = { key, path, input, query, page, accept, signal, locate };
       const handle = () => {
-        // It may have become unavailable while the call waited for its turn.
+        // The store might have become unavailable while the call waited for its turn.
         if (!storeAvailable()) throw storeUnavailable();
         return operation.handle(call, services);
       };
@@ -104,7 +105,8 @@ export class ControlPlane {
       });
     } catch (error) {
       const failure = storeFailureOf(error);
-      // A client that disconnects while it sends the body makes reading fail, which is not logged.
+      // A client that disconnects while sending the body makes reading fail, which is not worth
+      // logging.
       if (failure.code === 'internal_error' && !signal.aborted) {
         this.#environment.onError(request, error);
       }
@@ -114,7 +116,7 @@ export class ControlPlane {
   }
 }
 
-/** The body of a successful response, with the headers that describe it. */
+/** Returns the body of a successful response, and the headers that describe it. */
 function contentOf({ result }: Operation, answer: unknown): Pick<HttpResponse, 'headers' | 'body'> {
   if (result === null) return { headers: noContentHeaders, body: null };
   if (answer instanceof Csv) return { headers: csvHeaders, body: answer.text };
@@ -125,7 +127,7 @@ function contentOf({ result }: Operation, answer: unknown): Pick<HttpResponse, '
 }
 
 /**
- * The validated body of a request; null without one, if it may be omitted.
+ * Returns a request's validated body, or null if it is empty and optional.
  * @throws ServiceError invalid_request with every error
  */
 async function readInput(

@@ -24,7 +24,7 @@ const controlStatuses = statusesOf(controlCodes);
 const imageStatuses = statusesOf(imageCodes);
 
 const controlName = (status: number): string => `Error${status}`;
-/** Statuses of both have separate responses, because codes and headers differ. */
+/** Gives a status that both use separate responses, because codes and headers differ. */
 const imageName = (status: ErrorStatus): string =>
   controlStatuses.includes(status) ? `ImageError${status}` : `Error${status}`;
 
@@ -56,7 +56,10 @@ const controlError = (status: ErrorStatus): object =>
     ...(status === 429 || status === 503 ? retryAfterHeader : {}),
   });
 
-/** Codes of the image endpoint with Retry-After; for the last one it repeats the source's. */
+/**
+ * Returns whether the image endpoint adds Retry-After to a code. For `source_rate_limited` it
+ * repeats the source's value.
+ */
 const isRetryable = (code: ErrorCode): boolean =>
   code in retryAfterSeconds || code === 'source_rate_limited' || code === 'usage_limit_reached';
 
@@ -77,7 +80,7 @@ export const errorResponses = Object.fromEntries([
 
 const reference = (name: string) => ({ $ref: `#/components/responses/${name}` });
 
-/** References to an operation's error responses: its own and those that every operation has. */
+/** References to an operation's error responses, including those shared by every operation. */
 export function controlErrors(own: readonly ErrorStatus[]): object {
   const all: readonly ErrorStatus[] = [...own, 401, 402, 403, 429, 500, 503];
   return Object.fromEntries(

@@ -7,12 +7,15 @@ interface Schema {
   readonly anyOf?: readonly Schema[];
 }
 
-/** An `anyOf` without types: at least one part matches, so not every part fails to. */
+/** Expresses an `anyOf` without types: not all parts may fail to match. */
 const anyWithoutTypes = (parts: readonly Schema[]) => ({
   not: { allOf: parts.map((part) => ({ not: part })) },
 });
 
-/** The pattern of a text that is one of some words, or has a pattern; null if the schema has other rules. */
+/**
+ * Returns the pattern of a text with an enumeration or a pattern, or null if the schema contains
+ * other rules.
+ */
 function patternOf({ type, enum: words, pattern, ...others }: Schema): string | null {
   if (type !== 'string' || Object.keys(others).length > 0) return null;
   const isPlain = (word: unknown) => /^\w*$/.test(String(word));
@@ -20,7 +23,7 @@ function patternOf({ type, enum: words, pattern, ...others }: Schema): string | 
   return pattern === undefined && words.every(isPlain) ? `^(?:${words.join('|')})$` : null;
 }
 
-/** One schema for several of a type. */
+/** Merges schemas of the same type. */
 function merged(type: string, parts: readonly Schema[]): Schema {
   const patterns = parts.map(patternOf);
   if (patterns.includes(null)) return { type, ...anyWithoutTypes(parts) };
@@ -28,17 +31,17 @@ function merged(type: string, parts: readonly Schema[]): Schema {
 }
 
 /**
- * Rewrites the schemas of the OpenAPI document for generators that make a type of each `anyOf`, such as ogen for Go. They
- * take an `anyOf` only if its parts have different JSON types, and no default beside it. The rewritten schemas accept
- * the same values.
+ * Rewrites the OpenAPI document's schemas for generators, such as ogen for Go, that make a type of
+ * each `anyOf`. They support an `anyOf` only if its parts differ in JSON type, and no default
+ * stands next to it. The rewritten schemas accept the same values.
  *
- * @param schemas the components, to which references lead
+ * @param schemas the components, which references point to
  */
 export function forGenerators<Document>(document: Document, schemas: object): Document {
   const components = new Map(Object.entries(schemas as Record<string, Schema>));
   const target = ({ $ref = '' }: Schema) => components.get($ref.replace(/^.*\//, ''));
 
-  /** The JSON types of a schema in one text; empty if it does not name any. */
+  /** Returns a schema's JSON types as one text, empty if it does not name any. */
   const typeOf = (schema: Schema): string => {
     const referred = target(schema);
     return referred === undefined

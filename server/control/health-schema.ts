@@ -7,7 +7,7 @@ const words = <const W extends readonly string[]>(...values: W) =>
   ({ type: 'string', enum: values }) as const;
 const object = <const P extends object>(properties: P) => ({ type: 'object', properties }) as const;
 
-/** The body of `getHealth`; fields may be added. */
+/** The body of `getHealth`; more fields can follow. */
 export const healthSchema = {
   description: 'Monitors rely on `ok`, `status`, `checks.database.ok` and the HTTP status.',
   required: ['ok'],

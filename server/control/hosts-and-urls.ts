@@ -9,7 +9,7 @@ import { excerpt } from './validation-messages.ts';
 /** The rules for hosts and URLs, for error messages. */
 export const bareHostRule = 'must be a bare host name, without scheme, port or path';
 
-/** Why a text breaks `bareHostRule`, with the host that it probably stands for. */
+/** Explains why a text breaks `bareHostRule`, suggesting the host that it probably means. */
 export function bareHostError(text: string): string {
   const likely = likelyUrl(text) ?? text;
   const host = URL.canParse(likely) ? readHostPattern(new URL(likely).hostname) : null;
@@ -22,17 +22,18 @@ export function bareHostError(text: string): string {
 export const urlRule =
   'must be an absolute http or https URL without userinfo, with a host of at most 253 and in all of at most 8192 characters';
 
-/** Of a host in a request: 253 and a wildcard. */
+/** Maximum length of a requested host: 253 and a wildcard. */
 export const maxHostLength = 255;
 const hostText = new RegExp(hostTextSource);
 
-/** A host in the canonical form of allowlists; null when it breaks `bareHostRule`. */
+/** Returns a host in the allowlists' canonical form, or null if it breaks `bareHostRule`. */
 export function readHostPattern(text: string): string | null {
-  // The pattern admits names in other alphabets that cannot be converted, and not forms of addresses such as 0x7f.1.
+  // Both checks are needed: the pattern admits some international names that cannot be converted,
+  // but excludes address forms such as 0x7f.1.
   return text.length <= maxHostLength && hostText.test(text) ? canonicalHostPattern(text) : null;
 }
 
-/** A host in the canonical form of allowlists, or the rule that it breaks. */
+/** Returns a host in the allowlists' canonical form, or the broken rule. */
 export function readAllowedHost(
   text: string,
   guard: AddressGuard,
@@ -45,7 +46,7 @@ export function readAllowedHost(
   return { host };
 }
 
-/** A URL without its fragment; null when it breaks `urlRule`. */
+/** Returns a URL without its fragment, or null if it breaks `urlRule`. */
 export function readUrl(text: string): URL | null {
   try {
     const url = readSource(text);
@@ -57,8 +58,8 @@ export function readUrl(text: string): URL | null {
 }
 
 /**
- * The rule that a URL on a private host breaks, with the setting that allows the host; else null. Checks
- * only the URL, without a DNS look-up.
+ * Returns the rule that a URL on a private host breaks, naming the setting that allows the host, or
+ * null. Checks only the URL, without a DNS look-up.
  */
 export function privateHostError(url: URL, guard: AddressGuard): string | null {
   try {

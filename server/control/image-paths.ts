@@ -64,8 +64,8 @@ const ranges = [
 ];
 
 /**
- * Its schema has no `default`: generated clients would send all defaults, which take precedence over those of presets
- * and make long URLs for CDNs.
+ * The schema omits `default`: generated clients would send every default, which would override
+ * presets and make long URLs for CDNs.
  */
 function parameterObject(name: ParameterName): object {
   const { group, meaning, accepts, aliases, example, schema, defaultInWords } = parameters[name];
@@ -76,7 +76,7 @@ function parameterObject(name: ParameterName): object {
     description: `${meaning} Accepts ${accepts}. Default: ${defaultInWords}.${also}`,
     schema: parameterSchema(name),
     example: exampleValue(example, schema),
-    // The parts of the description, for programs that generate controls.
+    // Parts of the description, for programs that generate controls.
     'x-transform': {
       group,
       meaning,

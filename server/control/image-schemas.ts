@@ -7,15 +7,15 @@ import { ref } from './schema.ts';
 
 const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
-/** Schemas of several parameters. */
+/** Schemas shared by several parameters. */
 const sharedNames: ReadonlyMap<ValueSchema, string> = new Map([
   [flag.schema, 'ImageFlag'],
   [colour.schema, 'ImageColour'],
 ]);
 
 /**
- * The name of a parameter's schema in the components, or null for a plain number: generators for Go need
- * named schemas for alternatives.
+ * Returns the name of a parameter's schema in the components, or null for a plain number.
+ * Generators for Go need named schemas for alternatives.
  */
 function schemaName(name: ParameterName): string | null {
   const { schema } = parameters[name];
@@ -25,31 +25,31 @@ function schemaName(name: ParameterName): string | null {
   return sharedNames.get(schema) ?? `Image${capitalised(name)}`;
 }
 
-/** The schema of a parameter in the OpenAPI document, or a reference to it. */
+/** Returns a parameter's schema for the OpenAPI document, or a reference to it. */
 export function parameterSchema(name: ParameterName): object {
   const key = schemaName(name);
   return key === null ? parameters[name].schema : ref(key);
 }
 
-/** A parameter's schema with its rule in words, for error messages. */
+/** Returns a parameter's schema with its rule in words, for error messages. */
 export const ruledParameter = (name: ParameterName): object => ({
   ...parameters[name].schema,
   'x-rule': `must be ${parameters[name].accepts}`,
 });
 
-/** The schemas of image parameters as JSON values, as the fields of an object. */
+/** Returns the schemas of image parameters as JSON values: the fields of an object. */
 export const parameterFields = (
   names: readonly ParameterName[],
   schemaOf: (name: ParameterName) => object,
 ) => Object.fromEntries(names.map((name) => [name, schemaOf(name)]));
 
-/** The other names that parameters have in URLs, with their canonical ones, for the hints of error messages. */
+/** Alternative parameter names in URLs, with the canonical names, for hints in error messages. */
 export const parameterAliases: Readonly<Record<string, string>> = Object.fromEntries(
   parameterNames.flatMap((name) => parameters[name].aliases.map((alias) => [alias, name])),
 );
 
 /**
- * The errors that the schema does not find, in words.
+ * Returns, in words, the errors that the schema cannot find.
  * @param subject of the errors, such as `variants[0]`
  */
 export function parameterErrors(values: PresetParameters, subject: string): string[] {
@@ -59,7 +59,9 @@ export function parameterErrors(values: PresetParameters, subject: string): stri
   });
 }
 
-/** Schemas of layers that generators for Go need named; the names of fields have one schema in all kinds. */
+/**
+ * Layer schemas that generators for Go need named. Each field name uses one schema in all kinds.
+ */
 const layerSchemas = new Map<ValueSchema, string>([[colour.schema, 'ImageColour']]);
 for (const kind of layerKinds) {
   for (const [name, { schema }] of Object.entries(fieldsOfKind(kind))) {
@@ -68,7 +70,10 @@ for (const kind of layerKinds) {
   }
 }
 
-/** The schema of a layer's field in the OpenAPI document, with its meaning and default, or a reference to it. */
+/**
+ * Returns a layer field's schema for the OpenAPI document, with its meaning and default, or a
+ * reference to it.
+ */
 export function layerFieldSchema(field: LayerField<unknown>): object {
   const { schema, meaning, accepts } = field;
   const name = layerSchemas.get(schema);
@@ -80,7 +85,7 @@ export function layerFieldSchema(field: LayerField<unknown>): object {
   };
 }
 
-/** The schemas of images and layers that others refer to, by name. */
+/** The image and layer schemas that other schemas refer to, by name. */
 export const imageSchemas = {
   ImageFacts: imageFacts.schema,
   ...Object.fromEntries([...layerSchemas].map(([schema, name]) => [name, schema])),

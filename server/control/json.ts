@@ -4,20 +4,21 @@ import { type Token, tokenize } from '@humanwhocodes/momoa';
 const maxDepth = 16;
 
 /**
- * Values, names and punctuation: a list of 1,000 hosts has 2,000. A body of 64 KiB has room for 65,000, which
- * take 0.1 s to read and check.
+ * Limits values, names and punctuation: a list of 1,000 hosts contains 2,000. A 64 KiB body could
+ * hold 65,000, which take 0.1 s to read and check.
  */
 const maxTokens = 4_000;
 
 /** Names that enable prototype pollution. */
 const unsafeNames = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A rejected body; the message is for the client. */
+/** A rejected body. The client sees the message. */
 export class InvalidJson extends Error {}
 
 /**
- * Parses JSON (RFC 8259) strictly: UTF-8 only; no repeated names, which parsers read differently; no NUL or
- * lone surrogate in strings, which databases may change; no unsafe names; bounded nesting and size.
+ * Parses JSON (RFC 8259) strictly: UTF-8 only; no repeated names, which parsers read differently;
+ * no NUL or lone surrogate in strings, which databases might change; no unsafe names; bounded
+ * nesting and size.
  * @throws InvalidJson
  */
 export function parseJson(bytes: Uint8Array): unknown {
@@ -31,7 +32,7 @@ export function parseJson(bytes: Uint8Array): unknown {
   }
 }
 
-/** The position that the tokenizer or V8 names in its error; '' if it names none. */
+/** Returns the error position reported by the tokenizer or V8, or ''. */
 function positionText(text: string, error: unknown): string {
   const { line, column, message = '' } = error as Partial<SyntaxError & Position>;
   if (line !== undefined && column !== undefined) return ` at line ${line}, column ${column}`;
@@ -57,8 +58,8 @@ function decode(bytes: Uint8Array): string {
 }
 
 /**
- * Checks for repeated names, which a parsed value does not contain, and for deep nesting before a parser
- * recurses. JSON.parse checks the grammar.
+ * Checks for repeated names, which a parsed value does not contain, and for deep nesting before a
+ * parser recurses. JSON.parse checks the grammar.
  */
 function checkStructure(text: string): void {
   const open: Set<string>[] = [];
@@ -85,7 +86,7 @@ function checkStructure(text: string): void {
   }
 }
 
-/** A reviver for JSON.parse that checks names and values and changes nothing. */
+/** A reviver for JSON.parse that only checks names and values. */
 function checkValue(name: string, value: unknown): unknown {
   if (unsafeNames.has(name)) throw new InvalidJson(`the name ${name} is not allowed`);
   for (const text of typeof value === 'string' ? [name, value] : [name]) {

@@ -6,7 +6,7 @@ import { rejectInvalid } from './validation-messages.ts';
 const maxPageItems = 200;
 const defaultPageItems = 100;
 
-/** The parameters of every list that can be read in pages. */
+/** The parameters of every paged list. */
 export const pageParameters = {
   limit: {
     description: `Asks for a page with at most so many items; ${defaultPageItems} with \`cursor\` alone.`,
@@ -22,12 +22,12 @@ export const pageParameters = {
 
 export interface PageQuery {
   readonly limit: number;
-  /** The id or the name before the first item; null for the first page. */
+  /** The id or name before the first item, or null for the first page. */
   readonly cursor: string | null;
 }
 
 /**
- * The page that a client asks for; null for the whole list.
+ * Returns the requested page, or null for the whole list.
  * @throws ServiceError invalid_request
  */
 export function readPageQuery(query: string): PageQuery | null {
@@ -43,11 +43,11 @@ export function readPageQuery(query: string): PageQuery | null {
   return limit === null && cursor === null ? null : { limit: number, cursor };
 }
 
-/** A list in a response: whole, or a page. */
+/** A list in a response: complete, or a page. */
 export class List {
-  /** The items in JSON, without the brackets. */
+  /** The items in JSON, excluding the brackets. */
   readonly json: string;
-  /** The page after this one; null for the last one, and for a whole list. */
+  /** The next page, or null for the last page and for a complete list. */
   readonly next: PageQuery | null;
 
   constructor(json: string, next: PageQuery | null = null) {
@@ -65,7 +65,7 @@ export class List {
     return new List(itemsJson(shown), last === undefined ? null : { limit, cursor: keyOf(last) });
   }
 
-  /** The reference to the next page (RFC 8288), relative to the URL of the request. */
+  /** The link to the next page (RFC 8288), relative to the request URL. */
   get headers(): Headers {
     if (this.next === null) return [];
     const { limit, cursor } = this.next;

@@ -5,26 +5,31 @@ import type { NamedSchema } from './schema.ts';
 import { changed, findProject, type Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
 
-/** What the parts of a kind need: beside the names, what all need. */
+/**
+ * Services needed by the operations of one kind of item, plus the services that every kind needs.
+ */
 type PartServices<Names extends keyof Services> = Pick<Services, Names | 'projects' | 'onChange'>;
 
-/** What a kind of named parts, such as presets, has of its own. */
+/** The specifics of one kind of named items, such as presets. */
 export interface PartKind<Input, Body, Used> {
-  /** The field of one part in a response, and without `title` its name in summaries. */
+  /** The response field of one item, and its name in summaries unless `title` is set. */
   readonly singular: string;
-  /** The field of a list in a response, the name in messages, and without `segment` the segment of the path. */
+  /**
+   * The response field of a list, the name in messages, and the path segment unless `segment` is
+   * set.
+   */
   readonly plural: string;
   readonly segment?: string;
   readonly title?: string;
-  /** The name of a part in the path. */
+  /** The item's name in the path. */
   readonly parameter: { readonly name: string; readonly schema: object };
   readonly input: NamedSchema<Input>;
   readonly body: NamedSchema<Body>;
-  /** Maximum in a project. They are in memory with it. */
+  /** Maximum per project, because each project holds its items in memory. */
   readonly limit: number;
-  /** The canonical form of a name. @throws ServiceError invalid_request */
+  /** Returns a name in canonical form. @throws ServiceError invalid_request */
   readonly readName: (text: string) => string;
-  /** Called before the project is looked up. @throws ServiceError invalid_request */
+  /** Called before looking up the project. @throws ServiceError invalid_request */
   readonly checkInput: (
     input: Input,
     name: string,
@@ -43,14 +48,17 @@ export interface PartKind<Input, Body, Used> {
   readonly unset: (services: Used, projectId: string, name: string) => Promise<Project | null>;
   readonly names: (project: Project) => readonly string[];
   readonly nameOf: (body: Body) => string;
-  /** @throws ServiceError for a project without a part of this name */
+  /** @throws ServiceError if the project does not contain the item */
   readonly find: (project: Project, name: string) => Body;
 }
 
-/** The paths of the parts of a project: of all of a kind, and of one. */
+/** The paths of a project's items: of a kind, and of a single item. */
 type PartPath = `/projects/{projectId}/${string}`;
 
-/** The parts of one kind of a project that have names: fields of it in the store, resources of their own for clients. */
+/**
+ * A project's named items of one kind: fields of the project in the store, separate resources for
+ * clients.
+ */
 export class NamedParts<Input, Body, Names extends keyof Services = never> {
   readonly #kind: PartKind<Input, Body, PartServices<Names>>;
   readonly #title: string;
@@ -70,7 +78,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     return this.#kind.find(await findProject(services, projectId), name);
   }
 
-  /** Creates or replaces a part. */
+  /** Creates or replaces an item. */
   async put(
     services: PartServices<Names>,
     projectId: string,
@@ -91,7 +99,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     return find(changed(services, projectId, stored), name);
   }
 
-  /** Deletes a part; succeeds also if there is none of this name. @returns the remaining ones */
+  /** Deletes an item; succeeds even if it does not exist. @returns the remaining items */
   async remove(
     services: PartServices<Names>,
     projectId: string,

@@ -90,7 +90,7 @@ function parametersOf({
   return [...inPath, ...inQuery.map(([name, parameter]) => ({ name, in: 'query', ...parameter }))];
 }
 
-/** Error statuses besides those of every operation. */
+/** Returns an operation's error statuses, except the shared statuses. */
 const ownErrors = ({
   method,
   path,

@@ -9,7 +9,7 @@ type NamesIn<Path extends string> = Path extends `${string}{${infer Name}}${infe
   ? Name | NamesIn<Rest>
   : never;
 
-/** The body of a request, and whether it may be omitted. */
+/** A request body, and whether it is optional. */
 export type Input<T> = NamedSchema<T> & { readonly isOptional?: boolean };
 
 export const optional = <T>(input: NamedSchema<T>): Input<T | null> => ({
@@ -45,7 +45,7 @@ export const listOf = <T>(field: string, schema: NamedSchema<T>): Result<readonl
 export class Csv {
   readonly text: string;
 
-  /** @param rows the first one is the header; no field needs quotes */
+  /** @param rows the first row is the header; no field needs quotes */
   constructor(rows: readonly (readonly (string | number)[])[]) {
     this.text = rows.map((row) => `${row.join(',')}\r\n`).join('');
   }
@@ -54,24 +54,24 @@ export class Csv {
 /** A request that passed every check except the existence of its project. */
 export interface Call<Path extends string = string, Body = unknown> {
   readonly key: ApiKey;
-  /** The decoded segments of the path. */
+  /** The decoded path segments. */
   readonly path: Readonly<Record<NamesIn<Path>, string>>;
-  /** Valid by the schema of the input; null without a body. */
+  /** Valid according to the input schema, or null if there is no body. */
   readonly input: Body;
-  /** As in the request. */
+  /** As sent. */
   readonly query: string;
-  /** Of an operation with pages: the one that the client asks for; null for the whole list. */
+  /** For a paged operation: the requested page, or null for the whole list. */
   readonly page: PageQuery | null;
   readonly accept: string;
   /** Aborts when the client disconnects. */
   readonly signal: AbortSignal;
-  /** Sets the `Location` of the response. @param path below the prefix */
+  /** Sets the response's `Location`. @param path below the prefix */
   readonly locate: (path: `/${string}`) => void;
 }
 
 /**
- * One operation of the control plane. Its route, checks, rate limit, and its part of the OpenAPI document and of the
- * SDK are derived from it. Keys that may only read can use those with the method GET.
+ * A control plane operation. Its route, checks, rate limit, and its parts of the OpenAPI document
+ * and the SDK derive from it. Read-only keys permit operations with the method GET.
  */
 export interface Operation<Path extends string = string, Body = unknown, Answer = unknown> {
   readonly method: 'GET' | 'POST' | 'PUT' | 'PATCH' | 'DELETE';
@@ -81,37 +81,42 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
   readonly description: string;
   /** The names in braces other than `projectId`. */
   readonly parameters?: Readonly<Record<string, PathParameter>>;
-  /** Requires a key for all projects, or a root key: what it changes is the operator's. Default: any key. */
+  /**
+   * Requires a key for all projects, or a root key, because the operation changes the operator's
+   * data. Default: any key.
+   */
   readonly scope?: 'all-projects' | 'root';
   readonly input?: Input<Body>;
   /** Default: 64 KiB. */
   readonly maxBodyBytes?: number;
   readonly query?: Readonly<Record<string, QueryParameter>>;
-  /** The client may ask for pages of the list. */
+  /** Whether clients can request pages of the list. */
   readonly isPaged?: boolean;
-  /** The schema of the cursors of pages; default: any text. */
+  /** The schema of page cursors; default: any text. */
   readonly cursor?: object;
   /** Default: 200. */
   readonly status?: 201 | 202 | 204;
-  /** Null for a response without a body: 204. */
+  /** Null if the response has no body: 204. */
   readonly result: Result<Answer> | null;
-  /** It waits for an origin, so it changes the project without waiting for its turn. */
+  /** Whether it waits for an origin, and so changes the project without waiting for its turn. */
   readonly waitsForOrigin?: true;
-  /** The response has the `Location` of the request's progress, and its last segment is the id. */
+  /**
+   * Whether the response's `Location` points to the request's progress. Its last segment is the id.
+   */
   readonly hasLocation?: true;
-  /** Codes of errors whose statuses not every operation has. */
+  /** Error codes with statuses that are not shared by every operation. */
   readonly errors?: readonly ErrorCode[];
-  /** An example, if the client may choose CSV. */
+  /** An example, if clients can request CSV. */
   readonly csv?: Csv;
   handle(call: Call<Path, Body>, services: Services): Promise<NoInfer<Answer> | List | Csv>;
 }
 
-/** Every name in braces must have its schema. */
+/** Requires a schema for every name in braces. */
 type WithParameters<Path extends string> = [Exclude<NamesIn<Path>, 'projectId'>] extends [never]
   ? unknown
   : { readonly parameters: Readonly<Record<Exclude<NamesIn<Path>, 'projectId'>, PathParameter>> };
 
-/** Checks that an operation is complete, and that its handler fits its path and its schemas. */
+/** Checks that an operation is complete, and that its handler fits its path and schemas. */
 export const operation = <const Path extends string, Body = null, Answer = unknown>(
   definition: Operation<Path, Body, Answer> & WithParameters<Path>,
 ): Operation<Path, Body, Answer> => definition;

@@ -48,7 +48,7 @@ export const operations = {
 
 export interface Match {
   readonly operation: Operation;
-  /** The decoded segments of the path, by name. */
+  /** The decoded path segments, by name. */
   readonly path: Readonly<Record<string, string>>;
 }
 
@@ -59,7 +59,7 @@ const routes = Object.values<Operation>(operations).map((operation) => ({
   ),
 }));
 
-/** The operation of a method and an undecoded path, or null. */
+/** Returns the operation of a method and an undecoded path, or null. */
 export function findOperation(method: string, path: string): Match | null {
   for (const { operation, pattern } of routes) {
     const match = operation.method === method ? pattern.exec(path) : null;
@@ -73,7 +73,7 @@ export function findOperation(method: string, path: string): Match | null {
   return null;
 }
 
-/** The methods at an undecoded path. */
+/** Returns the methods of an undecoded path. */
 export function methodsAt(path: string): readonly string[] {
   return routes.flatMap(({ operation, pattern }) => (pattern.test(path) ? operation.method : []));
 }

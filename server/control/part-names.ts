@@ -1,14 +1,14 @@
 import { isPresetName, presetNamePattern } from '../../store/preset.ts';
 import { invalidRequest } from './validation-messages.ts';
 
-/** The schema of the names of presets and layers. */
+/** The schema of preset and layer names. */
 export const partNameSchema = {
   type: 'string',
   pattern: presetNamePattern,
   description: 'A lower-case letter, followed by up to 39 lower-case letters, digits, - and _.',
 } as const;
 
-/** The name of a preset or a layer. @throws ServiceError invalid_request */
+/** Checks the name of a preset or layer. @throws ServiceError invalid_request */
 export function requirePartName(kind: 'preset' | 'layer', name: string): string {
   if (isPresetName(name)) return name;
   throw invalidRequest(

@@ -60,7 +60,7 @@ export type ProjectBody = ValueOf<typeof projectSchema>;
 
 const creationDate = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 
-/** A project in responses: only the fields of the schema, no secrets. */
+/** Returns a project for responses: only the schema's fields, no secrets. */
 export function projectBody(project: ListedProject): ProjectBody {
   const fields: ProjectBody = {
     ...project,

@@ -1,13 +1,13 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
 
-/** @throws ServiceError invalid_request for too many parameters */
+/** @throws ServiceError invalid_request if there are too many parameters */
 export function readQuery(query: string): URLSearchParams {
   if (hasTooManyParameters(query)) throw new ServiceError('invalid_request', tooManyParameters);
   return new URLSearchParams(query);
 }
 
-/** The value of a parameter, or null without one. Adds an error when it is given more than once. */
+/** Returns a parameter's value, or null if it is missing. Adds an error if it is repeated. */
 export function singleParameter(
   parameters: URLSearchParams,
   name: string,

@@ -12,11 +12,14 @@ import { writePortably } from '../../store/upsert.ts';
 import type { Headers } from '../http/request.ts';
 
 const windowSeconds = 60;
-/** A window that ends later was begun by a clock that was ahead; less than another window is tolerated. */
+/**
+ * A window that ends later was started by a clock that is ahead. Tolerates less than another
+ * window.
+ */
 const latestEndMs = 2 * windowSeconds * 1_000;
 const collectionName = 'rateWindows';
 
-/** The state of a key's rate limit after a call. */
+/** A key's rate limit state after a call. */
 interface RateLimitResult {
   /** `RateLimit-*` (IETF draft-ietf-httpapi-ratelimit-headers-06), and `Retry-After` above the limit. */
   readonly headers: Headers;
@@ -25,9 +28,9 @@ interface RateLimitResult {
 }
 
 /**
- * Limits the calls per minute of each valid key, counted in the store for all processes and machines. While the
- * store refuses the write, such as when its disk is full, each process counts for itself: reads are possible then.
- * No call succeeds while the store does not answer.
+ * Limits the calls per minute of each valid key, counted in the store for all processes and
+ * machines. While the store refuses the write, such as when its disk is full, each process counts
+ * alone, because reads still work. No call succeeds while the store does not respond.
  */
 export class RateLimit {
   readonly #db: Db;
@@ -49,7 +52,7 @@ export class RateLimit {
     this.#ofProcess = new RateLimiterMemory(options);
   }
 
-  /** Idempotent; several processes may call it at once. */
+  /** Idempotent; several processes can call it at once. */
   async ensureIndexes(): Promise<void> {
     await this.#db.collection(collectionName).createIndex({ expire: 1 }, { expireAfterSeconds: 0 });
   }
@@ -80,7 +83,7 @@ export class RateLimit {
     }
   }
 
-  /** Ends a window of the future, which would otherwise last until then. */
+  /** Ends a window in the future, which would otherwise last until then. */
   async #endWindow(key: string): Promise<void> {
     const latestEnd = new Date(Date.now() + latestEndMs);
     await this.#db
@@ -97,7 +100,7 @@ export class RateLimit {
   }
 }
 
-/** The limiter rejects with the state of a call above the limit. */
+/** Returns the state of a refused call, which the limiter rejects with. */
 function stateOf(refusal: unknown): RateLimiterRes {
   if (refusal instanceof RateLimiterRes) return refusal;
   throw refusal;
@@ -109,9 +112,9 @@ interface Window {
 }
 
 /**
- * The limiter's collection, with the key as `_id`. The limiter would use a unique index, with which
- * concurrent upserts of a new key deadlock on FerretDB for a second each. The limiter handles duplicate
- * keys, which have the code 11000.
+ * The limiter's collection, with the key as `_id`. The limiter would create a unique index, which
+ * makes concurrent upserts of a new key deadlock on FerretDB for a second each. The limiter handles
+ * duplicate keys, which have the code 11000.
  */
 class WindowCollection {
   readonly #collection: Collection<Window>;

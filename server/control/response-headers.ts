@@ -13,7 +13,7 @@ const integer = (description: string, example: number) => ({
 });
 
 /**
- * The response headers of the OpenAPI document, without those of the connection (RFC 9110, 7.6.1) and
+ * The response headers of the OpenAPI document, excluding connection headers (RFC 9110, 7.6.1) and
  * Content-Type, which OpenAPI derives from the body.
  */
 export const headerComponents = {
@@ -112,7 +112,7 @@ const references = (...names: readonly HeaderName[]): object =>
 const noStore = {
   'Cache-Control': {
     description: 'The response must not be cached.',
-    // Not an enum: ogen makes a type of it for each status, and then does not compile.
+    // Not an enum: ogen would generate a type per status, which does not compile.
     schema: { type: 'string', pattern: '^no-store$' },
     example: 'no-store',
   },
@@ -123,7 +123,7 @@ export const noContentHeaders = {
   ...references('X-Content-Type-Options', 'X-Request-Id'),
 };
 
-/** Headers of other responses without an image. */
+/** Headers of other non-image responses. */
 export const plainHeaders = {
   ...noContentHeaders,
   ...references('Content-Length'),
@@ -136,7 +136,7 @@ export const rateLimitHeaders = references(
   'RateLimit-Reset',
 );
 
-/** Headers of responses that web pages may read. */
+/** Headers of responses that web pages can read. */
 export const readableHeaders = {
   ...plainHeaders,
   ...references('Access-Control-Allow-Origin'),

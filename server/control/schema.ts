@@ -7,43 +7,44 @@ import { maxSourceLength } from '../image/source-url.ts';
 import { bareHostRule, maxHostLength, urlRule } from './hosts-and-urls.ts';
 
 /**
- * `x-rule` states the rule of an `anyOf` or a `pattern` in words. An `anyOf` is inside an `allOf`, because
- * client generators read an `anyOf` next to `properties` as an alternative to the properties.
+ * `x-rule` states the rule of an `anyOf` or a `pattern` in words. An `anyOf` is inside an `allOf`,
+ * because client generators read an `anyOf` next to `properties` as an alternative to the
+ * properties.
  */
 type Extension = { 'x-rule'?: string };
 export type Schema = ExtendedJSONSchema<Extension>;
 
 export type ValueOf<S extends Schema> = FromExtendedSchema<Extension, S>;
 
-/** A schema under a name: bodies are validated with it, and the OpenAPI document contains it. */
+/** A named schema, which validates bodies and is part of the OpenAPI document. */
 export interface NamedSchema<T> {
   readonly name: string;
   readonly schema: object;
   readonly example: T;
-  /** What validates bodies instead: without references, and with rules in words. */
+  /** The schema that validates bodies instead: without references, and with rules in words. */
   readonly validated?: object;
-  /** The schemas that it refers to, by name. */
+  /** Referenced schemas, by name. */
   readonly parts?: Readonly<Record<string, object>>;
-  /** Its values are secrets, which errors do not repeat. */
+  /** Whether its values are secrets, which errors do not repeat. */
   readonly isSecret?: boolean;
 }
 
 export type BodyOf<S> = S extends NamedSchema<infer T> ? T : never;
 
-/** A schema whose values have the type that is derived from it. */
+/** Names a schema, deriving the type of its values. */
 export const named = <const S extends Schema>(
   name: string,
   schema: S,
   example: NoInfer<ValueOf<S>>,
 ): NamedSchema<ValueOf<S>> => ({ name, schema: schema as object, example });
 
-/** A segment of a path in the OpenAPI document. */
+/** A path segment in the OpenAPI document. */
 export interface PathParameter {
   readonly schema: object;
   readonly example: string;
 }
 
-/** Of most paths. */
+/** Part of most paths. */
 export const projectIdParameter = {
   schema: {
     type: 'string',
@@ -53,17 +54,17 @@ export const projectIdParameter = {
   example: 'prj_32gx1acb9wtykf3m',
 } as const satisfies PathParameter;
 
-/** A parameter of the query in the OpenAPI document; the handler reads it. */
+/** A query parameter in the OpenAPI document; the handler reads it. */
 export interface QueryParameter {
   readonly description: string;
   readonly schema: object;
   readonly example: unknown;
 }
 
-/** A reference to a schema of the OpenAPI document. */
+/** Returns a reference to a schema of the OpenAPI document. */
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
-/** The `allOf` of an object that has exactly one of two fields. */
+/** Returns the `allOf` of an object with exactly one of two fields. */
 export const exactlyOneOf = <const A extends string, const B extends string>(one: A, other: B) =>
   [
     {
@@ -73,7 +74,7 @@ export const exactlyOneOf = <const A extends string, const B extends string>(one
     notBoth(one, other),
   ] as const;
 
-/** The part of an `allOf` that forbids a field together with one of others. */
+/** Returns the part of an `allOf` that excludes a field next to certain others. */
 export const notBoth = <const A extends string>(one: A, ...others: readonly string[]) => ({
   not: {
     type: 'object' as const,
@@ -84,7 +85,7 @@ export const notBoth = <const A extends string>(one: A, ...others: readonly stri
   'x-rule': `must not have ${one} with ${others.join(', ')}`,
 });
 
-/** An object with exactly these fields, all of them required. */
+/** Returns an object schema with exactly these fields, all required. */
 export const closed = <const P extends Readonly<Record<string, Schema>>>(properties: P) =>
   ({
     type: 'object',
@@ -103,7 +104,7 @@ export const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
 export const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
 export const fit = { type: 'string', enum: fits } as const;
 export const position = { type: 'string', enum: gravities } as const;
-/** A URL of requests. */
+/** A URL in a request. */
 export const httpUrl = {
   ...uri,
   pattern: httpUrlSource,
@@ -111,12 +112,12 @@ export const httpUrl = {
   maxLength: maxSourceLength,
   'x-rule': urlRule,
 } as const;
-/** Hosts of responses: in canonical form. */
+/** Hosts in responses, in canonical form. */
 export const hosts = {
   type: 'array',
   items: { type: 'string', pattern: canonicalHostPatternSource },
 } as const;
-/** A host of requests: also in upper case, internationalised, with a trailing dot. */
+/** A host in a request, which can be in upper case, internationalised, or end with a dot. */
 export const hostText = {
   type: 'string',
   pattern: hostTextSource,

@@ -12,7 +12,7 @@ import type { SourceLoaders } from '../origins/source-loaders.ts';
 import { requireProject } from '../project-not-found.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 
-/** What the operations work with. */
+/** The services that operations use. */
 export interface Services {
   readonly projects: Projects;
   readonly guard: AddressGuard;
@@ -21,19 +21,19 @@ export interface Services {
   readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
   readonly purges: Pick<Purges, 'hold' | 'confirm' | 'find'>;
   readonly callsPurgeHook: boolean;
-  /** Null when the settings have no secret that signs them. */
+  /** Null if no setting provides the signing secret. */
   readonly callbacks: Pick<Callbacks, 'add' | 'requireRoom'> | null;
   readonly deliveries: Pick<Callbacks, 'latest'>;
   readonly keys: Pick<Keys, 'issue' | 'ofProject' | 'countValid' | 'revoke' | 'delete'>;
   readonly usage: Pick<UsageRecorder, 'days' | 'windows'>;
   readonly keyring: Keyring;
   readonly loaders: Pick<SourceLoaders, 'isOperators'>;
-  /** The operator's folder; null for none. */
+  /** The operator's folder, or null. */
   readonly fonts: string | null;
   readonly baseUrl: string;
-  /** Fetches and decodes a watermark as image requests do; rejects when this fails. */
+  /** Fetches and decodes a watermark like an image request; rejects on failure. */
   readonly checkWatermark: (project: Project, url: URL, signal: AbortSignal) => Promise<void>;
-  /** Called right after every change, also after a deletion. */
+  /** Called right after every change, including deletions. */
   readonly onChange: (project: Project) => void;
 }
 
@@ -46,9 +46,9 @@ export async function findProject(
 }
 
 /**
- * Tells a change, before its response is sent.
+ * Reports a change before sending its response.
  *
- * @param project after the change; null if there is none of this id
+ * @param project after the change, or null if it does not exist
  * @throws ServiceError project_not_found
  */
 export function changed(
@@ -61,7 +61,7 @@ export function changed(
   return found;
 }
 
-/** @param what is not there */
+/** @param what the missing item */
 export function progressNotFound(code: ErrorCode, what: string, id: string): never {
   const message = `The project has no ${what} ${id.slice(0, 40)}, or it is older than a day.`;
   throw new ServiceError(code, message);

@@ -2,9 +2,12 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
 
 const windowMs = 60_000;
-/** Look-ups of unknown keys in a window: more than a client's mistakes, and little load for the store. */
+/**
+ * Maximum look-ups of unknown keys per window: more than a client's mistakes, and little load for
+ * the store.
+ */
 export const maxLookupsPerWindow = 120;
-/** Concurrent look-ups of all clients. */
+/** Maximum concurrent look-ups of all clients. */
 export const maxConcurrentLookups = 128;
 /** Estimated bytes of an entry. */
 const entryBytes = 256;
@@ -12,11 +15,11 @@ const clientsBytes = 2 * 1024 * 1024;
 const unknownBytes = 1024 * 1024;
 
 /**
- * Limits the cost of unknown keys: look-ups of each client, concurrent look-ups, and memory. Counted in
+ * Limits the cost of unknown keys: look-ups per client, concurrent look-ups, and memory. Counts in
  * this process, because the limits protect the store.
  */
 export class UnknownKeys {
-  /** Digests of keys that the store did not have a moment ago. */
+  /** Digests of keys that the store recently lacked. */
   readonly #unknown: LRUCache<string, true>;
   /** Look-ups by client since the start of its window. */
   readonly #clients = new LRUCache<string, { count: number; readonly since: number }>({
@@ -45,7 +48,7 @@ export class UnknownKeys {
   }
 
   /**
-   * Looks up a key that was not valid in this process before. Only unknown keys count.
+   * Looks up a key that this process has not seen as valid. Counts only unknown keys.
    * @param client see `clientNetwork`
    * @throws ServiceError rate_limited
    */
@@ -53,7 +56,7 @@ export class UnknownKeys {
     if (this.#lookups >= maxConcurrentLookups) {
       throw tooMany('Too many API keys are being looked up.', 1);
     }
-    // Counted before the result is known: a client may send many keys at once.
+    // Count before the result arrives, because a client can send many keys at once.
     const counter = this.#counterOf(client);
     this.#lookups += 1;
     counter.count += 1;
@@ -61,7 +64,7 @@ export class UnknownKeys {
     try {
       const start = performance.now();
       result = await lookUp();
-      // Measured from the start of the query: a slow store returns an old state.
+      // Use the start of the query: a slow store returns an old state.
       if (result === null) this.#unknown.set(hash, true, { start });
       return result;
     } finally {

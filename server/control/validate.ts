@@ -14,12 +14,12 @@ const pathOf = ({ instancePath }: { readonly instancePath: string }): string => 
 
 const withoutValue = (message: string): string => message.replace(/, and (?:is|has) .*$/s, '');
 
-/** The errors of a body, such as `name is required`; empty when it is valid. */
+/** Returns a body's errors, such as `name is required`; empty if it is valid. */
 export function validationErrors(
   { schema, validated = schema, isSecret = false }: NamedSchema<unknown>,
   body: unknown,
 ): string[] {
-  // Compiled once: ajv remembers each schema.
+  // ajv compiles each schema once and caches it.
   const validate = ajv.compile(validated);
   if (validate(body)) return [];
   // The operations check hosts completely, with errors that a schema cannot state.
@@ -27,11 +27,11 @@ export function validationErrors(
     ({ keyword, parentSchema }) =>
       !['pattern', 'maxLength'].includes(keyword) || parentSchema?.['x-rule'] !== bareHostRule,
   );
-  // An anyOf is described by its `x-rule`, not by the errors of its branches.
+  // Describe an anyOf by its `x-rule`, not by its branches' errors.
   const anyOfPaths = errors
     .filter((error) => error.keyword === 'anyOf')
     .map((error) => error.schemaPath);
-  // A URL that is no URI does not match the pattern of URLs either.
+  // A URL that is not a URI does not match the URL pattern either.
   const notUris = errors.filter(({ keyword }) => keyword === 'format').map(pathOf);
   const messages = new Set<string>();
   for (const error of errors) {
@@ -39,12 +39,12 @@ export function validationErrors(
     if (anyOfPaths.some((path) => error.schemaPath.startsWith(`${path}/`))) continue;
     const message = errorMessage(error);
     messages.add(isSecret ? withoutValue(message) : message);
-    // A hostile body has thousands.
+    // A hostile body causes thousands.
     if (messages.size === maxErrors) break;
   }
   return [...messages];
 }
 
-/** @throws ServiceError invalid_request with the errors of a body */
+/** @throws ServiceError invalid_request with a body's errors */
 export const requireValid = (schema: NamedSchema<unknown>, body: unknown): void =>
   rejectInvalid(validationErrors(schema, body));

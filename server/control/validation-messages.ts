@@ -3,16 +3,19 @@ import { ServiceError } from '../../contract/errors.ts';
 import { likelyUrl } from '../../contract/likely-url.ts';
 import { nearestName } from '../../contract/suggestion.ts';
 
-/** The most errors of a response; a hostile body can have thousands. */
+/** Maximum errors in a response; a hostile body can cause thousands. */
 export const maxErrors = 20;
 
-/** The most UTF-16 code units of a value and of a name in an error message. */
+/** Maximum UTF-16 code units of a value and of a name in an error message. */
 const maxValue = 100;
 const maxName = 80;
 
 const withoutUserinfo = (text: string): string => text.replace(/\/\/[^/?#]*@/, '//');
 
-/** The beginning of a text for an error message, without userinfo, which may contain a password. */
+/**
+ * Returns the start of a text for an error message, removing userinfo, which might contain a
+ * password.
+ */
 export const excerpt = (text: string): string =>
   withoutUserinfo(text).slice(0, maxValue).toWellFormed();
 
@@ -32,13 +35,13 @@ export const formatNames: Readonly<Record<string, string>> = {
   'date-time': 'a date and time of RFC 3339',
 };
 
-/** The URL that a rejected text probably stands for. */
+/** Returns the URL that a rejected text probably means. */
 function urlHint(value: unknown): string {
   const likely = typeof value === 'string' ? likelyUrl(value) : undefined;
   return likely === undefined ? '' : ` (did you mean ${excerpt(likely)}?)`;
 }
 
-/** A rejected value if it is short, else its type. */
+/** Returns a short rejected value, or the type of a long value. */
 function valueText(value: unknown): string {
   if (Array.isArray(value)) return 'an array';
   if (typeof value === 'object' && value !== null) return 'an object';
@@ -47,7 +50,7 @@ function valueText(value: unknown): string {
   return `"${excerpt(value)}"${withoutUserinfo(value).length > maxValue ? ' …' : ''}`;
 }
 
-/** A rejected value with its type, if values of several types look alike. */
+/** Returns a rejected value with its type, if values of several types look alike. */
 function typedValueText(value: unknown): string {
   if (value === '') return 'an empty string';
   if (typeof value === 'string') return `the string ${valueText(value)}`;
@@ -57,7 +60,7 @@ function typedValueText(value: unknown): string {
 const countText = (count: number, unit: string): string =>
   `${count} ${unit}${count === 1 ? '' : 's'}`;
 
-/** A length as JSON Schema counts it: characters, items or fields. */
+/** Returns a length as JSON Schema counts it: characters, items or fields. */
 function lengthOf(value: unknown): number {
   if (typeof value === 'string') return [...value].length;
   return Array.isArray(value) ? value.length : Object.keys(Object(value)).length;
@@ -72,12 +75,12 @@ const tooLong =
   ({ params, data }) =>
     `must have at most ${countText(params['limit'], unit)}, and has ${lengthOf(data)}`;
 
-/** The rule of a schema in words. */
+/** Returns a schema's rule in words. */
 const rule = ({ parentSchema }: ErrorObject): string | undefined => parentSchema?.['x-rule'];
 
 type Describe = (error: ErrorObject) => string;
 
-/** The message for each JSON Schema keyword of bodies, without its subject: the rule, then the value. */
+/** Messages by JSON Schema keyword, excluding the subject: the rule, then the value. */
 export const keywordMessages: Readonly<Record<string, Describe>> = {
   type: ({ params, data }) => {
     const types: readonly string[] = [params['type']].flat();
@@ -130,7 +133,7 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
   },
 };
 
-/** The subject of an error in JavaScript notation: `sources[0]`, or `the body`. */
+/** Returns an error's subject in JavaScript notation: `sources[0]`, or `the body`. */
 function subjectOf({ instancePath, params }: ErrorObject): string {
   const path = instancePath.replaceAll(/\/(\d+)/g, '[$1]').replaceAll('/', '.');
   const inner = params['missingProperty'] ?? params['additionalProperty'];
@@ -138,7 +141,7 @@ function subjectOf({ instancePath, params }: ErrorObject): string {
   return `${path}${name}`.replace(/^\./, '') || 'the body';
 }
 
-/** An error of ajv in words, such as `maxWidth must be at most 10000, and is 10001`. */
+/** Returns ajv's error in words, such as `maxWidth must be at most 10000, and is 10001`. */
 export function errorMessage(error: ErrorObject): string {
   const describe = Object.hasOwn(keywordMessages, error.keyword)
     ? keywordMessages[error.keyword]
@@ -146,11 +149,14 @@ export function errorMessage(error: ErrorObject): string {
   return `${subjectOf(error)} ${describe?.(error) ?? error.message}`;
 }
 
-/** The error of a request that is not valid. @param reason without a full stop, such as `name is required` */
+/**
+ * Returns the error of an invalid request. @param reason without a full stop, such as `name is
+ * required`
+ */
 export const invalidRequest = (reason: string): ServiceError =>
   new ServiceError('invalid_request', `${reason}.`);
 
-/** @throws ServiceError invalid_request with the first `maxErrors` errors, unless there are none */
+/** @throws ServiceError invalid_request with the first `maxErrors` errors, if there are errors */
 export function rejectInvalid(errors: readonly string[]): void {
   if (errors.length > 0) throw invalidRequest(errors.slice(0, maxErrors).join('; '));
 }

@@ -57,16 +57,19 @@ async function addHost(services: Services, id: string, text: string) {
   return changed(services, id, await services.projects.addHost(id, result.host, check));
 }
 
-/** Also of hosts that could not be added now: the rules may have changed. @throws ServiceError invalid_request */
+/**
+ * Accepts hosts that could not be added any longer: the rules might have changed. @throws
+ * ServiceError invalid_request
+ */
 function readRemovedHost(query: string, body: BodyOf<typeof domainInput> | null): string {
   const errors: string[] = [];
-  // A repeated name is rejected like one in the body, which parsers read differently.
+  // Reject a repeated name, which parsers read differently, like in the body.
   const named = singleParameter(new URLSearchParams(query), 'host', errors);
   rejectInvalid(errors);
   const texts = [named ?? [], body?.host ?? []].flat();
   const [removed, ...others] = texts.map(readHostPattern);
   if (removed === undefined) throw invalidRequest('host is required, in the query or in the body');
-  // The query takes precedence; the body must be valid nevertheless.
+  // The query takes precedence, but the body must be valid.
   if (removed === null || others.includes(null)) {
     const invalid = texts.find((text) => readHostPattern(text) === null) ?? '';
     throw invalidRequest(`host ${bareHostError(invalid)}`);

@@ -89,12 +89,12 @@ export const hosts = new NamedParts<HostInput, Host, 'baseUrl'>({
   },
   set: async (services, projectId, name, { base = null, urls = 'native' }, check) => {
     const { projects } = services;
-    // Before the host is claimed, which a refused change would leave behind.
+    // Check before claiming the host: a refused change would leave the claim behind.
     check(await findProject(services, projectId));
     await claim(projects, projectId, name);
     const set = { host: name, base, urls, updatedAt: new Date() };
     const stored = await projects.setDeliveryHost(projectId, set, check);
-    // A deletion at the same time has released it.
+    // A simultaneous deletion has released the host.
     if (stored !== null) await claim(projects, projectId, name);
     return stored;
   },

@@ -6,7 +6,7 @@ import { type BodyOf, closed, named } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
-/** Valid keys of a project. */
+/** Maximum valid keys per project. */
 const maxKeys = 100;
 
 const keyId = {
@@ -86,8 +86,8 @@ const bodyOf = ({ _id, name, access, createdAt, revokedAt }: ApiKey): BodyOf<typ
 const idOf = ({ id }: BodyOf<typeof key>): string => id;
 
 /**
- * The keys of one project. They need a key for all projects: with the key of the project itself a thief could make
- * another one, which stays valid when the stolen key is revoked.
+ * A project's keys. Managing them requires a key for all projects: with the project's own key, a
+ * thief could create another key that outlives the stolen key's revocation.
  */
 export const keyOperations = {
   listProjectKeys: operation({
@@ -117,7 +117,8 @@ export const keyOperations = {
       const { _id, orgId } = await findProject({ projects }, projectId);
       const { name, access = 'write' } = input;
       const { key, secret } = await keys.issue({ name, orgId, projectId: _id, access });
-      // Afterwards, because other processes may create keys too, or delete the project with its keys.
+      // Count afterwards, because other processes might create keys too, or delete the project with
+      // its keys.
       try {
         await findProject({ projects }, projectId);
         if ((await keys.countValid(_id)) > maxKeys) {

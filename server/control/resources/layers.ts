@@ -23,10 +23,10 @@ import { exactlyOneOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
-/** Maximum length as JSON: all layers of a project are in memory with it. */
+/** Maximum length as JSON: each project holds all its layers in memory. */
 const maxCharacters = 4_096;
 
-/** The schema of a kind's fields as JSON values. */
+/** Returns the schema of a kind's fields as JSON values. */
 function fieldsSchema(kind: LayerKind, schemaOf: (field: LayerField<unknown>) => object) {
   const fields = Object.entries(fieldsOfKind(kind));
   return {
@@ -41,7 +41,7 @@ function fieldsSchema(kind: LayerKind, schemaOf: (field: LayerField<unknown>) =>
   } as const;
 }
 
-/** A field's schema with its rule in words, for error messages. */
+/** Returns a field's schema with its rule in words, for error messages. */
 const ruledField = ({ schema, accepts }: LayerField<unknown>): object => ({
   ...schema,
   'x-rule': `must be ${accepts}`,
@@ -128,7 +128,7 @@ export const layerOperations = {
   ),
 };
 
-/** The errors that the schema does not find, in words. */
+/** Returns, in words, the errors that the schema cannot find. */
 function layerErrors(layer: StoredLayer): string[] {
   return layerKinds.flatMap((kind) => fieldErrors(kind, layer[kind] ?? {}));
 }
@@ -144,7 +144,9 @@ function fieldErrors(kind: LayerKind, given: LayerFields): string[] {
   });
 }
 
-/** By the operator's folder: its fonts are fixed from the start, and WOFF2 takes time to unpack. */
+/**
+ * By the operator's folder: fonts do not change after the start, and WOFF2 takes time to unpack.
+ */
 const knownFamilies = new Map<string, readonly FontFamily[]>();
 
 async function familiesOf(folder: string | null): Promise<readonly FontFamily[]> {
@@ -154,7 +156,7 @@ async function familiesOf(folder: string | null): Promise<readonly FontFamily[]>
   return families;
 }
 
-/** @throws ServiceError invalid_request for a family that is not there */
+/** @throws ServiceError invalid_request if the family is missing */
 async function checkFont(family: PresetValue | undefined, folder: string | null): Promise<void> {
   if (family === undefined || family === packagedFamily.name) return;
   const names = (await familiesOf(folder)).map(({ name }) => name);

@@ -24,7 +24,10 @@ import { invalidRequest } from '../validation-messages.ts';
 
 const hostRule = 'must be a host name without wildcard, with an optional port';
 
-/** Of a bucket. One with a line break, which is easily pasted too, could not be sent. */
+/**
+ * A bucket's credential. It excludes line breaks, which are easily pasted too, but could not be
+ * sent.
+ */
 const credential = {
   type: 'string',
   minLength: 1,
@@ -66,8 +69,8 @@ const origin = named(
 );
 
 /**
- * @param header the schema of a header's value, beside its type
- * @param location the schema of a bucket's location, beside its type
+ * @param header the schema of a header's value, next to its type
+ * @param location the schema of a bucket's location, next to its type
  */
 const inputSchema = (headers: object, header: object, location: object) =>
   ({
@@ -202,7 +205,7 @@ function readHost(text: string): string {
   return host;
 }
 
-/** Parses a location, and refuses endpoints from which a project could not fetch a source either. */
+/** Parses a location, and refuses endpoints that the project could not fetch sources from. */
 function readLocation(text: string, guard: AddressGuard): S3Location {
   let location: S3Location;
   try {

@@ -15,13 +15,13 @@ import { partNameSchema, requirePartName } from '../part-names.ts';
 import { type NamedSchema, ref } from '../schema.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
-/** The parameters of presets: all except the one that names a preset. */
+/** Preset parameters: all except the parameter that names a preset. */
 const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
 
-/** Maximum length as JSON: all presets of a project are in memory with it. */
+/** Maximum length as JSON: each project holds all its presets in memory. */
 const maxCharacters = 1_024;
 
-/** The schema of a preset's parameters as JSON values. */
+/** Returns the schema of a preset's parameters as JSON values. */
 const parametersSchema = (schemaOf: (name: ParameterName) => object) =>
   ({
     type: 'object',
@@ -101,7 +101,7 @@ export const presetOperations = {
   ),
 };
 
-/** The errors that the schema does not find, in words. */
+/** Returns, in words, the errors that the schema cannot find. */
 function presetErrors(preset: PresetParameters): string[] {
   if (JSON.stringify(preset).length > maxCharacters) {
     return [`parameters must have at most ${maxCharacters} characters as JSON`];

@@ -6,10 +6,10 @@ import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
 import { textOf } from '../../image/values.ts';
 import { parameterErrors, parameterFields } from '../image-schemas.ts';
 
-/** Maximum length of all variants as JSON: each job of the request has them. */
+/** Maximum length of all variants as JSON, because each job of the request contains them. */
 export const maxVariantCharacters = 8_192;
 
-/** The schema of a variant: the parameters of an image URL as JSON values. */
+/** Returns a variant's schema: image URL parameters as JSON values. */
 export const prewarmVariantSchema = (schemaOf: (name: ParameterName) => object) =>
   ({
     type: 'object',
@@ -21,10 +21,10 @@ export const prewarmVariantSchema = (schemaOf: (name: ParameterName) => object) 
     additionalProperties: false,
   }) as const;
 
-/** The fields of a prewarm request that variants replace. */
+/** Prewarm request fields that variants replace. */
 export const replacedByVariants = ['widths', 'formats', 'quality', 'fit', 'dpr'] as const;
 
-/** The errors in the variants of a request that the schema does not find, in words. */
+/** Returns, in words, the errors in variants that the schema cannot find. */
 export function variantErrors(variants: readonly PresetParameters[]): string[] {
   if (JSON.stringify(variants).length > maxVariantCharacters) {
     return [`variants must have at most ${maxVariantCharacters} characters as JSON`];
@@ -33,7 +33,7 @@ export function variantErrors(variants: readonly PresetParameters[]): string[] {
 }
 
 /**
- * The errors of a variant without errors in its values, with those of its preset.
+ * Returns the errors of a variant with valid values, including its preset's.
  * @param urlError the rule that a URL breaks, or null
  * @throws ServiceError preset_not_found, layer_not_found
  */
@@ -52,7 +52,7 @@ export function optionErrors(
   ];
 }
 
-/** The part of the query of a variant's URL that has its parameters, equal for equal ones. */
+/** Returns the parameters of a variant's URL as a query, the same for equal parameters. */
 export function variantQuery(variant: PresetParameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(variant)) query.set(name, textOf(value));

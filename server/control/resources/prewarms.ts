@@ -36,7 +36,7 @@ import {
   variantQuery,
 } from './prewarm-variants.ts';
 
-/** The most variants of a request. */
+/** Maximum variants per request. */
 export const maxVariants = 50;
 
 const inputSchema = {
@@ -107,7 +107,7 @@ const inputSchema = {
 
 export type PrewarmInput = ValueOf<typeof inputSchema>;
 
-/** @param variant the schema of a variant, or a reference to it */
+/** @param variant a variant's schema, or a reference to it */
 function schemaWith(variant: object): object {
   const { properties, ...schema } = inputSchema;
   const variants = { ...properties.variants, items: variant };
@@ -235,9 +235,9 @@ export async function findPrewarm(
 }
 
 /**
- * Queues a prewarm job for each source of a request, or none if any source is invalid or too many jobs
- * would wait.
- * @returns the id by which to ask for its progress, and the response
+ * Queues one prewarm job per source, or no jobs if any source is invalid or too many jobs would
+ * wait.
+ * @returns the id for querying the progress, and the response
  * @throws ServiceError invalid_request naming every invalid source and variant; preset_not_found;
  *   layer_not_found; prewarm_queue_full
  */
@@ -267,7 +267,7 @@ export async function queuePrewarm(
   rejectInvalid(errors);
   const addCallback = await readCallback(input.callbackUrl, 'prewarm', project._id, services);
 
-  // Sorted, because the queue compares the data of jobs to find duplicates.
+  // Sort, because the queue compares job data to find duplicates.
   const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
   const formats = [...new Set(input.formats ?? ['auto'])].sort();
   const { quality = null, fit = null, dpr = null } = input;
@@ -298,7 +298,9 @@ export async function queuePrewarm(
   return { id, receipt: { accepted: true, sourceCount, variantCount } };
 }
 
-/** The rule that a source breaks, or null; the same checks in the same order as the image endpoint. */
+/**
+ * Returns the rule that a source breaks, or null, by the image endpoint's checks in the same order.
+ */
 function sourceError(source: URL | null, project: Project, guard: AddressGuard): string | null {
   if (source === null) return urlRule;
   const { hostname } = source;

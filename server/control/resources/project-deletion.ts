@@ -15,8 +15,9 @@ export function readForce(query: string): boolean {
 }
 
 /**
- * Deletes a project by one update of its document. What other collections have of it is deleted afterwards: when this
- * is interrupted, or another process still writes some of it, the primaries delete it (`server/cluster/sweep.ts`).
+ * Deletes a project by one update of its document, and then its data in other collections. After an
+ * interruption, or if another process writes more of its data, the primaries delete the rest
+ * (`server/cluster/sweep.ts`).
  *
  * @throws ServiceError project_not_found, prewarm_in_progress
  */

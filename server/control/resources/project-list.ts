@@ -6,19 +6,19 @@ import { type ProjectBody, projectBody } from '../project-body.ts';
 import type { Services } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
-/** Bounded, because a whole list is in memory. */
+/** Bounded, because memory holds the whole list. */
 const maxListBytes = 16_000_000;
-/** A page ends early with the project that exceeds it: the hosts of a project may take 250 KB. */
+/** A page ends early with the project that exceeds this size: a project's hosts can take 250 KB. */
 const maxPageBytes = 2_000_000;
-/** Read at once for a page, of which they may be the most. */
+/** Maximum projects to read at once for a page. */
 const maxReadProjects = 50;
 const tooManyProjects =
   'the projects are too many for one response: request pages, such as ?limit=100, and follow the Link header';
 
 /**
- * One after the other, so that the projects of few are in memory. A slow client does not keep the others waiting:
- * responses that are being sent are not counted, and only the rate limit of the keys and the limit of connections
- * bound them.
+ * Runs requests for whole lists one at a time, so that memory holds the projects of few requests. A
+ * slow client does not delay the others: responses being sent are not counted, and only the keys'
+ * rate limit and the connection limit bound them.
  */
 const wholeLists = new Semaphore(1);
 /** Few at a time for the same reason. They do not wait for whole lists, which take longer. */
@@ -27,10 +27,10 @@ const pages = new Semaphore(2);
 type Stored = Pick<Services, 'projects'>;
 
 /**
- * The projects that a key can access.
- * @param page in the order of the ids; null for all of them
+ * Returns the projects that a key can access.
+ * @param page by id; null for all projects
  * @param signal aborts when the client disconnects
- * @throws ServiceError invalid_request for too many projects
+ * @throws ServiceError invalid_request if there are too many projects
  */
 export async function listProjects(
   { projects }: Stored,
@@ -67,7 +67,7 @@ async function readPage(
   const texts: string[] = [];
   let bytes = 0;
   let last = cursor;
-  // One more, which tells that there is a next page.
+  // Read one more project, to detect a next page.
   const bounds = { after: cursor, limit: Math.min(limit + 1, maxReadProjects) };
   for await (const read of projects.pages(organisation, bounds)) {
     signal.throwIfAborted();

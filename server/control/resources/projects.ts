@@ -134,7 +134,7 @@ export function requireRoom({ allowedOrigins }: Project, host: string): void {
   }
 }
 
-/** The host of a site, or what is wrong with its address. */
+/** Returns a site's host, or the error in its address. */
 function readSite(
   text: string,
   guard: AddressGuard,
@@ -146,7 +146,7 @@ function readSite(
   return 'error' in result ? { error: `the host of origin ${result.error}` } : result;
 }
 
-/** Returns the hosts that a new project allows. @throws ServiceError invalid_request */
+/** Returns a new project's allowed hosts. @throws ServiceError invalid_request */
 export function projectHosts(
   { origin, allowedOrigins = [] }: BodyOf<typeof createProjectInput>,
   guard: AddressGuard,

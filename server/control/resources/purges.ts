@@ -112,8 +112,8 @@ export const purgeOperations = {
 };
 
 /**
- * Purges the images of sources of a project, or all of its images.
- * @returns the id by which to ask for its progress, and the number of sources; 0 for all images
+ * Purges the images of sources, or all images of a project.
+ * @returns the id for querying the progress, and the number of sources, 0 for all images
  */
 export async function purgeImages(
   services: PurgeServices & Pick<Services, 'guard' | 'callbacks'>,
@@ -148,11 +148,11 @@ export async function purgeImages(
 type PurgeServices = Pick<Services, 'projects' | 'purges' | 'callsPurgeHook' | 'onChange'>;
 
 /**
- * Makes a change of a project that purges images, and tells the CDN. After the change, the purge is in effect, and what
- * follows must not fail.
+ * Makes a change that purges a project's images, and notifies the CDN. After the change the purge
+ * is in effect, so the following steps must not fail.
  *
- * @param cdnTags of the purged sources; null for all images
- * @returns the id of the purge
+ * @param cdnTags tags of the purged sources; null for all images
+ * @returns the purge id
  * @throws ServiceError project_not_found
  */
 export async function purgeWith(
@@ -166,7 +166,7 @@ export async function purgeWith(
   const job = { projectId, tags: cdnTags ?? [ofProject] };
   const hook = callsPurgeHook ? await purges.hold(job, ofProject) : null;
   const id = String(changed(services, projectId, await change()).revision);
-  // If this fails, the hook is called later.
+  // If this fails, the hook runs later.
   const confirmed = purges.confirm(id, { projectId, sourceCount: cdnTags?.length ?? 0, hook });
   await confirmed.catch(() => {});
   return id;

@@ -123,7 +123,9 @@ export async function updateSettings(
   return changed(services, id, await services.projects.updateSettings(id, settings));
 }
 
-/** Rejects a watermark that would be missing on all images; the current one is not fetched again. */
+/**
+ * Rejects a watermark that would fail on every image. Does not fetch the current watermark again.
+ */
 async function checkWatermark(
   services: Pick<Services, 'projects' | 'guard' | 'checkWatermark'>,
   id: string,

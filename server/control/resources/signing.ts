@@ -114,7 +114,7 @@ function bodyOf(project: Project): BodyOf<typeof signing> {
   return { required, ttlSeconds, secretCount: signingSecrets(project).length };
 }
 
-/** @throws ServiceError invalid_request for a URL whose source the project does not allow */
+/** @throws ServiceError invalid_request if the project does not allow the URL's source */
 function signOrRefuse(url: string, options: SignUrlOptions): string | null {
   try {
     return signImageUrl(url, options);
@@ -125,7 +125,10 @@ function signOrRefuse(url: string, options: SignUrlOptions): string | null {
   }
 }
 
-/** They need a key for all projects: who has a secret can make images of every size and source of the project. */
+/**
+ * Signing requires a key for all projects: the secret gives access to every size and source of the
+ * project.
+ */
 export const signingOperations = {
   getProjectSigning: operation({
     method: 'GET',

@@ -14,7 +14,7 @@ const kindSchema = {
   description: 'The service whose URLs are signed with the secret: a value of `urls` of hosts.',
 } as const;
 
-/** Line breaks, which are easily pasted too, would be part of it. */
+/** Excludes line breaks, which are easily pasted too, and would become part of the secret. */
 const secretText = {
   type: 'string',
   minLength: 1,
@@ -107,7 +107,9 @@ export const urlSecrets = new NamedParts<UrlSecretInput, Secret>({
   find: secretBody,
 });
 
-/** They need a key for all projects: who has a secret can make images of every size and source of the project. */
+/**
+ * Requires a key for all projects: the secret gives access to every size and source of the project.
+ */
 const scope = 'all-projects';
 export const urlSecretOperations = {
   listProjectUrlSecrets: {

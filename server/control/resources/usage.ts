@@ -124,7 +124,7 @@ export const usageOperations = {
 };
 
 /**
- * The days and the format of a request for usage; without dates the last 30 days.
+ * Returns the requested days and format, by default the last 30 days.
  *
  * @param now Unix ms
  * @throws ServiceError invalid_request
@@ -158,7 +158,7 @@ function readUsageQuery(query: string, accept: string, now: number): UsageQuery 
   };
 }
 
-/** Milliseconds in seconds, rounded to a millisecond. */
+/** Converts milliseconds to seconds, rounded to a millisecond. */
 function inSeconds(ms: number): number {
   return Math.round(ms) / 1_000;
 }
@@ -193,14 +193,14 @@ function usageBody({ from, to }: Days, days: readonly UsageOfDay[]): Usage {
   };
 }
 
-/** A header and a row for each day. */
+/** Returns a header and one row per day. */
 function usageCsv({ days }: Usage): Csv {
   const rows = days.map((day) => fieldsOf(day));
   const header = rows[0]?.map(([name]) => name) ?? [];
   return new Csv([header, ...rows.map((row) => row.map(([, value]) => value))]);
 }
 
-/** The fields of an object and of nested objects, with names such as `hits.memory`. */
+/** Returns the fields of nested objects, with names such as `hits.memory`. */
 function fieldsOf(object: object, prefix = ''): (readonly [string, string | number])[] {
   return Object.entries(object).flatMap(([name, value]) =>
     typeof value === 'object'
