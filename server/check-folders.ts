@@ -5,7 +5,7 @@ import { FontError } from '../pool/rendering/text/font-file.ts';
 import { fontFamilies } from '../pool/rendering/text/fonts.ts';
 import { codeOf } from '../pool/source/fetch-errors.ts';
 
-/** The reason why the folder of an origin cannot be read; null if all can. */
+/** Returns why an origin's folder is unreadable, or null if all folders are readable. */
 export async function originFolderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
   for (const { host, target } of entries) {
     if (target.kind !== 'folder') continue;
@@ -28,7 +28,7 @@ async function failureOf(folder: string): Promise<string | null> {
   }
 }
 
-/** The reason why the operator's fonts cannot be used; null if all can. */
+/** Returns why the operator's fonts are unusable, or null if all are usable. */
 export async function fontFolderFailure(folder: string | null): Promise<string | null> {
   if (folder === null) return null;
   try {

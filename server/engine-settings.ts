@@ -2,7 +2,7 @@ import { join, resolve } from 'node:path';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import type { EngineSettings } from '../pool/settings.ts';
 
-/** The settings of one front end's image engine. */
+/** Returns the settings of a front end's image engine. */
 export function engineSettings(settings: Settings): EngineSettings {
   const { processes, baseUrl, internalUrl, diskCacheBytes, dataDir } = settings;
   const { port, workerPort, opsPort } = settings;

@@ -30,14 +30,14 @@ import { likelyPaths, routes, routingByHost } from './routes.ts';
 import type { Tracing } from './telemetry/otlp.ts';
 import type { UsageRecorder } from './usage/usage.ts';
 
-/** What the requests of a front end need. */
+/** The parts that serve a front end's requests. */
 interface FrontEndParts {
   readonly settings: Settings;
   readonly log: Logger;
   readonly tracing: Tracing | null;
   readonly metrics: FrontEndMetrics;
   readonly store: Store;
-  /** False while the store is known to be unavailable, or is not prepared. */
+  /** False while the store is considered unavailable, or is unprepared. */
   readonly storeAvailable: () => boolean;
   readonly engine: Engine;
   readonly projects: ProjectCache;
@@ -48,16 +48,19 @@ interface FrontEndParts {
   readonly hosts: RequestHosts;
   readonly webConsole: WebConsole | null;
   readonly readiness: () => Readiness;
-  /** The latest stats of the whole machine. */
+  /** The machine's latest stats. */
   readonly machine: () => MachineStats;
   /** Whether the whole service is stopping. */
   readonly draining: () => boolean;
 }
 
-/** Routes whose requests are traced; monitors request the others again and again. */
+/** Traced routes. Monitors request the other routes all the time. */
 const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
 
-/** The HTTP app of a front end. Logs requests without their query, which may contain a signature. */
+/**
+ * Creates a front end's HTTP app. Logs requests without their query, which might contain a
+ * signature.
+ */
 export function createApp(parts: FrontEndParts): App {
   const { settings, log, tracing, metrics, store, webConsole } = parts;
   const { crossSite, baseUrl, ownHostOnly } = settings;
@@ -80,7 +83,7 @@ export function createApp(parts: FrontEndParts): App {
     {
       errorResponse: (failure, request) =>
         webConsole?.errorPage(failure, request) ?? errorResponse(failure),
-      // It may be of an image, such as one whose URL is too long.
+      // The request might be for an image, for example with a too long URL.
       unreadableErrorHeaders: crossSite ? imageErrorHeaders : null,
       onError,
       likelyPaths,

@@ -8,11 +8,11 @@ import { createFrontEnd } from './front-end.ts';
 const settings = settingsOrExit();
 const log = createLogger(settings, 'front-end');
 
-// The primary ends the front ends, also when a terminal or a service manager signals the whole group.
+// The primary ends the front ends, even if a terminal or a service manager signals the whole group.
 for (const signal of ['SIGINT', 'SIGHUP', 'SIGTERM']) process.on(signal, () => {});
 /**
- * A front end without its primary ends at once. The normal exit, which node:cluster would make, waits for
- * threads, and a thread inside native code may never end.
+ * Ends a front end at once if its primary has ended. A normal exit, as in node:cluster, waits for
+ * threads, and a thread inside native code might never end.
  */
 const endOrphaned = (): void => void process.kill(process.pid, 'SIGKILL');
 process.prependListener('disconnect', endOrphaned);

@@ -22,7 +22,7 @@ export class FrontEndMetrics {
   readonly requests = new RequestMetrics(this.registry);
   readonly #process = new ProcessMetrics(this.registry, 'front_end');
 
-  /** Call it for every command that the store has answered or failed. */
+  /** Call it for every completed or failed store command. */
   readonly onCommand: OnCommand = (command, ms, ok) =>
     this.registry.histogram('storeLatency', command, ok ? 'ok' : 'error').observe(ms / 1_000);
 
@@ -31,7 +31,7 @@ export class FrontEndMetrics {
     this.registry.set('info', 1, version, process.version, httpServer);
   }
 
-  /** All metrics. Call it every second. */
+  /** Returns all metrics. Call it every second. */
   snapshot(figures: FrontEndFigures): Promise<MetricsSnapshot> {
     this.requests.collect();
     this.#process.collect();

@@ -39,11 +39,11 @@ import { UsageRecorder } from './usage/usage.ts';
 
 const reportEveryMs = 1_000;
 const compareProjectsEveryMs = 1_000;
-/** A store that has not answered a new process within this time counts as unavailable. */
+/** A store that does not respond to a new process within this time counts as unavailable. */
 const storeWithinMs = 500;
 /** Time for requests in progress during a drain; the primary kills the process a little later. */
 const drainWithinMs = 30_000;
-/** Delay before the console's files are read, soon enough to be those of this build. */
+/** Delay before reading the console's files, soon enough that they belong to this build. */
 const consoleAfterMs = 1_000;
 /** Time to finish writing files and to close connections after a drain. */
 const closeWithinMs = 2_000;
@@ -78,16 +78,18 @@ class FrontEnd {
   readonly #app: App;
   readonly #onConnections: (connections: Connections) => void;
   #machine: MachineStats;
-  /** Whether the store has answered. */
+  /** Whether the store has responded. */
   #connected = false;
-  /** Whether the store has its indexes and the root key. */
+  /** Whether the store contains its indexes and the root key. */
   #storePrepared = false;
   #onStorePrepared = (): void => {};
   readonly #prepared = new Promise<void>((resolve) => {
     this.#onStorePrepared = resolve;
   });
   #draining = false;
-  /** Whether the whole service is stopping; a front end that is replaced drains without it. */
+  /**
+   * Whether the whole service is stopping. Replacing a front end drains it without setting this.
+   */
   #serviceStops = false;
   #onDrained = (): void => {};
   readonly drained = new Promise<void>((resolve) => {
@@ -111,7 +113,7 @@ class FrontEnd {
       diskMaxBytes: settings.diskCacheBytes,
       diskFull: false,
     };
-    // The connection notices the first outage, the comparisons of projects the later ones.
+    // The connection notices the first outage, project comparisons the later outages.
     const logOutage = logOutages(log);
     this.#store = connectStore(
       storeUrl,
@@ -201,7 +203,7 @@ class FrontEnd {
     this.#onConnections = logClosedConnections(log);
   }
 
-  /** Listens after the store has answered or counts as unavailable, and reports it to the primary. */
+  /** Listens when the store has responded or counts as unavailable, and reports to the primary. */
   async start(): Promise<void> {
     const { httpEngine, host, port, trustedProxies } = this.#settings;
     this.#channel.receive((message) => this.#receive(message));
@@ -255,7 +257,7 @@ class FrontEnd {
 
   readonly #storeAvailable = (): boolean => this.#storePrepared && !this.#projects.isStoreDown;
 
-  /** Sends the primary this process's figures. */
+  /** Sends this process's figures to the primary. */
   async #report(): Promise<void> {
     const stats = this.#engine.stats();
     const metrics = await this.#metrics.snapshot({
@@ -274,8 +276,9 @@ class FrontEnd {
   }
 
   /**
-   * Resolves when the store has answered or counts as unavailable. Earlier requests would wait for it: known
-   * projects may be out of date, so they are served only without the store.
+   * Resolves when the store has responded or counts as unavailable. Earlier requests would wait for
+   * the store: known projects can be out of date, so they are served only if the store is
+   * unavailable.
    */
   async #awaitStore(): Promise<void> {
     const polled = this.#store.established().then(async () => {
@@ -285,7 +288,7 @@ class FrontEnd {
     });
     void Promise.all([polled, this.#prepared]).then(
       () => this.#channel.send({ type: 'store-reached' }),
-      // Closed before.
+      // Closed early.
       () => {},
     );
     const answered = polled.catch(() => false);

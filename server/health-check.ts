@@ -3,10 +3,11 @@ import { listenerUrl } from '../contract/settings/listeners.ts';
 import { settingsOrExit } from '../contract/settings/load.ts';
 
 /**
- * `node dist/server/health-check.js [worker] [--wait]`: exits with 0 when the service of this machine takes
- * requests, or the worker answers, for containers and service managers. The state of the store does not count:
- * restarting a container that still serves images does not repair the store. `--wait` repeats it for a minute,
- * or until the process of the variable MAINPID, which systemd sets to that of the service, has ended.
+ * `node dist/server/health-check.js [worker] [--wait]`, for containers and service managers: exits
+ * with 0 if this machine's service takes requests, or the worker responds. Ignores the store's
+ * state: restarting a container that still serves images does not repair the store. `--wait`
+ * repeats the check for a minute, or until the process in the variable MAINPID ends, which systemd
+ * sets to the service's process.
  */
 
 const withinMs = 4_000;
@@ -20,7 +21,7 @@ const url = options.includes('worker')
   ? `${listenerUrl(workerHost, workerPort)}/health/live`
   : `${listenerUrl(host, port)}/api/ready`;
 
-/** Resolves with what is wrong, or null. */
+/** Resolves with the problem, or null. */
 const check = (): Promise<string | null> =>
   fetch(url, { signal: AbortSignal.timeout(withinMs) }).then(
     async (response) =>
@@ -39,7 +40,7 @@ function mainProcessEnded(): boolean {
   }
 }
 
-// Bundles have no await of a module.
+// Bundles cannot await at the top level.
 async function main(): Promise<void> {
   const until = performance.now() + (options.includes('--wait') ? waitMs : 0);
   let problem = await check();

@@ -7,12 +7,12 @@ import { jsonHeaders, readableAnywhere } from './http/headers.ts';
 import type { HttpRequest } from './http/request.ts';
 import type { ProjectCache } from './project-cache.ts';
 
-/** A database that does not answer in this time is unavailable. */
+/** A database that does not respond within this time is unavailable. */
 const databaseWithinMs = 1_500;
-/** Interval of the pings: monitors may call ten times a second. */
+/** Minimum interval of the pings: monitors might call ten times a second. */
 const databaseEveryMs = 500;
 const queueEveryMs = 1_000;
-/** The queue is backlogged when a runnable job has waited for longer than this. */
+/** The queue is backlogged when a runnable job has waited longer than this. */
 const backlogAfterMs = 60_000;
 
 interface DatabaseCheck {
@@ -37,12 +37,12 @@ export interface HealthEnvironment {
   readonly findWorker: () => Promise<WorkerState>;
   /** The current stats of this process. */
   readonly stats: () => FrontEndStats;
-  /** The latest stats of the whole machine. */
+  /** The machine's latest stats. */
   readonly machine: () => MachineStats;
   readonly draining: () => boolean;
-  /** The formats of sources that this installation reads. */
+  /** The source formats that this installation reads. */
   readonly sourceFormats: readonly string[];
-  /** Time limit of a transform; a pool without a finished one for longer is stuck. */
+  /** Time limit of a transform. A pool that completes no transform for longer is stuck. */
   readonly transformTimeoutMs: number;
 }
 
@@ -63,7 +63,7 @@ export class Health {
       : [{ ok: false, latencyMs: 0 }, unknownQueue];
     const { diskBytes, diskMaxBytes, diskFull } = this.#environment.machine();
     const frontEnds = this.#frontEnds();
-    /** The sum over the machine's front ends. */
+    /** Sums a figure over the machine's front ends. */
     const total = (figure: (stats: FrontEndStats) => number): number =>
       frontEnds.reduce((sum, stats) => sum + figure(stats), 0);
     const queued = total(({ transforms }) => transforms.queued);
@@ -178,14 +178,16 @@ export class Health {
     return { ok, latencyMs: Math.round(performance.now() - startedAt) };
   }
 
-  /** The figures of all front ends; those of this process are current, the others up to a second old. */
+  /**
+   * Returns all front ends' figures: current for this process, up to a second old for the others.
+   */
   #frontEnds(): readonly FrontEndStats[] {
     const { machine, stats } = this.#environment;
     return Object.values({ ...machine().frontEnds, [process.pid]: stats() });
   }
 }
 
-/** Repeats a check at most once in an interval; the calls in between share its result. */
+/** Repeats a check at most once per interval; calls in between share its result. */
 function throttle<T>(intervalMs: number, check: () => Promise<T>): () => Promise<T> {
   let last: { readonly startedAt: number; readonly result: Promise<T> } | null = null;
   return () => {

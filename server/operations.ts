@@ -10,9 +10,9 @@ import { defaultTimeouts, NodeServer } from './http/node-server.ts';
 import type { HttpApp } from './http/server.ts';
 import { expositionType } from './telemetry/registry.ts';
 
-/** Longer than the interval of scrapers, which keep their connections. */
+/** Longer than a scraper's interval, because scrapers keep their connections. */
 const timeouts = { ...defaultTimeouts, keepAliveTimeout: 60_000 };
-/** More than scrapers have. The process needs descriptors for the store and the front ends. */
+/** More than scrapers use. The process needs descriptors for the store and the front ends. */
 const maxConnections = 100;
 
 /** The operations listener of the service, which serves `/metrics`. */
@@ -45,9 +45,9 @@ function operationsApp(listensOn: string, metrics: () => Promise<string>): App {
 }
 
 /**
- * Starts the operations listener. A port in use that nobody chose is not an error: Prometheus itself has the default
- * one, and `--port` moves it to a port that any program may have.
- * @throws the error of listening at a configured port or address
+ * Starts the operations listener. Only a configured port must be free: the default belongs to
+ * Prometheus itself, and `--port` can move it to any program's port.
+ * @throws the listening error of a configured port or address
  */
 export async function startOperations(
   settings: Pick<Settings, 'opsPort' | 'opsHost' | 'port' | 'workerPort'>,
@@ -58,7 +58,7 @@ export async function startOperations(
   if (opsPort === 0) return;
   const port = opsPort ?? defaultOpsPort;
   try {
-    // This service's other listeners may not listen yet.
+    // This service's other listeners might not listen yet.
     if (port === settings.port || port === settings.workerPort) throw portInUse;
     await freePort({ host, port });
     const start = (app: HttpApp) => new NodeServer(app, new Connections(maxConnections), timeouts);

@@ -13,7 +13,8 @@ import { RateLimit } from './control/rate-limit.ts';
 import type { Shutdown } from './shutdown.ts';
 
 /**
- * Opens the store as its owner, without waiting for it. A permanent error ends the process.
+ * Opens the store as its owner, without waiting until it is available. A permanent error ends the
+ * process.
  */
 export async function openOwnStore(
   settings: Settings,
@@ -35,9 +36,9 @@ export async function openOwnStore(
 }
 
 /**
- * Waits until the store is available, and prepares it for the front ends. A permanent error ends the
- * process.
- * @returns the new key of a store without keys, else null
+ * Waits until the store is available, and prepares it for the front ends. A permanent error ends
+ * the process.
+ * @returns the new key of a store that contained no keys, else null
  */
 export async function prepareStore(
   store: Store,
@@ -48,7 +49,7 @@ export async function prepareStore(
   const { signal } = shutdown;
   try {
     await store.established(signal);
-    // The store may become unavailable again before it is prepared, as during a MongoDB election.
+    // The store might become unavailable again during preparation, as in a MongoDB election.
     const onOutage = reportOutages(settings, log);
     return await retryDuringOutages(() => prepare(store, settings, log), { signal, onOutage });
   } catch (error) {
@@ -94,7 +95,7 @@ async function prepare(store: Store, settings: Settings, log: Logger): Promise<s
   return ensureRootKey(store, settings, log);
 }
 
-/** Stores the API key of the settings, or else creates and returns the first key. */
+/** Stores the configured API key, or else creates and returns the first key. */
 async function ensureRootKey(
   { keys, organisations }: Store,
   { rootApiKey, mongodbUrl }: Settings,

@@ -31,7 +31,7 @@ import { StartMessage } from './start-message.ts';
 const statsEveryMs = 1_000;
 const frontEndEntry = fileURLToPath(programUrl('server/front-end-main'));
 
-/** Owns the store and the disk cache's index, and supervises the front ends. */
+/** Owns the store and the disk cache index, and supervises the front ends. */
 export class Primary {
   readonly #settings: Settings;
   readonly #log: Logger;
@@ -40,17 +40,17 @@ export class Primary {
   readonly #supervisor: Supervisor;
   readonly #coalescer: MachineCoalescer;
   readonly #diskCacheIndex: DiskCacheIndex;
-  /** Null until the index has all files. */
+  /** Null until the index lists all files. */
   #sweep: Sweep | null = null;
-  /** Null without a shared cache. */
+  /** Null if there is no shared cache. */
   #bucket: Bucket | null = null;
   readonly #diskSpace: DiskSpace;
   readonly #metrics: PrimaryMetrics;
   readonly #known = new KnownProjects();
-  /** The HTTP server of the front end that listened last. */
+  /** The HTTP server of the latest listening front end. */
   #httpServer: ChosenServer | null = null;
   readonly #stats = new Map<number, FrontEndStats>();
-  /** Resolves when the front ends may use the store and the folder of the disk cache. */
+  /** Resolves when the front ends can use the store and the disk cache folder. */
   #opening: Promise<Store> = new Promise(() => {});
   #storePrepared = false;
   /** Front ends that have reached the store. */
@@ -128,7 +128,7 @@ export class Primary {
     const message = new StartMessage(settings, firstKey);
     shutdown.add(async () => message.printKey());
     if (!this.#onTerminal) message.printKey();
-    // The embedded store has a lock.
+    // The embedded store uses a lock instead.
     if (settings.mongodbUrl !== null) recordRegularly(store.db, 'service');
     this.#metrics.watchWorker(() => findWorker(store.db));
     this.#storePrepared = true;
@@ -140,7 +140,7 @@ export class Primary {
     if (this.#onTerminal) message.print(this.#httpServer);
   }
 
-  /** `GET /api/ready` is 503 from now on; resolves when load balancers have had time to notice. */
+  /** Makes `GET /api/ready` return 503. Resolves when load balancers have had time to notice. */
   async #announceStop(): Promise<void> {
     const { drainDelayMs } = this.#settings;
     if (drainDelayMs === 0 || this.#supervisor.listening === 0) return;
@@ -166,11 +166,11 @@ export class Primary {
           void this.#shutdown.fail(`The front end is not started again: ${reason}.`),
       })
       .catch(async (error) => {
-        // An embedded store that is being created must not be interrupted.
+        // Creating an embedded store must not be interrupted.
         await this.#opening;
         return this.#shutdown.fail(`The service could not start: ${error.message}.`);
       });
-    // For the case that the service ends before the store is open.
+    // In case the service ends before the store is open.
     this.#shutdown.add(() => this.#supervisor.stop());
     return listening;
   }
@@ -179,7 +179,7 @@ export class Primary {
   async #open(): Promise<Store> {
     const settings = this.#settings;
     const shutdown = this.#shutdown;
-    // Loaded after the front ends are forked.
+    // Loaded after forking the front ends.
     const { openOwnStore } = await import('./own-store.ts');
     const store = await openOwnStore(settings, this.#log, shutdown);
     await this.#restoreKnownProjects();
@@ -190,7 +190,7 @@ export class Primary {
         .catch((error) => this.#log.error({ err: error }, 'the disk cache does not work'));
     }
     shutdown.add(() => this.#diskCacheIndex.close());
-    // The front ends end before the store and the disk cache that they use are closed.
+    // End the front ends before closing the store and disk cache that they use.
     shutdown.add(() => this.#supervisor.stop());
     this.#diskSpace.start();
     if (!endsWithTerminal()) process.on('SIGHUP', () => void this.#supervisor.roll());
@@ -274,7 +274,10 @@ export class Primary {
     }
   }
 
-  /** Warns once: an incomplete installation, or one for another Node, works at half the speed. A terminal shows it. */
+  /**
+   * Warns once about an incomplete installation, or an installation for another Node, which works
+   * at half the speed. A terminal shows the warning.
+   */
   #recordHttpServer(chosen: ChosenServer): void {
     if (this.#httpServer === null && chosen.because !== undefined && !this.#onTerminal) {
       this.#log.warn(
@@ -292,7 +295,7 @@ export class Primary {
     this.#log.info({ files: index.count, bytes: index.bytes }, 'the disk cache is scanned');
   }
 
-  /** Deletes the images of purges, when the index has all files. */
+  /** Deletes purged images, once the index lists all files. */
   #followPurges(store: Store): void {
     const { signal } = this.#shutdown;
     const { projects, projectDocuments } = store;
@@ -324,7 +327,7 @@ export class Primary {
   }
 }
 
-/** Logs the variables that look as if they had an effect. */
+/** Logs variables that seem to have an effect but do not. */
 function warnOfVariables(log: Logger): void {
   const ignored = ignoredVariables(process.env);
   if (ignored.length > 0) {

@@ -2,15 +2,15 @@ import { jsonHeaders, readableAnywhere } from './http/headers.ts';
 import type { Handler } from './http/request.ts';
 
 /**
- * `starting`: the store has not responded yet, and no project is known from an earlier run.
- * `draining`: the whole service is stopping. A front end that is being replaced stays `ready`, because the other
- * front ends serve requests.
+ * `starting`: the store has not responded yet, and an earlier run left no known projects.
+ * `draining`: the whole service is stopping. A front end being replaced stays `ready`, because the
+ * other front ends serve requests.
  */
 export type Readiness = 'starting' | 'ready' | 'draining';
 
 /**
- * `GET /api/ready`, for load balancers. It is 200 while the store is unavailable: otherwise an outage would remove
- * all machines at once, although each can serve the images of known projects.
+ * `GET /api/ready`, for load balancers. Returns 200 while the store is unavailable: otherwise an
+ * outage would remove all machines at once, although each can serve the images of known projects.
  */
 export const readinessHandler =
   (current: () => Readiness): Handler =>

@@ -20,7 +20,7 @@ interface Endpoints {
   readonly health: Health;
   readonly readiness: () => Readiness;
   readonly baseUrl: string;
-  /** Null when it is off. */
+  /** Null if disabled. */
   readonly webConsole: WebConsole | null;
 }
 
@@ -58,8 +58,8 @@ export function routes({
     readable('/api/ready', 'health', wellFormed(readinessHandler(readiness))),
     readable('/openapi.json', 'openapi', openApi),
     readable(`${controlPrefix}/openapi.json`, 'openapi', openApi),
-    // API keys are for backends: without OPTIONS no CORS preflight succeeds, and without CORS headers pages
-    // cannot read a response.
+    // API keys are for backends: CORS preflights fail because OPTIONS is missing, and pages cannot
+    // read responses because CORS headers are missing.
     {
       path: `${controlPrefix}/*`,
       name: 'control',
@@ -80,14 +80,15 @@ export function routes({
 interface HostRouting {
   readonly delivery: Delivery;
   readonly hosts: RequestHosts;
-  /** Whether hosts other than the service's own have images only. */
+  /** Whether hosts other than the service's own serve only images. */
   readonly ownHostOnly: boolean;
   /** The error for a path that does not exist. */
   readonly refusal: (method: string, path: string) => ServiceError;
 }
 
 /**
- * Routes all paths of delivery hosts to images, except those of the service itself unless only its own host has them.
+ * Routes all paths of delivery hosts to images, except the service's own paths if every host serves
+ * them.
  */
 export function routingByHost({ delivery, hosts, ownHostOnly, refusal }: HostRouting) {
   const imagesOr = (refuse: (request: HttpRequest, host: string) => ServiceError): Route => {
@@ -110,14 +111,17 @@ export function routingByHost({ delivery, hosts, ownHostOnly, refusal }: HostRou
   };
 }
 
-/** Health endpoints by what other services call them. */
+/** Health endpoints by their names in other services. */
 const healthPaths: ReadonlyArray<readonly [pattern: RegExp, path: string]> = [
   [/^\/(?:live(?:z|ness)?|health(?:z|check)?\/live|ping)$/, '/api/health/live'],
   [/^\/(?:ready|readyz|readiness|health(?:z|check)?\/ready)$/, '/api/ready'],
   [/^\/(?:api\/|)(?:health|healthz|healthcheck|status|up)$/, '/api/health'],
 ];
 
-/** The paths that a missing path may stand for: with another prefix, or of another service's conventions. */
+/**
+ * Returns paths that a missing path might mean: with another prefix, or by another service's
+ * conventions.
+ */
 export function likelyPaths(missing: string): readonly string[] {
   const path = missing.replace(/\/+$/, '').toLowerCase();
   const health = healthPaths.filter(([pattern]) => pattern.test(path)).map(([, known]) => known);
@@ -145,12 +149,17 @@ const readableJson = (cacheControl: string, body: string): HttpResponse => ({
   body,
 });
 
-/** Liveness, for what restarts a process: a restart repairs neither the store nor a drain. */
+/**
+ * Liveness, for tools that restart processes. It ignores the store and drains, which a restart
+ * cannot repair.
+ */
 const alive = readableJson('no-store', JSON.stringify({ ok: true, status: 'ok' }));
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];
 
-/** A route that scripts of any origin may read. Its handler adds the headers for success. */
+/**
+ * Returns a route that scripts of any origin can read. Its handler adds the headers for success.
+ */
 function readable(
   path: string,
   name: HttpRequest['route'],
@@ -167,7 +176,7 @@ function readable(
   };
 }
 
-/** The response to the preflight of a request with headers that are not CORS-safelisted. */
+/** The response to the preflight of a request that sends headers outside the CORS safelist. */
 const preflightResponse: HttpResponse = {
   status: 204,
   headers: [

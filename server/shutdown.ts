@@ -3,14 +3,14 @@ import type { Logger } from '../contract/log.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
 
 /**
- * Whether SIGHUP ends this process: it was started on a terminal, which closes. Other processes have no
- * terminal: those of a service manager or nohup, and child processes with a channel, which end with
- * their parent.
+ * Returns whether SIGHUP ends this process, because it was started on a terminal that closes. Other
+ * processes run without a terminal, under a service manager or nohup, or are children with a
+ * channel, which end with their parent.
  */
 export const endsWithTerminal = (): boolean =>
   process.channel === undefined && (isatty(0) || isatty(1));
 
-/** Ends the primary: on a signal, when the process that started it ends, or after a fatal error. */
+/** Ends the primary: on a signal, when its parent process ends, or after a fatal error. */
 export class Shutdown {
   readonly #log: Logger;
   readonly #onTerminal: boolean;
@@ -22,15 +22,16 @@ export class Shutdown {
   #announced = false;
 
   /**
-   * @param onTerminal the log is text, and a terminal shows it together with standard error
-   * @param announce tells who sends requests that the service is going to stop, and waits until they know
+   * @param onTerminal whether the log is text, and a terminal shows it together with standard error
+   * @param announce notifies senders of requests that the service will stop, and waits until they
+   *   have noticed
    */
   constructor(log: Logger, onTerminal: boolean, announce: () => Promise<unknown>) {
     this.#log = log;
     this.#onTerminal = onTerminal;
     this.#announce = announce;
     process.on('SIGTERM', () => void this.#terminate());
-    // `npm start`, which is the parent process, has ended.
+    // The parent process, `npm start`, has ended.
     process.on('disconnect', () => void this.stop(0));
     if (process.connected === false) void this.stop(0);
     ignoreOutputErrors();
@@ -47,7 +48,10 @@ export class Shutdown {
     this.#steps.push(end);
   }
 
-  /** SIGTERM is of service managers, whose load balancers need time; people on terminals do not wait. */
+  /**
+   * SIGTERM comes from service managers, whose load balancers need time; people on terminals do not
+   * wait.
+   */
   async #terminate(): Promise<void> {
     if (this.#announced) return;
     this.#announced = true;
@@ -65,11 +69,11 @@ export class Shutdown {
   }
 
   /**
-   * Ends the process with code 1. Logs the reason, and writes it to standard error. A terminal shows both, so
-   * there a reason with an error is only logged, and one without an error is only written.
+   * Ends the process with code 1. Logs the reason, and writes it to standard error. A terminal
+   * shows both, so there it only logs a reason with an error, and only writes a reason on its own.
    */
   async fail(reason: string, error?: unknown): Promise<never> {
-    // Errors during the shutdown are consequences of it.
+    // Errors during the shutdown are its consequences.
     if (!this.signal.aborted) {
       if (!this.#onTerminal || error !== undefined) this.#log.fatal({ err: error }, reason);
       if (!this.#onTerminal || error === undefined) process.stderr.write(`${reason}\n`);

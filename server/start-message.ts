@@ -15,7 +15,7 @@ function serverLine({ engine, release, because }: ChosenServer): string {
 /** The output of a start: the address, the first key, and the next step. */
 export class StartMessage {
   readonly #settings: Settings;
-  /** Null without a new key, or after it was printed. */
+  /** Null if there is no new key, or after printing it. */
   #firstKey: string | null;
 
   constructor(settings: Settings, firstKey: string | null) {

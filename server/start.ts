@@ -14,7 +14,10 @@ import { endsWithTerminal } from './shutdown.ts';
  */
 
 const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000, failedStarts: 12 };
-/** A part that was never ready and exits with 1 in this time has wrong settings; a restart does not help. */
+/**
+ * If a part that was never ready exits with 1 within this time, its settings are wrong; a restart
+ * does not help.
+ */
 const cannotStartWithinMs = 30_000;
 /** Longer than a worker needs to start on a busy machine. */
 const workerStartMs = 30_000;
@@ -30,11 +33,11 @@ const log = createLogger(settings, 'start');
 interface Part {
   readonly name: string;
   readonly entry: string;
-  /** The other parts end when this one cannot start. */
+  /** Whether the other parts end if this part cannot start. */
   readonly essential: boolean;
-  /** It has been ready once. */
+  /** Whether it has been ready. */
   wasReady: boolean;
-  /** The current process is ready. */
+  /** Whether the current process is ready. */
   isReady: boolean;
   child: ChildProcess | null;
   readonly restarts: RestartPolicy;
@@ -58,7 +61,8 @@ function run(part: Part): void {
   const startedAt = performance.now();
   // In its own process group, which a terminal's Ctrl-C does not reach: this process signals it.
   const child = spawn(process.execPath, [...process.execArgv, part.entry], {
-    // A part sends one message, when it is ready. It ends when the channel closes, with this process.
+    // A part sends one message, when it is ready. When the channel closes with this process, the
+    // part ends.
     stdio: ['ignore', 'inherit', 'inherit', 'ipc'],
     detached: true,
   });
@@ -90,7 +94,9 @@ function run(part: Part): void {
   });
 }
 
-/** Logs once while the worker does not become ready, although it is restarted, and when it is ready after that. */
+/**
+ * Logs once if the worker does not become ready despite restarts, and when it is ready after that.
+ */
 function watchWorker(): void {
   let readyAt = performance.now();
   let isReported = false;
@@ -110,8 +116,8 @@ function watchWorker(): void {
 }
 
 /**
- * Kills the processes that a dead part has left: a stopped or blocked process does not notice the end of its
- * primary, and would keep the port in use.
+ * Kills the processes that a dead part left: a stopped or blocked process does not notice its
+ * primary's end, and would keep the port in use.
  */
 function endGroupOf({ pid = 0 }: ChildProcess): void {
   try {

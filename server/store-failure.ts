@@ -1,7 +1,10 @@
 import { ServiceError } from '../contract/errors.ts';
 import { isFull, isOutage } from '../store/outage.ts';
 
-/** The error of a request that needs the store. The cause is only logged, because it names hosts. */
+/**
+ * Returns the error of a request that needs the store. Only the log shows the cause, because it
+ * names hosts.
+ */
 export function storeUnavailable(cause?: unknown): ServiceError {
   const message = isFull(cause)
     ? 'The disk of the store is full: it accepts no change, and answers reads.'
@@ -9,7 +12,7 @@ export function storeUnavailable(cause?: unknown): ServiceError {
   return new ServiceError('store_unavailable', message, cause);
 }
 
-/** The error response to a thrown value; a store outage is not an internal error. */
+/** Returns the error response to a thrown value; a store outage is not an internal error. */
 export function storeFailureOf(error: unknown): ServiceError {
   return isOutage(error) ? storeUnavailable(error) : ServiceError.of(error);
 }

@@ -5,7 +5,9 @@ import { Activity } from '../usage/activity/activity.ts';
 import { withStore } from './store.ts';
 import { jsonOption, print, printable, printList } from './terminal.ts';
 
-/** What the processes of the service have stored for a project: it lacks their last minute. */
+/**
+ * Returns what the service's processes have stored for a project, which excludes the last minute.
+ */
 async function activityOf(store: Store, id: string) {
   requireProject(id, await store.projects.find(id));
   return new Activity({ records: store.activity, now: Date.now }).of(id);

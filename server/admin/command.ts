@@ -13,7 +13,7 @@ import { addStoreCommands } from './store-commands.ts';
 import { AdminError } from './terminal.ts';
 import { addUrlSecretCommands } from './url-secret-commands.ts';
 
-/** Returns the command with all its subcommands; `docs/admin.md` is generated from it. */
+/** Returns the command with all its subcommands, which `docs/admin.md` is generated from. */
 export function adminCommand(): Command {
   const program = newCommand('admin').description(
     'Manages keys, organisations, projects, their presets, hosts and URL secrets in the store that the settings name.',

@@ -4,7 +4,7 @@ import { AdminError, print, printTable } from './terminal.ts';
 
 const progressEveryMs = 2_000;
 
-/** The place of a store: `embedded`, a URL, or undefined for that of the settings. */
+/** Returns a store's location: `embedded`, a URL, or by default the configured store. */
 const placeOf = (settings: Settings, store = settings.mongodbUrl ?? 'embedded') => ({
   mongodbUrl: store === 'embedded' ? null : store,
   dataDir: settings.dataDir,

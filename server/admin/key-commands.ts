@@ -6,7 +6,7 @@ import { organisationOf } from './organisation-commands.ts';
 import { withStore } from './store.ts';
 import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
 
-/** The options that choose what a key can access. */
+/** Options that limit a key's access. */
 interface Scope {
   readonly project?: string;
   readonly org?: string;
@@ -63,7 +63,7 @@ export function addKeyCommands(program: Command): void {
           const { key, secret } = await store.keys.issue({ name, access, ...rights });
           print(`${key._id}  ${secret}`);
         },
-        // A new store has no project, and only the default organisation.
+        // A new store contains no project, and only the default organisation.
         { creates: project === undefined && org === 'default' },
       );
     });

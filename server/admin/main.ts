@@ -1,4 +1,4 @@
 import { runAdmin } from './command.ts';
 
-// Bundles have no await of a module.
+// Bundles cannot await at the top level.
 void runAdmin(process.argv);

@@ -1,13 +1,14 @@
 import { ServiceError } from '../../contract/errors.ts';
 
 /**
- * A field at the start of a message, which has one or several separated by semicolons: `sources[0] must be …`, or
- * `the host of origin must be …`.
+ * A field at the start of a message. A message can contain several, separated by semicolons:
+ * `sources[0] must be …`, or `the host of origin must be …`.
  */
 const fieldPattern = /(^the host of |^|; )([A-Za-z]+)(?:\[\d+\])?(?= )/g;
 
 /**
- * Runs an operation of the control plane. Its errors name options of the command instead of fields of a body.
+ * Runs a control plane operation, naming the command's options in its errors instead of body
+ * fields.
  * @param options by field, such as `--allow` by `allowedOrigins`
  */
 export async function namingOptions<T>(

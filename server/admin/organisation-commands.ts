@@ -3,7 +3,7 @@ import type { Store } from '../../store/open.ts';
 import { withStore } from './store.ts';
 import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
 
-/** Checks the id of an organisation. @returns the default organisation's id for undefined */
+/** Checks an organisation id. @returns the default organisation's id for undefined */
 export async function organisationOf(store: Store, id: string | undefined): Promise<string> {
   if (id === undefined) return (await store.organisations.default())._id;
   if ((await store.organisations.find(id)) === null) {

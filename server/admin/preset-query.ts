@@ -8,7 +8,7 @@ const ajv = new Ajv2020({ strict: false });
 const accepts = (schema: ValueSchema, value: PresetValue): boolean => ajv.validate(schema, value);
 
 /**
- * A query as a preset, with canonical names and values in JSON.
+ * Returns a query as a preset, with canonical names and JSON values.
  * @throws ServiceError parameter_invalid
  */
 export function presetOfQuery(query: string): Record<string, PresetValue> {
@@ -18,12 +18,12 @@ export function presetOfQuery(query: string): Record<string, PresetValue> {
     const [name = spelling] = Object.keys(readOptions(new Map([[spelling, text]])));
     return [name, jsonValue(name as ParameterName, text)] as const;
   });
-  // Once more, for two names of one parameter.
+  // Parse all pairs together to reject two aliases of one parameter.
   readOptions(new Map(pairs));
   return Object.fromEntries(entries);
 }
 
-/** The JSON value that the schema accepts and that has the same meaning as the text; else the text. */
+/** Returns the equivalent JSON value that the schema accepts, or else the text. */
 function jsonValue(name: ParameterName, text: string): PresetValue {
   const { schema, parse } = parameters[name];
   const word = text.toLowerCase();

@@ -35,7 +35,7 @@ export function addProjectCommands(program: Command): void {
           print(created._id);
         },
         {
-          // A new store has only the default organisation.
+          // A new store contains only the default organisation.
           creates: org === undefined,
           check: async (settings) => {
             const control = await import('./control.ts');
@@ -130,7 +130,7 @@ const signedText = ({ requireSignedUrls, previousSigningSecret }: ListedProject)
   return typeof previousSigningSecret === 'string' ? 'two secrets' : 'yes';
 };
 
-/** @throws AdminError unless the name of the project is typed in a terminal */
+/** @throws AdminError unless the user types the project's name in a terminal */
 async function confirm(id: string, name: string): Promise<void> {
   const shown = printable(name);
   if (!process.stdin.isTTY) {
@@ -139,7 +139,7 @@ async function confirm(id: string, name: string): Promise<void> {
     );
   }
   const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // At the end of the input, such as Ctrl-D, no answer follows.
+  // After the end of the input, such as Ctrl-D, no line follows.
   const ended = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));
   const question = `This deletes the project ${id} for good. To confirm it, type its name, ${shown}: `;
   try {

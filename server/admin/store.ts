@@ -6,15 +6,15 @@ import type { Store } from '../../store/open.ts';
 import { AdminError } from './terminal.ts';
 
 interface StoreOptions {
-  /** Whether the action makes sense in a new store, which is then created. */
+  /** Whether the action makes sense in a new store, and so creates a missing store. */
   readonly creates?: boolean;
   /** Validates the input before the store is opened, so that an invalid command does not create a store. */
   readonly check?: (settings: Settings) => Promise<void>;
 }
 
 /**
- * Runs an action with the store of the settings, which a service may use at the same time, and closes it.
- * Loads the store only then: the help of the command does not need it, and loading takes time.
+ * Runs an action with the configured store, which a service can use at the same time, and closes
+ * it. Loads the store code only then: the command's help does not need it, and loading takes time.
  */
 export async function withStore(
   action: (store: Store, settings: Settings) => Promise<void>,
@@ -39,8 +39,9 @@ export async function withStore(
 }
 
 /**
- * A mistyped data folder must not get a store: its projects and keys would be unknown to the service.
- * @param creates whether a missing store is created, in the default folder or in a folder that exists
+ * Refuses to create a store in a mistyped data folder: the service would not find its projects and
+ * keys.
+ * @param creates whether to create a missing store, in the default folder or in an existing folder
  * @throws AdminError
  */
 function announceStore(dataDir: string, creates: boolean): void {
@@ -61,8 +62,8 @@ function announceStore(dataDir: string, creates: boolean): void {
 }
 
 /**
- * Opens a store, which a service may use at the same time.
- * @param prefix of the message of an error
+ * Opens a store, which a service can use at the same time.
+ * @param prefix the start of an error message
  * @throws AdminError
  */
 export async function openStore(

@@ -3,7 +3,7 @@ export class AdminError extends Error {}
 
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
-/** The day of a date, or an empty string. */
+/** Returns the day of a date, or an empty string. */
 export const day = (date: Date | null): string => date?.toISOString().slice(0, 10) ?? '';
 
 /** Replaces control characters, which clients can put into names and terminals execute. */
@@ -13,11 +13,11 @@ export const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '
 interface PrintedList<T> {
   readonly json: boolean;
   readonly items: readonly T[];
-  /** What JSON has of an item. */
+  /** Returns an item's JSON fields. */
   readonly fields: (item: T) => object;
-  /** The cells of an item, by the heads of their columns. */
+  /** Returns an item's cells, by column heading. */
   readonly cells: (item: T) => Readonly<Record<string, string>>;
-  /** Instead of a table without rows. */
+  /** Printed instead of an empty table. */
   readonly empty?: string;
 }
 
@@ -32,7 +32,7 @@ export function printList<T>({ json, items, fields, cells, empty }: PrintedList<
   printTable(Object.keys(first), rows.map(Object.values));
 }
 
-/** The control characters that JSON may have, and that terminals execute. */
+/** Escapes control characters, which JSON can contain and terminals execute. */
 const escaped = (json: string): string =>
   json.replaceAll(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
 

@@ -8,16 +8,16 @@ import { percentEncode } from '../image/source-url.ts';
 import { type PictureServer, picturesIn, startPictureServer } from './picture-server.ts';
 import { startTemporaryService } from './temporary-service.ts';
 
-/** `npm run serve -- <folder>`: a service for the pictures of a folder. */
+/** `npm run serve -- <folder>`: a service for the images in a folder. */
 
 /** Constant, so that pages under development can use its URLs. */
 const projectId = 'prj_localpictures000';
-/** Pictures whose URLs are printed. */
+/** Number of images with printed URLs. */
 const exampleCount = 3;
-/** Pictures on the page. */
+/** Maximum images on the page. */
 const maxListed = 100;
 const picturePortOffset = 2;
-/** Unless the option `--host` names another one. */
+/** Can be overridden by the option `--host`. */
 const localHost = '127.0.0.1';
 
 const command = newCommand('serve')
@@ -44,7 +44,7 @@ async function existingFolder(path: string): Promise<string> {
   }
 }
 
-/** Uses the same port at each start if it is free: sources keep their URLs. */
+/** Uses the same port at each start, if free, so that sources keep their URLs. */
 async function startPictures(folder: string, port: number): Promise<PictureServer> {
   const fixed = port <= 65_535 ? port : 0;
   return startPictureServer(folder, fixed).catch(() => startPictureServer(folder, 0));
@@ -72,9 +72,10 @@ async function serve(): Promise<void> {
       ...own('SERVICE_BASE_URL'),
       SERVICE_INTERNAL_URL: '',
       SERVICE_OPS_PORT: '0',
-      // The URLs can be guessed; pages of other sites must not read private pictures.
+      // The URLs are guessable, and other sites' pages must not read private images.
       SERVICE_CROSS_SITE: 'off',
-      // No worker runs; the service fetches nothing from the worker's port, which the picture server may use.
+      // No worker runs. The service fetches nothing from the worker's port, which the image server
+      // might use.
       SERVICE_WORKER_PORT: String(given.port),
       SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${pictures.port}`,
       SERVICE_CONSOLE_PICTURES: listed.join(' '),

@@ -30,23 +30,23 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
 
 const typeOf = (path: string): string | undefined => pictureTypes.get(extname(path).toLowerCase());
 
-/** Entries of folders that are searched for pictures; more take too long. */
+/** Maximum folder entries to search for images; more take too long. */
 const maxEntries = 20_000;
 
-/** A running server of the pictures in a folder. */
+/** A running server for a folder's images. */
 export interface PictureServer {
-  /** Without a slash at the end. */
+  /** Excludes the trailing slash. */
   readonly url: string;
   readonly port: number;
   close(): Promise<void>;
 }
 
 /**
- * Serves the pictures below a folder on 127.0.0.1, read-only. Hidden files, other files and targets of
- * symbolic links outside of the folder are not served; the Host header must match, against DNS rebinding.
+ * Serves the images below a folder on 127.0.0.1, read-only. Excludes hidden files, other files, and
+ * symbolic links that leave the folder. Requires a matching Host header, against DNS rebinding.
  * @param folder as `realpath` returns it
- * @param port 0 for a free one
- * @throws Node's own error, such as EADDRINUSE, when it cannot listen
+ * @param port 0 for a free port
+ * @throws Node's own error, such as EADDRINUSE, if it cannot listen
  */
 export async function startPictureServer(folder: string, port: number): Promise<PictureServer> {
   let authority = '';
@@ -101,8 +101,8 @@ async function respond(
 }
 
 /**
- * The first `count` pictures below a folder that are served, as relative paths, those at the top first; not those
- * behind symbolic links.
+ * Returns the first `count` served images below a folder as relative paths, top level first. Does
+ * not follow symbolic links.
  */
 export async function picturesIn(folder: string, count: number): Promise<string[]> {
   const found: string[] = [];
@@ -113,7 +113,7 @@ export async function picturesIn(folder: string, count: number): Promise<string[
     for (const entry of list.sort((a, b) => (a.name < b.name ? -1 : 1))) {
       entries += 1;
       if (found.length >= count || entries > maxEntries) return found;
-      // A hidden one, or a name that URLs cannot have, such as one with a backslash.
+      // A hidden file, or a name that URLs cannot contain, such as one with a backslash.
       if (fileNames(`/${encodeURIComponent(entry.name)}`) === null) continue;
       if (entry.isDirectory()) folders.push(join(below, entry.name));
       else if (entry.isFile() && typeOf(entry.name) !== undefined) {

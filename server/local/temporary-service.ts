@@ -18,9 +18,9 @@ const readyWithinMs = 60_000;
 const pollEveryMs = 100;
 
 interface TemporaryServiceOptions {
-  /** Below `server/`, without extension: `start` with the worker, `main` without it. */
+  /** Below `server/`, without extension: `start` with the worker, `main` alone. */
   readonly program: 'start' | 'main';
-  /** Variables of settings in place of those of this process. */
+  /** Settings variables that override this process's environment. */
   readonly settings: Readonly<Record<string, string>>;
   /** Created in the default organisation. */
   readonly project: Omit<NewProject, 'orgId'>;
@@ -32,14 +32,14 @@ interface TemporaryService {
   readonly settings: Settings;
   /** A key for all projects. */
   readonly key: string;
-  /** Ends it and deletes its data, as the signals do; this process continues. */
+  /** Ends the service and deletes its data, like the signals; this process continues. */
   close(): Promise<void>;
 }
 
 /**
- * Starts a service with a temporary data folder and a project, and resolves when it is ready. SIGINT,
- * SIGTERM and SIGHUP end both processes; if the service ends or fails to start, this process ends with
- * code 1.
+ * Starts a service with a temporary data folder and a project. Resolves when it is ready. SIGINT,
+ * SIGTERM and SIGHUP end both processes. If the service ends or fails to start, this process exits
+ * with code 1.
  */
 export async function startTemporaryService(
   options: TemporaryServiceOptions,
@@ -53,14 +53,14 @@ export async function startTemporaryService(
     SERVICE_MONGODB_URL: '',
     SERVICE_CONSOLE: 'on',
     SERVICE_ROOT_API_KEY: key,
-    // The service writes to a pipe, for which the default would be JSON.
+    // The service writes to a pipe, which would make it log JSON by default.
     SERVICE_LOG_FORMAT: process.env['SERVICE_LOG_FORMAT'] === 'json' ? 'json' : 'text',
     SERVICE_LOG_LEVEL: process.env['SERVICE_LOG_LEVEL'] || 'warn',
   };
   const settings = loadSettings(environment);
   const entry = fileURLToPath(programUrl(`server/${options.program}`));
-  // Detached: Ctrl-C in a terminal must not reach it, because this process signals it. It notices by the
-  // channel when this process is killed.
+  // Detached: Ctrl-C in a terminal must not reach it, because this process signals it. If this
+  // process is killed, it notices by the channel.
   const service = spawn(process.execPath, [...process.execArgv, entry], {
     env: environment,
     stdio: ['ignore', 'pipe', 'inherit', 'ipc'],
@@ -88,7 +88,7 @@ export async function startTemporaryService(
     void stop(0);
   });
   process.on('SIGTERM', () => void stop(0));
-  // When the terminal closes, writing to it fails.
+  // Output fails after the terminal closes.
   ignoreOutputErrors();
   process.on('SIGHUP', () => void stop(0));
   void ended.then(() => stop(1));

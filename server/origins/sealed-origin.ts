@@ -3,7 +3,7 @@ import type { S3Location } from '../../contract/s3-location.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { ProjectOrigin } from '../../store/project-origin.ts';
 
-/** An origin of a project with its secrets. */
+/** A project's origin with its secrets. */
 export type ProjectTarget =
   | { readonly kind: 'headers'; readonly headers: OriginHeaders }
   | {
@@ -13,10 +13,13 @@ export type ProjectTarget =
       readonly secretAccessKey: string;
     };
 
-/** The context of the encryption: a ciphertext that is copied to another project or host cannot be decrypted. */
+/**
+ * Returns the encryption context, which makes a ciphertext undecryptable if copied to another
+ * project or host.
+ */
 const contextOf = (projectId: string, host: string): string => `origin\n${projectId}\n${host}`;
 
-/** An origin of a project in the form of the store. */
+/** Returns a project's origin in its stored form. */
 export function sealOrigin(
   keyring: Keyring,
   projectId: string,
@@ -33,7 +36,7 @@ export function sealOrigin(
   };
 }
 
-/** Null for an origin that cannot be decrypted. */
+/** Returns null if the origin cannot be decrypted. */
 export function openOrigin(
   keyring: Keyring,
   projectId: string,

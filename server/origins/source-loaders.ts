@@ -26,13 +26,13 @@ const logEveryMs = 60_000;
 const maxLogged = 10_000;
 
 /**
- * Loads the sources of private origins: the operator's, for projects whose allowlist has the host, and those of each
- * project. The operator's take precedence.
+ * Loads sources of private origins: the operator's, for projects that allow the host, and each
+ * project's. The operator's take precedence.
  */
 export class SourceLoaders {
   readonly #environment: SourceLoadersOptions;
   readonly #entries: ReadonlyMap<string, SourceLoader>;
-  /** Of decrypted origins, by their stored form. */
+  /** Loaders of decrypted origins, by stored form. */
   readonly #opened = new WeakMap<ProjectOrigin, SourceLoader>();
   readonly #mayLog = createLogThrottle(logEveryMs, maxLogged);
 
@@ -43,17 +43,17 @@ export class SourceLoaders {
     );
   }
 
-  /** Whether the operator has configured a host for a project. */
+  /** Returns whether the operator has configured a host for a project. */
   isOperators(projectId: string, host: string): boolean {
     return this.#entryOf(projectId, host) !== undefined;
   }
 
-  /** The loaders of a project. @param latest returns its latest known state */
+  /** Returns a project's loaders. @param latest returns its latest known state */
   of(latest: () => Project): LoaderOf {
     return (url) => {
       const project = latest();
       const entry = this.#entryOf(project._id, url.host);
-      // Checked here also because the allowlist does not apply to watermarks.
+      // Check again here, because the allowlist does not apply to watermarks.
       if (entry !== undefined && isAllowedHost(project, url.hostname)) return entry;
       const stored = project.origins?.[originField(url.host)];
       return stored === undefined ? null : this.#open(project._id, stored);
@@ -111,7 +111,7 @@ function loaderOfEntry(entry: OriginEntry): SourceLoader {
   }
 }
 
-/** The credentials of this machine. Their module is loaded at the first request. */
+/** Returns this machine's credentials, loading their module on the first request. */
 function machineCredentials(region: string): () => Promise<Credentials> {
   let chain: Promise<CredentialChain> | null = null;
   return async () => {
@@ -122,7 +122,10 @@ function machineCredentials(region: string): () => Promise<Credentials> {
   };
 }
 
-/** The loader of a project's origin, with the project's credentials, and never those of the machine. */
+/**
+ * Returns the loader of a project's origin. It uses the project's credentials, and never the
+ * machine's.
+ */
 function loaderOfTarget(identity: string, target: ProjectTarget): SourceLoader {
   if (target.kind === 'headers') return headerLoader(identity, target.headers);
   const { location, accessKeyId, secretAccessKey } = target;

@@ -3,23 +3,26 @@ import { newTierCounts, type TierCounts, tiers } from '../usage/request-counts.t
 import type { ProjectCounts } from '../usage/usage-totals.ts';
 
 interface Scored {
-  /** Requests, reduced every minute: recent ones count more. */
+  /** Number of requests, reduced every minute so that recent requests count more. */
   score: number;
 }
 
-/** Projects without a series whose scores are kept. */
+/** Maximum projects with a score but no series. */
 const maxCandidates = 1_000;
-/** A candidate replaces a series only with a score above twice that of the series, so few are replaced. */
+/**
+ * A candidate replaces a series only if its score is more than twice as high, so that few are
+ * replaced.
+ */
 const replaceFactor = 2;
 /** Applied to the scores each minute. */
 const decay = 0.8;
 
 /**
- * Counts requests of the busiest projects separately, and those of all others together. The scores of the
- * others are in a bounded LRU: every report uses a busy project, so it is not evicted.
+ * Counts requests of the busiest projects separately, and all other requests together. The other
+ * projects' scores are in a bounded LRU: every report uses a busy project, so the LRU keeps it.
  *
- * A series begins at zero when its project gets it, and ends when a busier project replaces it. Therefore no
- * series decreases, `other` included.
+ * A series starts at zero when its project gets it, and ends when a busier project replaces it.
+ * Therefore no series decreases, including `other`.
  */
 export class BusiestProjects {
   readonly #limit: number;
@@ -59,7 +62,7 @@ export class BusiestProjects {
     }
   }
 
-  /** The requests of each busy project, and of all others as `other`. */
+  /** Returns the requests per busy project, and all others as `other`. */
   series(): readonly (readonly [project: string, counts: Readonly<TierCounts>])[] {
     const series = [...this.#series].map(([id, { counts }]) => [id, counts] as const);
     return [['other', this.#other], ...series];

@@ -7,7 +7,7 @@ type Labels = Readonly<Record<string, string>>;
 class Child {
   readonly labels: Labels;
   readonly #bounds: readonly number[];
-  /** By bucket, the last one above all bounds. */
+  /** By bucket; the last bucket is above all bounds. */
   readonly counts: number[];
   sum = 0;
 
@@ -29,8 +29,8 @@ class Child {
 export type HistogramChild = Pick<Child, 'observe'>;
 
 /**
- * A histogram that prom-client's registries contain like their own. An observation takes 10 ns instead of 230, which is
- * 2% of the CPU time of a hit: children count without a look-up by labels.
+ * A histogram that works in prom-client's registries. An observation takes 10 ns instead of 230,
+ * which is 2% of a hit's CPU time, because children count without a look-up by labels.
  */
 export class CachedHistogram {
   readonly name: string;
@@ -46,7 +46,7 @@ export class CachedHistogram {
     this.#bounds = buckets;
   }
 
-  /** Keep the child where observations must be cheap. */
+  /** Keep the child if observations must be cheap. */
   child(labels: Labels): HistogramChild {
     const key = JSON.stringify(labels);
     const child = this.#children.get(key) ?? new Child(labels, this.#bounds);
@@ -54,7 +54,7 @@ export class CachedHistogram {
     return child;
   }
 
-  /** As the histograms of prom-client. */
+  /** Like prom-client's histograms. */
   get() {
     const { name, help, type, aggregator } = this;
     const values = [...this.#children.values()].flatMap((child) => this.#valuesOf(child));

@@ -10,20 +10,20 @@ export interface ImageFailure {
   readonly cause: string;
 }
 
-/** Limit of lines: an origin that is down would fill the log. */
+/** Limits the lines: an unavailable origin would fill the log. */
 const linesPerSecond = 10;
 
-/** 502 and 504 are errors of a source or its server. Other errors have log lines of their own. */
+/** 502 and 504 are errors of a source or its server. Other errors have separate log lines. */
 const isWarning = ({ code }: ImageFailure): boolean =>
   errorCatalogue[code].status === 502 || errorCatalogue[code].status === 504;
 
 /**
- * Logs image requests that failed by an error of the service or of a source's server. Beyond a limit for
- * each second, only their number is logged.
+ * Logs image requests that fail because of the service or a source's server. Above a limit per
+ * second, logs only their number.
  */
 export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: ImageFailure) => void {
   let inSecond = 0;
-  /** Of all failures in this second. */
+  /** Highest level of this second's failures. */
   let highestLevel: 'info' | 'warn' = 'info';
   const endSecond = (): void => {
     const leftOut = inSecond - linesPerSecond;
@@ -34,7 +34,7 @@ export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: Image
   return (failure) => {
     if (inSecond === 0) setTimeout(endSecond, 1_000).unref();
     inSecond += 1;
-    // A terminal shows warnings and errors only.
+    // A terminal shows only warnings and errors.
     const level = isWarning(failure) ? 'warn' : 'info';
     if (level === 'warn') highestLevel = level;
     if (inSecond <= linesPerSecond) log[level](failure, 'an image could not be delivered');

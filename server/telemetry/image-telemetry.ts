@@ -25,7 +25,7 @@ interface ImageRequest extends RequestTelemetry {
   readonly query: string;
 }
 
-/** Returns the source and the URL of a failed request, without secrets. */
+/** Returns a failed request's source and URL without secrets. */
 type ShownRequest = (
   request: Pick<ImageRequest, 'path' | 'query'> & {
     readonly source: Pick<URL, 'href'> | null;
@@ -33,7 +33,7 @@ type ShownRequest = (
   },
 ) => { readonly source: string; readonly url: string };
 
-/** The metrics, traces and log lines of image requests. */
+/** Metrics, traces and log lines of image requests. */
 export class ImageTelemetry {
   readonly usage: UsageTotals;
   readonly activity: Activity;
@@ -44,7 +44,7 @@ export class ImageTelemetry {
   /** The stage that threw an error. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();
 
-  /** @param onFailure called for errors of the service or of a source's server */
+  /** @param onFailure called for errors of the service or a source's server */
   constructor(
     registry: MetricsRegistry,
     { totals, activity }: Pick<UsageRecorder, 'totals' | 'activity'>,
@@ -60,7 +60,7 @@ export class ImageTelemetry {
     this.#stages = Object.fromEntries(histograms);
   }
 
-  /** Records a repeated request that the memory cache answers with a number of bytes. */
+  /** Records a repeated request that the memory cache serves, with its bytes. */
   hit(request: RequestTelemetry, counts: RequestCounts, subject: Subject, bytes: number): void {
     request.tier = 'memory';
     this.activity.delivered(subject, bytes);
@@ -83,7 +83,7 @@ export class ImageTelemetry {
     if (status >= 500) this.#onFailure({ ...context, stage, code, cause: message });
   }
 
-  /** The stage that threw an error or its cause. */
+  /** Returns the stage that threw an error or its cause. */
   #stageOf(thrown: unknown): StageName | undefined {
     if (!(thrown instanceof Error)) return undefined;
     return this.#failedIn.get(thrown) ?? this.#stageOf(thrown.cause);
@@ -99,13 +99,13 @@ export class ImageTelemetry {
     if (name === 'transform') {
       this.#registry.histogram('transformDuration', format).observe(ms / 1_000);
     }
-    // The first stage is the innermost one. An error of another process has no stage.
+    // Keep the first stage, which is the innermost. Errors from other processes have no stage.
     if (name === 'coalesce') return;
     if (error instanceof Error && !this.#failedIn.has(error)) this.#failedIn.set(error, name);
   }
 }
 
-/** Stages of errors from another process, or from outside of a stage. */
+/** Stages of errors from another process, or from outside any stage. */
 const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
   overloaded: 'admission',
   source_unreachable: 'fetch',
@@ -115,20 +115,20 @@ const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
 
 type FailureContext = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
 
-/** Observer of one image request that is not a repeated hit. */
+/** Observes an image request other than a repeated hit. */
 export class ObservedRequest implements StageObserver {
   readonly #telemetry: ImageTelemetry;
   readonly #request: ImageRequest;
   readonly #startedAt = performance.now();
   #project: string | null = null;
   #source: Pick<URL, 'href' | 'hostname'> | null = null;
-  /** Of the project; null before it is found. */
+  /** The project's counts, or null before the project is found. */
   #counts: RequestCounts | null = null;
-  /** The known project of a URL that may be invalid; its failures are recorded. */
+  /** The known project of a URL that might be invalid, for recording its failures. */
   #named: ProjectState | null = null;
-  /** Whether the URL has been found to have no valid signature. */
+  /** Whether the URL lacks a valid signature. */
   isUnsigned = false;
-  /** Whether the request is background work, which is counted apart. */
+  /** Whether to count the request separately, as background work. */
   isBackground = false;
 
   constructor(telemetry: ImageTelemetry, request: ImageRequest) {
@@ -154,19 +154,21 @@ export class ObservedRequest implements StageObserver {
     this.#named = project;
   }
 
-  /** Sets the project and source of the URL; the project may not exist. */
+  /** Sets the URL's project, which might not exist, and source. */
   addressed(project: string, source: Pick<URL, 'href' | 'hostname'>): void {
     this.#project = project;
     this.#source = source;
   }
 
-  /** The project of the URL exists. */
+  /** Notes that the URL's project exists. */
   found(counts: RequestCounts): void {
     this.#counts = counts;
     if (this.#request.trace !== null) this.#request.trace.project = this.#project;
   }
 
-  /** Observer of work for the request that goes on after its response, and counts as background work. */
+  /**
+   * Returns an observer of work that continues after the response, and counts as background work.
+   */
   later(): ObservedRequest {
     const { id, route, signal, path, query } = this.#request;
     const request: ImageRequest = { id, route, signal, path, query, trace: null, tier: 'none' };
@@ -186,7 +188,7 @@ export class ObservedRequest implements StageObserver {
     this.#telemetry.activity.countMiss(this.#counts.project, performance.now() - this.#startedAt);
   }
 
-  /** @param bytes of the body with the image */
+  /** @param bytes size of the image body */
   sent(subject: Subject, bytes: number): void {
     if (!this.isBackground) this.#telemetry.activity.delivered(subject, bytes);
     const counts = this.#counts;
@@ -195,7 +197,7 @@ export class ObservedRequest implements StageObserver {
     counts.bytes += bytes;
   }
 
-  /** Waits for the work, and records and rethrows its error. */
+  /** Waits for the work. Records and rethrows its error. */
   async untilDone(work: Promise<void>): Promise<void> {
     try {
       await work;

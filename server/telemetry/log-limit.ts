@@ -1,11 +1,11 @@
 import { LRUCache } from 'lru-cache';
 
 /**
- * Limits log lines that would repeat: for each key, one in an interval.
+ * Limits repeated log lines to one per key and interval.
  *
- * @param maxKeys that are remembered
- * @param now ms; must start above 0
- * @returns whether a line may be logged now, which then counts as logged
+ * @param maxKeys maximum keys to track
+ * @param now returns ms; must start above 0
+ * @returns a function that returns whether to log a line, and counts that line as logged
  */
 export function createLogThrottle(
   intervalMs: number,

@@ -40,8 +40,8 @@ const stageBuckets = [
 const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 
 /**
- * The service's metrics, summed over a machine's processes. Code, documentation and tests derive from this table.
- * Labels have few values, and no value is copied from a request.
+ * The service's metrics, summed over a machine's processes. Code, documentation and tests derive
+ * from this table. Labels take few values, and never a value copied from a request.
  */
 export const serviceMetrics = {
   info: gauge(

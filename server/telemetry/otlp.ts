@@ -27,7 +27,9 @@ import type { Tier } from '../usage/request-counts.ts';
 import { createLogThrottle } from './log-limit.ts';
 import type { RouteName } from './request-metrics.ts';
 
-/** Interval of the warnings: an exporter without its collector fails every few seconds. */
+/**
+ * Interval of the warnings: an exporter that cannot reach its collector fails every few seconds.
+ */
 const warnEveryMs = 60_000;
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const routeTexts: Readonly<Record<RouteName, string>> = {
@@ -39,7 +41,7 @@ const routeTexts: Readonly<Record<RouteName, string>> = {
   other: '',
 };
 
-/** Names of the span attributes, by the semantic conventions where they define one. */
+/** Names of the span attributes, by the semantic conventions if they define a name. */
 const attributeNames: Readonly<Record<keyof StageAttributes, string>> = {
   host: 'server.address',
   hit: 'image_delivery.cache.hit',
@@ -54,7 +56,7 @@ const attributeNames: Readonly<Record<keyof StageAttributes, string>> = {
 interface TracedRequest {
   readonly id: string;
   readonly method: string;
-  /** The values of a header that may be sent several times, joined by commas. */
+  /** Returns the values of a repeatable header, joined by commas. */
   headerList(name: string): string;
 }
 
@@ -72,7 +74,7 @@ const headerGetter: TextMapGetter<TracedRequest> = {
 };
 
 /**
- * Sends traces by OTLP over HTTP. The packages of OpenTelemetry read its standard variables for the
+ * Sends traces by OTLP over HTTP. The OpenTelemetry packages read its standard variables for the
  * exporter, batches, limits and samplers.
  */
 export class Tracing {
@@ -99,13 +101,13 @@ export class Tracing {
     return new RequestTrace(this.#tracer, this.#propagator, parent, request, route);
   }
 
-  /** Sends the spans that have ended. Never rejects. */
+  /** Sends the ended spans. Never rejects. */
   async close(): Promise<void> {
     await this.#provider.shutdown().catch(() => {});
   }
 }
 
-/** The trace of one request. Times are those of `performance.now()`. */
+/** A request's trace. Times come from `performance.now()`. */
 export class RequestTrace {
   /** The request's project, when it exists. */
   project: string | null = null;
@@ -113,7 +115,7 @@ export class RequestTrace {
   readonly #propagator: W3CTraceContextPropagator;
   readonly #root: Span;
   readonly #context: Context;
-  /** Converts `performance.now()`, whose origin ignores corrections of the clock, to Unix ms. */
+  /** Converts `performance.now()`, whose origin ignores clock corrections, to Unix ms. */
   readonly #offset = Date.now() - performance.now();
 
   constructor(
@@ -127,7 +129,7 @@ export class RequestTrace {
     this.#propagator = propagator;
     const known = methods.has(method) ? method : '_OTHER';
     const startTime = performance.now() + this.#offset;
-    // The path and the query are left out: they contain the source's URL and signatures.
+    // Leave out the path and the query: they contain the source's URL and signatures.
     const attributes = {
       'http.request.method': known,
       'http.route': routeTexts[route],
@@ -157,7 +159,7 @@ export class RequestTrace {
     };
   }
 
-  /** @param status null when the client disconnected before the response */
+  /** @param status null if the client disconnected before the response */
   end(status: number | null, tier: Tier): void {
     const root = this.#root;
     if (this.project !== null) root.setAttribute('image_delivery.project', this.project);
@@ -168,7 +170,7 @@ export class RequestTrace {
   }
 }
 
-/** The error's message is left out: it may quote an origin's response. */
+/** Leaves out the error's message, which might quote an origin's response. */
 function markFailed(span: Span, type: string): void {
   span.setAttribute('error.type', type);
   span.setStatus({ code: SpanStatusCode.ERROR });
@@ -182,7 +184,7 @@ const attributesOf = (attributes: StageAttributes): Record<string, string | numb
     ]),
   );
 
-/** Logs warnings of OpenTelemetry, such as spans that could not be sent. */
+/** Logs OpenTelemetry's warnings, such as spans that could not be sent. */
 function logDiagnostics(log: Pick<Logger, 'warn'>): void {
   const mayLog = createLogThrottle(warnEveryMs);
   const warn = (message: string): void => {

@@ -15,12 +15,12 @@ import {
   serviceMetrics,
 } from './metrics.ts';
 
-/** The values of a process, for other processes. */
+/** A process's values, for other processes. */
 export type MetricsSnapshot = readonly MetricObjectWithValues<MetricValue<string>>[];
 
 export const expositionType = Registry.PROMETHEUS_CONTENT_TYPE;
 
-/** The metrics of one process. Values exist from their first use on. */
+/** A process's metrics. Values exist after their first use. */
 export class MetricsRegistry {
   readonly #registry = new Registry();
   readonly #counters = new Map<ServiceMetric, Counter>();
@@ -37,7 +37,7 @@ export class MetricsRegistry {
     this.#counters.get(name)?.inc(toLabels(name, labels));
   }
 
-  /** Sets a counter to a total that is counted elsewhere. */
+  /** Sets a counter to a total counted elsewhere. */
   setTotal<N extends MetricOf<'counter'>>(name: N, total: number, ...labels: LabelsOf<N>): void {
     const values = toLabels(name, labels);
     this.#counters.get(name)?.remove(values);
@@ -71,14 +71,14 @@ export class MetricsRegistry {
     }
     const options = { name, help, labelNames, aggregator, registers: [this.#registry] };
     const created = metric.type === 'counter' ? new Counter(options) : new Gauge(options);
-    // A metric without labels begins with 0, which would be the minimum of all processes.
+    // A metric that lacks labels starts at 0, which would become the minimum of all processes.
     if (labelNames.length === 0) created.remove();
     if (created instanceof Counter) this.#counters.set(key, created);
     else this.#gauges.set(key, created);
   }
 }
 
-/** The metrics of several processes together. */
+/** Returns the metrics of several processes together. */
 export const aggregate = (snapshots: readonly MetricsSnapshot[]): Registry =>
   AggregatorRegistry.aggregate([...snapshots]);
 

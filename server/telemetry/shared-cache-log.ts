@@ -11,7 +11,7 @@ export function logSharedCache(log: Pick<Logger, 'info' | 'warn'>): OnSharedCach
   return (operation, error) => {
     const [failing, working] = lines[operation];
     if (error === null) log.info(working);
-    // Only the message: other properties of an error of undici may contain headers.
+    // Log only the message: other properties of undici errors might contain headers.
     else log.warn({ cause: error.message }, failing);
   };
 }

@@ -2,29 +2,29 @@ import type { Registry } from 'prom-client';
 import { aggregate, type MetricsSnapshot } from './registry.ts';
 
 /**
- * Sums the metrics of all front ends. Counters and histograms include ended processes, so they never
- * decrease; gauges are those of running processes.
+ * Sums the metrics of all front ends. Counters and histograms include ended processes, so they
+ * never decrease; gauges include only running processes.
  */
 export class MetricSums {
   readonly #running = new Map<number, MetricsSnapshot>();
-  /** The sums of the ended processes. */
+  /** Sums over ended processes. */
   #past: MetricsSnapshot = [];
 
-  /** A front end's snapshot replaces its last one. */
+  /** Replaces a front end's previous snapshot. */
   report(frontEnd: number, snapshot: MetricsSnapshot): void {
     this.#running.set(frontEnd, snapshot);
   }
 
-  /** A front end's process has ended, after its last report. */
+  /** Notes that a front end's process has ended, after its last report. */
   end(frontEnd: number): void {
     const ended = this.#running.get(frontEnd) ?? [];
     const lasting = ended.filter(({ type }) => String(type) !== 'gauge');
-    // The metrics of an aggregate contain their values.
+    // An aggregate's metrics contain their values.
     this.#past = aggregate([this.#past, lasting]).getMetricsAsArray() as unknown as MetricsSnapshot;
     this.#running.delete(frontEnd);
   }
 
-  /** The sums, together with the metrics of this process. */
+  /** Returns the sums, including this process's metrics. */
   total(own: MetricsSnapshot): Registry {
     return aggregate([own, this.#past, ...this.#running.values()]);
   }

@@ -3,20 +3,20 @@ import type { Tier } from '../usage/request-counts.ts';
 import type { RequestTrace, Tracing } from './otlp.ts';
 import type { RouteName } from './request-metrics.ts';
 
-/** The fields of a request that its handling sets for metrics and traces. */
+/** Request fields that handlers set for metrics and traces. */
 export interface RequestTelemetry {
   route: RouteName;
-  /** The cache tier of the image. */
+  /** The image's cache tier. */
   tier: Tier;
-  /** Null when the request is not traced. */
+  /** Null if the request is not traced. */
   trace: RequestTrace | null;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Whether the standard variables of OpenTelemetry enable traces. An endpoint is required: a service
- * without configuration must not connect to the default endpoint of the specification.
+ * Returns whether OpenTelemetry's standard variables enable traces. Requires an endpoint, because
+ * an unconfigured service must not connect to the specification's default endpoint.
  */
 export function isTracingEnabled(environment: Environment): boolean {
   const value = (name: string): string => environment[name]?.trim() ?? '';
@@ -28,7 +28,7 @@ export function isTracingEnabled(environment: Environment): boolean {
   );
 }
 
-/** Null when traces are not enabled; the packages of OpenTelemetry are then not loaded. */
+/** Returns null if traces are disabled; the OpenTelemetry packages are then not loaded. */
 export async function startTracing(
   environment: Environment,
   log: Pick<Logger, 'info' | 'warn'>,
