@@ -129,8 +129,9 @@ class ThreadPool {
     this.#count = count;
     this.#piscina = new Piscina({
       filename: entry.href,
-      // Other threads start when tasks need them, and stay.
-      minThreads: 1,
+      // Piscina gives tasks to its first `minThreads` threads while they still load their modules.
+      // A timeout would then terminate such a thread, and Node leaves its descriptors open.
+      minThreads: 0,
       maxThreads: count,
       idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: 1,
@@ -158,6 +159,9 @@ class ThreadPool {
         for (const controller of this.#running) controller.abort();
       onAvailable();
     });
+    // Loads the first thread before the first task. Other threads start when tasks need them, and
+    // stay.
+    this.#piscina.run(null, { name: 'load' }).then(onAvailable, onAvailable);
   }
 
   /**

@@ -28,6 +28,19 @@ t.test('fails only its own request on a timeout', async (t) => {
   t.match(pool.stats(), { threadsReplaced: 1, completed: 2 });
 });
 
+t.test('keeps a thread that loads its modules on a timeout', async (t) => {
+  const tick = stopTimers(t);
+  const pool = openPool(t, { transformTimeoutMs: 2000 }, scriptedThread);
+  const early = submit(pool);
+  tick(2000);
+  await t.rejects(early.done, { code: 'transform_timeout' });
+  t.notOk(early.started());
+  const next = submit(pool);
+  await until('the thread has loaded', next.started);
+  await finish(next);
+  t.match(pool.stats(), { threadsReplaced: 0, completed: 2 });
+});
+
 t.test('excludes the queue time from the timeout', async (t) => {
   const tick = stopTimers(t);
   const clock = stopClock(t);
