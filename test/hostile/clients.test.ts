@@ -23,7 +23,7 @@ interface Outcome {
   readonly what: string;
   /** Null for an allowed response. */
   readonly finding: string | null;
-  /** Time of the response to a request that must have one. */
+  /** Limit on the time of an expected response. */
   readonly ms: number;
 }
 
@@ -130,7 +130,7 @@ const malformed = (target: string): string[] => {
   ];
 };
 
-/** Malformed lengths of a POST whose body contains a second request. */
+/** Malformed lengths of POST requests. Each body contains a second request. */
 const smuggling: readonly (readonly [what: string, fields: string, body: string])[] = [
   ['a sign', `Content-Length: +${length}`, hidden],
   ['a negative length', `Content-Length: -${length}`, hidden],
@@ -163,7 +163,7 @@ const smuggling: readonly (readonly [what: string, fields: string, body: string]
 function findingOf(sent: Buffer, answer: string): string | null {
   const lines = sent.toString('latin1').match(/HTTP\/1\./gi)?.length ?? 0;
   const final = statusesOf(answer).filter((status) => status >= 200);
-  // Bytes after a valid request may be refused once, and then the connection ends.
+  // The service can reject bytes after a valid request once. It then closes the connection.
   if (final.length > lines + 1)
     return `${final.length} answers to ${lines} requests: ${final.join()}`;
   const isError = (status: number) => status === 500 || status === 504;
@@ -205,7 +205,7 @@ eachHttpServer('hostile clients', async (t, { environment }) => {
         smuggling.map(async ([what, fields, body]) => {
           const head = `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n`;
           const { answer } = await exchange(service.port, [latin1(head + body)], undefined, 1_000);
-          // Newer releases of uWebSockets.js answer unreadable requests with 505.
+          // Newer releases of uWebSockets.js return 505 for unreadable requests.
           t.notMatch(answer, /HTTP\/1\.1 (2|50[0-4])/, what);
         }),
       );

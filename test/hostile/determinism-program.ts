@@ -8,10 +8,9 @@ import { shared } from '../pool/rendering/pictures.ts';
 import { type Render, renders } from './inputs/renders.ts';
 
 /**
- * Renders requests as a transform process does, but several at a time, and prints the outcome of each as JSON: the
- * entity tag, which is a digest, or the error.
- *
- * Arguments: an empty folder for fonts, the seed, the number of the first generated request, and their number.
+ * Renders requests like a transform process, but several at a time, and prints each outcome as
+ * JSON: the entity tag, which is a digest, or the error. Arguments: an empty folder for fonts, the
+ * seed, the number of the first generated request, and their number.
  */
 
 const [fontFolder = '', ...numbers] = process.argv.slice(2);
@@ -38,7 +37,7 @@ async function run(request: Render): Promise<void> {
   outcomes.set(request, result.ok ? result.etag : result.error.message);
 }
 
-// The decoder of gain maps is allowed for the whole process.
+// Allowing the gain map decoder affects the whole process.
 for (const isAllowed of [false, true]) {
   allowGainMaps(isAllowed);
   const group = requests.filter(({ variant }) => variant.gainMap === isAllowed);

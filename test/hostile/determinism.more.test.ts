@@ -11,23 +11,25 @@ import { renders } from './inputs/renders.ts';
 import { count, from, seed } from './run.ts';
 
 /**
- * The bytes of an image depend on the request and nothing else. Each request is rendered on threads, twice, beside
- * others, and in two processes in which memory that is freed or not yet written has other values: pixels or metadata
- * that are read from there differ.
+ * The bytes of an image depend only on the request. The test renders each request twice on threads,
+ * next to different requests, and in two processes with different contents in freed and unwritten
+ * memory. Pixels or metadata read from such memory would differ.
  */
 
 const threads = 4;
 
 const program = fileURLToPath(scriptUrl('determinism-program', import.meta.url));
 
-/** The outcomes in a process whose allocator fills memory with a byte (glibc; elsewhere it does not). */
+/**
+ * Returns the outcomes in a process with an allocator that fills memory with a byte (glibc only).
+ */
 async function inProcess(fill: number, fontFolder: string): Promise<readonly string[]> {
   const numbers = [seed, from, count].map(String);
   const child = spawn(process.execPath, [...scriptArguments, program, fontFolder, ...numbers], {
     env: {
       ...process.env,
       MALLOC_PERTURB_: String(fill),
-      // Small blocks that are freed are filled too.
+      // Fills small freed blocks too.
       GLIBC_TUNABLES: 'glibc.malloc.tcache_count=0',
     },
     stdio: ['ignore', 'pipe', 'inherit'],
@@ -49,7 +51,7 @@ t.test('returns equal bytes for equal requests', { timeout: 3_600_000 }, async (
     );
   };
   const order = [...requests.keys()];
-  // Beside other requests than the first time.
+  // Run next to different requests than the first time.
   const again = [0, 1, 2].flatMap((rest) => order.filter((index) => index % 3 === rest));
   const [one, two, rendered] = await Promise.all([
     inProcess(0x5a, await temporaryFolder(t)),

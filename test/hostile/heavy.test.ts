@@ -7,9 +7,12 @@ import { json, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 import { endless } from './inputs/svgs.ts';
 
-/** One project sends small files that take much memory and time, and another one requests images that are not cached. */
+/**
+ * One project sends small files that take much memory and time. Another project requests uncached
+ * images.
+ */
 
-/** Of one image. The service refuses a transform that has waited for 200 s here. */
+/** Limit per image. Here the service rejects a transform that has waited for 200 s. */
 const maxMs = 60_000;
 const key = 'sk_root-key-of-the-tests';
 
@@ -33,7 +36,7 @@ const layer = await fetch(`${service.url}/api/sdk/v1/projects/${attacker}/layers
 if (!layer.ok) throw new Error(await layer.text());
 
 let requested = 0;
-/** Each source is fetched, and each image rendered. */
+/** The service fetches each source and renders each image. */
 const request = (project: string, path: string, query: string): Sent => {
   const source = encodeURIComponent(`${origin.url}${path}?${++requested}`);
   return get(`${service.url}/img/${source}?project=${project}&${query}`);

@@ -7,7 +7,7 @@ import { picture, startTestOrigin } from '../service/origin.ts';
 import { json, type Service, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 
-/** During each of several attacks by one project, another project gets an image that is not cached. */
+/** Another project gets an uncached image during several attacks by one project. */
 
 const maxBytes = 4_000_000;
 
@@ -56,7 +56,7 @@ t.test('keeps one project from denying another its images', async (t) => {
     readonly parameters?: (index: number) => string;
     /** Resolves when the attack uses all resources that it can get. */
     readonly isActive: () => Promise<unknown>;
-    /** Host of the other project's picture. */
+    /** Host of the other project's source image. */
     readonly host?: string;
   }
 

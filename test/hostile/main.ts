@@ -42,7 +42,7 @@ const files = chosenFiles.length === 0 ? all : chosenFiles;
 const chosen = seed ?? Date.now() % 1_000_000;
 const environment = {
   ...process.env,
-  // A test file may take an hour.
+  // A test file can take an hour.
   TAP_TIMEOUT: '3600',
   [seedVariable]: String(chosen),
   [countVariable]: String(count),

@@ -6,10 +6,9 @@ import { noise, shared, variant, watermark } from '../pool/rendering/pictures.ts
 import { pictures } from './inputs/pictures.ts';
 
 /**
- * Renders pictures of every format in every format, on threads and in processes, and prints the
- * growth of its memory as JSON.
- *
- * Arguments: MiB of outputs before the first measurement, and between the measurements.
+ * Renders images from every format to every format, on threads and in processes, and prints the
+ * growth of its memory as JSON. Arguments: MiB of outputs before the first measurement, and between
+ * the measurements.
  */
 
 export interface MemoryGrowth {
@@ -33,7 +32,7 @@ const effects = [
   { blur: 1 },
   { layers: watermark({ position: 'east', opacity: 50, margin: 2 }) },
   { opacity: 0.5 },
-  // Within the smallest of the pictures.
+  // Fits the smallest image.
   { crop: { left: 3, top: 0, width: 5, height: 2 } },
   { copyright: true, keepProfile: true },
   { placeholder: 'json' },
@@ -57,7 +56,7 @@ async function next(): Promise<number> {
   const round = Math.floor(index / sources.length);
   const requested = variant({
     width,
-    // In turn, so that what the first image of a format loads is loaded before the first measurement.
+    // Alternate formats, so that all lazy loading happens before the first measurement.
     formats: [rasterFormats[(index + round) % rasterFormats.length] ?? 'png'],
     quality: 100 - (count % 60),
     ...effects[index % effects.length],

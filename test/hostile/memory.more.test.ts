@@ -8,7 +8,8 @@ import type { MemoryGrowth } from './memory-program.ts';
 import { isLong } from './run.ts';
 
 /**
- * Memory stays constant while thousands of variants of every format are rendered. It grew with sharp's `toUint8Array()`, which never frees its output: see `write` in picture.ts, and test/upstream.
+ * Memory stays constant during thousands of renders in every format. It would grow with sharp's
+ * `toUint8Array()`, which never frees its output: see `write` in picture.ts, and test/upstream.
  */
 
 /** `IMAGE_DELIVERY_JEMALLOC` names the library in another place. */
@@ -20,7 +21,7 @@ const jemalloc = [
 
 /** MiB of outputs; far more than both threads accumulate before they collect garbage. */
 const [warmUp, measured] = isLong ? [200, 2_000] : [60, 120];
-/** Share of the outputs that may not be freed yet. */
+/** Maximum share of outputs still in memory. */
 const maxShare = isLong ? 0.05 : 0.8;
 
 const allocators: Readonly<Record<string, Readonly<Record<string, string>> | null>> = {

@@ -9,7 +9,7 @@ import { startDelivery } from '../service/service.ts';
 /** Attacks a running service by the responses of an origin, and measures the hits of a neighbour meanwhile. */
 
 const fetchesAtOnce = more ? 48 : 8;
-/** Separates a wait for a turn from one for the end of an attack. */
+/** Separates waiting for a turn from waiting for an attack to end. */
 const maxHitMs = 5_000;
 
 t.test("serves another project's hits whatever an origin sends", async (t) => {

@@ -13,7 +13,7 @@ import { addresses, allowedHosts, hostileUrls } from './inputs/urls.ts';
 import { count, from, isLong, isRepetition, maxMs, only, progress, rateOf, seed } from './run.ts';
 import { errorOf, findingOf, type HostileRequest, HostileTarget } from './target.ts';
 
-/** Sends hostile URLs and pictures to one running service, which must remain intact. */
+/** Sends hostile URLs and images to a running service, which must remain intact. */
 
 const atOnce = 4;
 /** Memory of the front end for one response. */
@@ -45,7 +45,7 @@ const target = await HostileTarget.start(
 );
 const { service, project } = target;
 
-/** Paths that the origin may be asked for. */
+/** Paths that the service is allowed to request from the origin. */
 const allowedPaths =
   /^\/(a\.png(%00\.jpg)?|b(Host|%0d%0aHost)[!-~]*|%E2%80%AEgnp\.exe|\{\{7\*7\}\}[!-~]*|%7B%7B[!-~]*|%3Cscript[!-~]*)$/;
 
@@ -58,7 +58,7 @@ const isChosen = isRepetition || only !== '';
 
 t.test('returns the expected status and code for hostile URLs', { skip: isChosen }, async (t) => {
   const urls = hostileUrls({ port: origin.port, ownPort: service.port, project });
-  // One connection for all: a response of a wrong length breaks the next one.
+  // Use one connection for all requests: a response of a wrong length breaks the next response.
   let connection = await StrictConnection.open(service.port);
   for (const { what, target, status, code } of urls) {
     try {
@@ -78,7 +78,7 @@ t.test('returns the expected status and code for hostile URLs', { skip: isChosen
   await requireIntact(t);
 });
 
-/** Each frame of an animation may take `separateFrame` of cost.ts. */
+/** Returns the time limit. Each frame of an animation can take `separateFrame` of cost.ts. */
 function maxMsOf({ bytes }: HostileRequest): number {
   try {
     return maxMs + 10 * openContainer(bytes).frames;
@@ -88,8 +88,8 @@ function maxMsOf({ bytes }: HostileRequest): number {
 }
 
 /**
- * Sends requests, several at once. All that were in progress during a response that took too long or too
- * much memory are repeated one by one, because any of them may be the cause.
+ * Sends several requests at once. If a response takes too much time or memory, repeats all
+ * concurrent requests one by one, because any of them can be the cause.
  */
 async function findings(
   t: Test,

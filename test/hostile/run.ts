@@ -14,7 +14,7 @@ export const onlyVariable = 'HOSTILE_ONLY';
 
 /** True for the full length. */
 export const isLong = number(countVariable) !== undefined;
-/** Maximum time of a response; longer beside the other tests, which share the processor. */
+/** Limit on a response's time, longer next to other tests, which share the processor. */
 export const maxMs = isLong ? 2_000 : 10_000;
 /** Seed of the generated inputs; random unless set. */
 export const seed = number(seedVariable) ?? Date.now() % 1_000_000;
@@ -22,10 +22,10 @@ export const seed = number(seedVariable) ?? Date.now() % 1_000_000;
 export const count = number(countVariable) ?? 60;
 /** Number of the first generated input. */
 export const from = number(fromVariable) ?? 0;
-/** True to run only generated inputs, which are being repeated. */
+/** True to repeat generated inputs only. */
 export const isRepetition = number(fromVariable) !== undefined;
 
-/** Runs only the bombs whose description contains this text. */
+/** Runs only bombs with this text in their description. */
 export const only = process.env[onlyVariable] ?? '';
 
 /** Shows the progress of a long run. */

@@ -7,7 +7,7 @@ import { listen } from '../listen.ts';
 import { startChromium } from '../service/chromium.ts';
 import { svgAttacks } from './inputs/svg-attacks.ts';
 
-/** Marks the page in which a script runs, and tells its opener and the server. */
+/** Marks the page in which a script runs, and notifies its opener and the server. */
 const mark = "fetch('URL/ran');document.documentElement.setAttribute('data-ran','')";
 
 t.test('runs no script and sends no request in Chromium', { timeout: 180_000 }, async (t) => {
@@ -55,7 +55,7 @@ t.test('runs no script and sends no request in Chromium', { timeout: 180_000 }, 
     }
     return [...received];
   };
-  // First, because a page that is left may still send its last requests.
+  // Start here, because a page can still send requests while the browser leaves it.
   for (const [index, name] of Object.keys(svgAttacks).entries()) {
     t.same(await open('clean', index), [], name);
   }

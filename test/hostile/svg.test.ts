@@ -10,13 +10,20 @@ import { until } from '../until.ts';
 import { endless, hostileSvgs } from './inputs/svgs.ts';
 
 const drawingMs = more ? 4_000 : 1_000;
-/** Every third attack in `npm test`: most take as long as they may, and all of them over a minute. */
+/**
+ * `npm test` runs every third attack: most take as long as their limit, and all together over a
+ * minute.
+ */
 const attacksOfRun = more ? hostileSvgs : hostileSvgs.filter((_, index) => index % 3 === 0);
-/** Of a transform, with the start of a process. */
+/** Time for a transform and the start of a process. */
 const timeoutMs = 2 * drawingMs;
-/** On a busy machine an ended process takes long to be replaced; without a limit attacks take minutes. */
+/**
+ * Replacing an ended process takes long on a busy machine. Without a limit attacks take minutes.
+ */
 const maxMs = timeoutMs + 20_000;
-/** The service alone needs far less; rasterising an SVG of 1,990 px a side in it would need more. */
+/**
+ * The service alone needs far less. It would need more if it rasterised a 1,990-pixel SVG itself.
+ */
 const maxMebibytes = 350;
 
 const origin = await startTestOrigin(t);
@@ -26,7 +33,7 @@ const service = await startService(t, {
     SERVICE_SVG_TIMEOUT_MS: String(drawingMs),
     SERVICE_TRANSFORM_TIMEOUT_MS: String(timeoutMs),
     SERVICE_POOL_THREADS: '3',
-    // The peak is not that of the neighbour's images, whose number depends on the time.
+    // Keep the neighbour's images out of the peak: their number varies with the time.
     SERVICE_MEMORY_CACHE_BYTES: '10000000',
   },
 });

@@ -35,7 +35,7 @@ const expectedCodes: ReadonlySet<string> = new Set([
   'overloaded',
 ]);
 
-/** Describes an unexpected outcome; null if it is allowed. */
+/** Describes an unexpected outcome, or returns null if it is allowed. */
 export function findingOf({ status, code, message, ms }: Outcome, maxMs: number): string | null {
   if (status !== 200 && !expectedCodes.has(code ?? '')) return `${status} ${code}: ${message}`;
   return ms > maxMs ? `${status} after ${Math.round(ms)} ms` : null;
@@ -107,7 +107,7 @@ export class HostileTarget {
     return target;
   }
 
-  /** Requests a source at a new URL, because failures are cached. */
+  /** Requests a source at a new URL, because the service caches failures. */
   async request(
     { bytes, query = 'w=40&fmt=webp', keepsMetadata = false }: HostileRequest,
     dispatcher: Dispatcher = this.#pool,
@@ -149,7 +149,7 @@ export class HostileTarget {
     return this.service.frontEnds()[0] ?? 0;
   }
 
-  /** Resident memory of the front end in MiB, and its peak since the last call. */
+  /** Returns the front end's resident memory in MiB, and its peak since the last call. */
   memory(): { readonly now: number; readonly peak: number } {
     const folder = `/proc/${this.#frontEnd}`;
     if (!existsSync(`${folder}/status`)) return { now: 0, peak: 0 };
@@ -188,7 +188,7 @@ export class HostileTarget {
   }
 }
 
-/** The fields of an error body. */
+/** Returns the fields of an error body. */
 export function errorOf(status: number, body: Buffer): Pick<Outcome, 'code' | 'message'> {
   if (status < 400) return { code: null, message: '' };
   try {

@@ -82,7 +82,7 @@ t.test('revalidates an expired source before it uses the image', async (t) => {
   t.equal(revalidator.report({ freshness }, { fetchedAt: changed }).freshUntil, at + 10_000);
 });
 
-/** An image with a layer, whose states have the keys `a` and `b`. */
+/** Returns an image with a layer and the state keys `a` and `b`. */
 const withLayer = (layer: ImageLayer): ImageRequest => {
   const layered = variant({ layers: [layer] });
   const inputs = imageInputs(new URL('https://a.example/a.jpg'), null, layered, () => true);

@@ -15,7 +15,10 @@ import { sourceSettings, startOrigin } from './source/origin.ts';
 const versions = { red: 100, blue: 50 } as const;
 type Version = keyof typeof versions;
 
-/** Two machines with one bucket, whose project follows the origin: images may be used for 10 s. */
+/**
+ * Starts two machines that share a bucket. Their project follows the origin, and images stay fresh
+ * for 10 s.
+ */
 async function startMachines(t: Test) {
   Object.assign(process.env, variables);
   const pictures = {} as Record<Version, Buffer>;
@@ -56,7 +59,7 @@ async function startMachines(t: Test) {
       },
     );
     t.teardown(() => engine.close());
-    /** The tier of an image of this width, and the version that it shows. */
+    /** Returns an image's cache tier and the version that it shows. */
     return async (width: number) => {
       const { tier, image } = await engine.get(
         imageRequest({

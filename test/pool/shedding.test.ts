@@ -18,7 +18,9 @@ import { sourceSettings, startOrigin } from './source/origin.ts';
 
 const keyOf = (name: string) => name.padStart(64, '0');
 
-/** An engine with one thread and a disk cache of its own, and the keys that it has joined. */
+/**
+ * Starts an engine with one thread and a separate disk cache, and records the keys that it joins.
+ */
 async function startEngine(
   t: Test,
   queue: number,

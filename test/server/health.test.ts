@@ -3,7 +3,7 @@ import type { FrontEndStats } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
 import { responseOf } from './request.ts';
 
-/** The figures of a front end with one thread and one place in its queue, as far as they are tested. */
+/** Returns the tested figures of a front end with one thread and one queue slot. */
 const statsWith = (transforms: Partial<FrontEndStats['transforms']> = {}, refused = 0) =>
   ({
     memory: { bytes: 1, maxBytes: 10 },
@@ -18,7 +18,10 @@ const machineWith = (frontEnds: Readonly<Record<number, FrontEndStats>>, diskFul
 
 const seenAt = new Date('2026-11-26T10:00:00Z');
 
-/** The health of a front end with the given differences from normal, and counts of its calls to the store. */
+/**
+ * Returns a front end's health with the given differences from normal, and its number of store
+ * calls.
+ */
 function openHealth(given: Partial<HealthEnvironment> = {}) {
   const calls = { database: 0, queue: 0 };
   const health = new Health({

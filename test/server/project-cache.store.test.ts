@@ -8,11 +8,11 @@ import { newProject } from '../store/projects.ts';
 import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
 
-/** Projects whose look-ups wait until the test releases them. */
+/** Projects that delay look-ups until the test releases them. */
 class SlowProjects extends Projects {
   readonly #held: (() => void)[] = [];
   holding = false;
-  /** Whether look-ups reach the store; otherwise no project exists. */
+  /** True to send look-ups to the store; otherwise no project exists. */
   asking = true;
 
   override findAll(ids: readonly string[]): Promise<Project[]> {

@@ -12,7 +12,7 @@ import { storeLink } from './store-link.ts';
 /** Projects that count the comparisons of a cache. */
 class ComparedProjects extends Projects {
   comparisons = 0;
-  /** The ids of all comparisons. */
+  /** Ids in all comparisons. */
   compared = 0;
   failing = false;
 
@@ -23,7 +23,7 @@ class ComparedProjects extends Projects {
     return super.revisionsOf(ids);
   }
 
-  /** Resolves when a number of further comparisons have started. */
+  /** Resolves once a number of additional comparisons have started. */
   async next(times: number): Promise<void> {
     const wanted = this.comparisons + times;
     await until(`${times} comparisons`, () => this.comparisons >= wanted);
@@ -46,7 +46,7 @@ async function comparing(t: Test, maxAgeMs = 600_000, compareEveryMs = 50) {
   return { ...link, cache, projects, outages, others: new Projects(link.other) };
 }
 
-/** An interval in which no test ends. */
+/** Longer than any test. */
 const neverMs = 600_000;
 
 t.test("applies other processes' changes in order", async (t) => {
@@ -106,7 +106,7 @@ t.test('serves cached projects while the store is unavailable', async (t) => {
 t.test('makes no scheduled comparisons after it stops', async (t) => {
   const [stopped, running] = [await comparing(t), await comparing(t)];
   stopped.cache.stop();
-  // One may be in progress.
+  // A comparison can be in progress.
   await running.projects.next(3);
   const { comparisons } = stopped.projects;
   await running.projects.next(5);
@@ -119,7 +119,7 @@ t.test('finds deletions, and changes with any date', async (t) => {
   if (!one || !two || !three) throw new Error('no projects');
   const states = await Promise.all([one, two, three].map(({ _id }) => cache.find(_id)));
   const stored = other.collection<Project>('projects');
-  // On a machine whose clock is ahead.
+  // Simulates a machine with a fast clock.
   const changedAt = new Date(Date.now() + 600_000);
   await stored.updateOne({ _id: one._id }, { $set: { changedAt }, $inc: { revision: 1 } });
   await until('the change is seen', () => states[0]?.stale === true);
@@ -220,12 +220,12 @@ t.test('does not call a store unavailable if it responds to some reads in time',
 });
 
 t.test('receives a purge within two seconds, however slow the store is', async (t) => {
-  /** How often an old state was found too late. */
+  /** Returns how often the cache returned an old state too late. */
   const purgeWith = async (answerMs: number) => {
     const { cache, others, slow, projects } = await comparing(t, 600_000, 1_000);
     const { _id: id } = await others.create(newProject);
     await cache.find(id);
-    // The connections of a front end stay open.
+    // A front end keeps its connections open.
     await Promise.all(Array.from({ length: 10 }, () => projects.find(id)));
     slow(answerMs / 2);
     let late = 0;
@@ -259,7 +259,7 @@ t.test("does not make requests wait for a process's changes", async (t) => {
   slow(100);
   const startedAt = performance.now();
   let found = false;
-  // A change between the beginning and the answer of each comparison.
+  // Change the project between the start and the response of each comparison.
   await until('a state is found while the changes go on', async () => {
     const changed = await others.addHost(id, `${Math.random()}.example`);
     if (changed !== null) cache.apply(changed);

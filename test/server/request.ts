@@ -1,6 +1,9 @@
 import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
 
-/** The response of a handler to a request of only a method and a path; undefined without one. */
+/**
+ * Returns a handler's response to a request with only a method and a path, or undefined if there is
+ * no response.
+ */
 export async function responseOf(
   handle: (request: HttpRequest) => void | Promise<void>,
   method: string,

@@ -10,27 +10,30 @@ export interface StoreLink {
   readonly db: Db;
   /** The same database, over a direct connection. */
   readonly other: Db;
-  /** The URL of the link, for processes under test. */
+  /** URL of the link, for processes under test. */
   readonly url: string;
-  /** Ids of the projects that were loaded over the link, in order. */
+  /** Project ids loaded over the link, in order. */
   readonly lookups: readonly unknown[];
-  /** Holds all bytes, also of new connections, like a stopped server. */
+  /** Holds all bytes, including bytes on new connections, like a stopped server. */
   hold(): void;
-  /** Holds all bytes from the first ones to the store that have all of these texts; resolves when there were some. */
+  /**
+   * Holds all bytes, starting with a message to the store that contains all of these texts.
+   * Resolves once such a message arrives.
+   */
   holdAt(...texts: readonly string[]): Promise<void>;
-  /** Forwards the held bytes and all further ones. */
+  /** Forwards the held bytes and all later bytes. */
   release(): void;
-  /** Delays all further bytes in each direction. */
+  /** Delays all later bytes in each direction. */
   slow(ms: number): void;
-  /** Switches resets of each connection that sends bytes on or off. */
+  /** Switches resets on or off for each connection that sends bytes. */
   reset(on: boolean): void;
-  /** Drops all further bytes; resolves after the first dropped ones. */
+  /** Drops all later bytes, and resolves after the first dropped bytes. */
   freeze(): Promise<void>;
   cut(): Promise<void>;
   mend(): Promise<void>;
 }
 
-/** The text of a command to the store, in BSON: its name with that of a collection. */
+/** Returns the BSON text of a store command: its name and a collection's name. */
 export const storeCommand = (name: string, collection: string): string =>
   `${name}\0${String.fromCharCode(collection.length + 1)}\0\0\0${collection}\0`;
 

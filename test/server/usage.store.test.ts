@@ -21,7 +21,7 @@ async function start(t: Test) {
   const faults = { storeAway: false, loseAnswers: false, refused: '' };
   const failures: unknown[] = [];
   const written: string[] = [];
-  /** Totals whose writes got no response. */
+  /** Totals with writes that got no response. */
   const lost: WriterTotals[] = [];
   const startProcess = () => {
     const usage = new UsageRecorder({
@@ -57,7 +57,7 @@ async function start(t: Test) {
         counts.live.tiers.memory += hits;
         counts.bytes += bytes;
       },
-      /** The total of 30 days. */
+      /** Returns the total of 30 days. */
       async hits(of = project) {
         const days = await usage.days(of, '2026-10-30', '2026-11-29');
         return days.reduce((sum, { counts }) => sum + counts.memory, 0);
@@ -337,7 +337,7 @@ t.test('counts renders in progress towards a limit', async (t) => {
   const results = await Promise.allSettled(Array.from({ length: 9 }, admit));
   const ends = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
   t.equal(ends.length, 3);
-  // All ended without a render, because their sources failed.
+  // All end with no render, because their sources failed.
   for (const end of ends) end();
   await t.resolves(admit());
 });
@@ -349,7 +349,9 @@ t.test('exceeds a render limit by at most one render per process', async (t) => 
     _id: project,
     limits: { rendersPerDay, bytesPerDay: null },
   });
-  /** Asks for many renders at once in each process; resolves with the functions for their ends. */
+  /**
+   * Requests many renders at once in each process, and resolves with the functions that end them.
+   */
   const admitMany = async (limit: number) => {
     const calls = processes.flatMap(({ usage }) =>
       Array.from({ length: 20 }, () => usage.limits.admit(limited(limit))),
@@ -361,7 +363,7 @@ t.test('exceeds a render limit by at most one render per process', async (t) => 
   t.ok(ends.length >= 5 && ends.length <= 8, `${ends.length} renders`);
   t.same(await admitMany(5), [], 'and no more later');
 
-  // They end without a render, because their sources failed.
+  // They end with no render, because their sources failed.
   for (const end of ends) end();
   for (const { usage } of processes) await usage.store();
   for (const { usage } of processes) await usage.store();
@@ -399,7 +401,7 @@ t.test('deletes usage after 400 days', async (t) => {
     .collection('usage')
     .indexes()
     .catch(() => null);
-  // The embedded store has no such command.
+  // The embedded store does not support this command.
   if (indexes === null) return t.pass('the command is not supported');
   t.match(
     indexes.find(({ key }) => Object.keys(key).join() === 'day'),

@@ -29,7 +29,7 @@ eachHttpServer(
     const { url, port, origin, project, log, ...service } = await startFrontEnd(t, environment);
     let open = 0;
     let cancelled = 0;
-    // Never answered: these fetches end only by cancellation.
+    // The origin never responds: only a cancellation ends these fetches.
     origin.serve('/slow.jpg', (_, response) => {
       open += 1;
       response.once('close', () => {
@@ -51,7 +51,8 @@ eachHttpServer(
 
     const clients: Promise<void>[] = [];
     for (let i = 0; i < 1_000; i++) {
-      // Some clients wait for the same fetch; the others have a transform each, of which most wait for a thread.
+      // Some clients share a fetch. The others start a transform each, and most transforms wait for
+      // a thread.
       const target =
         i % 2 === 0
           ? image(`/slow.jpg?${i % 40}`, `w=${100 + (i % 3)}`)

@@ -11,7 +11,7 @@ process.exit = (code) => {
   throw new Exit();
 };
 
-/** @returns what was written since then */
+/** @returns the output since the call */
 function collect(stream: NodeJS.WriteStream): () => string {
   let text = '';
   stream.write = (part: string | Uint8Array) => {

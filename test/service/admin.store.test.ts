@@ -197,7 +197,7 @@ t.test('runs the admin command next to a running service', async (t) => {
     t.equal(await code(signed.replace('w=5', 'w=6')), 'signature_invalid');
     t.not(await code(signed), 'signature_invalid', 'the signature is valid');
 
-    // As clients use it, below the path of the base URL, which a proxy removes.
+    // Clients use the path of the base URL, which a proxy removes.
     const outside = url.replace(service.url, 'https://cdn.example/assets');
     const below = await sign('--url', outside);
     t.ok(below.startsWith(outside));
@@ -378,7 +378,7 @@ t.test('creates no store in a mistyped folder', async (t) => {
     stderr: `There is no store in ${join(parent, 'data')} (the default`,
   });
   t.notOk(existsSync(join(parent, 'data')));
-  // What a new store cannot have, or what is invalid, does not create it either.
+  // Commands that need existing data, or contain invalid input, do not create a store either.
   const fails: readonly (readonly [RegExp, ...string[]])[] = [
     [/^--origin must be /, 'projects', 'create', '--name', 'Shop', '--origin', 'nonsense'],
     [/^the host of --origin must be a public/, ...create.slice(0, -1), 'http://10.0.0.1/'],

@@ -5,7 +5,7 @@ import { scriptArguments, scriptUrl } from '../scripts.ts';
 import { until } from '../until.ts';
 import type { Service } from './service.ts';
 
-/** What a command ended with. */
+/** Outcome of a command. */
 export interface AdminResult {
   readonly code: number;
   readonly stdout: string;
@@ -17,8 +17,9 @@ interface Teardown {
 }
 
 /**
- * Runs admin commands as `service.admin` does, but all of them in one process, one at a time: most commands take a
- * tenth of the time that a start takes. After the last one, the process must end by itself, as that of a command.
+ * Runs admin commands like `service.admin`, but one after another in a single process: most
+ * commands take a tenth of the time of a start. After the last command, the process must end by
+ * itself, like a command's process.
  */
 export function startAdmin(
   t: Teardown,

@@ -65,7 +65,7 @@ const sources = Array.from(
   (_, n) => `https://shop${n % 7}.test/pictures/${n}.jpg`,
 );
 
-/** The forms of a URL that every balancer reads. */
+/** Returns the forms of a URL that every balancer reads. */
 const formsOf = (source: string) => [
   `/img/${source}?project=${project}&w=100`,
   `/img/${encodeURIComponent(source)}?w=200&project=${project}`,
@@ -74,13 +74,17 @@ const formsOf = (source: string) => [
   `/img/${encodeURIComponent(source)}?project=${project}&url=https://ignored.test/`,
 ];
 
-/** Checks that one machine gets all forms of each source. @returns the machine of each source */
+/**
+ * Checks that one machine gets all forms of a source.
+ * @returns the machine per source
+ */
 async function machinesOf(t: Test, { url }: Pick<Server, 'url'>, forms = formsOf) {
   const found = new Map<string, string>();
   const apart: string[] = [];
   for (const source of sources) {
     const names: string[] = [];
-    // One after the other, because the balancers may move concurrent requests to other machines.
+    // Send requests one after another, because balancers can move concurrent requests to other
+    // machines.
     for (const form of forms(source)) names.push(await machineOf(url + form));
     if (new Set(names).size !== 1) apart.push(`${source}: ${names}`);
     found.set(source, names[0] ?? '');

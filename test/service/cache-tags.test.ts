@@ -4,7 +4,7 @@ import { signature, signedText } from '../../server/image/access.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
-/** As docs/cdn.md tells users to compute them. */
+/** Computes tags like docs/cdn.md. */
 const digest = (text: string, digits: number): string =>
   createHash('sha256').update(text).digest('hex').slice(0, digits);
 const projectTag = (id: string): string => `p-${digest(id, 16)}`;

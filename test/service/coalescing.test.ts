@@ -59,7 +59,7 @@ t.test('coalesces in two processes with a disk cache', async (t) => {
 
   await t.test('elects another leader when the leading process dies', async (t) => {
     const body = await picture(400, 300);
-    /** What becomes of requests for a new picture when the process that leads for it dies. */
+    /** Returns the outcomes of requests for a new image if the leading process dies. */
     const outcomesAt = async (path: string) => {
       let calls = 0;
       origin.serve(path, (_, response) => {
@@ -87,7 +87,7 @@ t.test('coalesces in two processes with a disk cache', async (t) => {
     const listening = () =>
       service.log.filter(({ msg }) => msg === 'the HTTP server listens').length;
     let ended = await outcomesAt('/b0.jpg');
-    // The system may give all connections to the process that dies.
+    // The system can give all connections to the dying process.
     for (let draw = 1; draw < 5 && !ended.includes(200); draw += 1) {
       t.same([...new Set(ended)], ['connection lost']);
       await until('two processes listen again', () => listening() === 2 + draw);

@@ -18,7 +18,7 @@ eachHttpServer(
     const responses = [
       ['GET', image, {}, 200, length],
       ['HEAD', image, {}, 200, length],
-      // RFC 9110, 8.6: a 304 has no length, or that of the 200.
+      // RFC 9110, 8.6: a 304 carries no length, or the length of the 200 response.
       ['GET', image, { 'if-none-match': etag }, 304, undefined],
       ['HEAD', image, { 'if-none-match': etag }, 304, undefined],
       ['GET', image, { range: 'bytes=10-19', 'if-range': etag }, 206, '10'],
@@ -27,7 +27,7 @@ eachHttpServer(
       ['GET', image, { range: 'bytes=0-1,3-4' }, 200, length],
       ['GET', image, { range: `bytes=${length}-` }, 416, null],
       ['GET', image, { range: 'bytes=0-9', 'if-none-match': etag }, 304, undefined],
-      // RFC 9110, 14.2: ranges are defined only for GET.
+      // RFC 9110, 14.2 defines ranges only for GET.
       ['HEAD', image, { range: 'bytes=0-9' }, 200, length],
       ['GET', missing, { range: 'bytes=0-9' }, 404, null],
       ['GET', missing, {}, 404, null],

@@ -8,7 +8,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   const { api, url, opened } = await startConsole(t);
   const { page, problems } = await opened();
   const { press, type, hasFocus, tabTo, tabBackTo, losses } = await keyboardOf(page);
-  /** Opens a page of a project from another one, on whose heading or content the focus is. */
+  /** Opens a page of a project from another page. The focus moves to its heading or content. */
   const open = async (name: string, most: number) => {
     await tabBackTo(`link "${name}"`, most);
     await press('Enter');
@@ -17,7 +17,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   const keepsFocus = async (step: string) => t.same(await losses(), [], step);
   const projects = async () => (await api.call('GET', '/projects')).body.projects;
 
-  // The focus is watched also during requests, which take less than a frame here.
+  // Watch the focus even during requests, which take less than a frame here.
   await page.route('**/api/sdk/**', async (route) => {
     await page.evaluate(someFrames);
     await route.continue();

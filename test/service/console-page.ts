@@ -9,7 +9,7 @@ import { picture, startTestOrigin } from './origin.ts';
 const axe = await readFile(createRequire(import.meta.url).resolve('axe-core/axe.min.js'), 'utf8');
 export const phone = { viewport: { width: 390, height: 844 }, colorScheme: 'dark' } as const;
 
-/** A page, its messages in the browser's console, and its requests to other hosts. */
+/** Opens a page and collects its console messages and its requests to other hosts. */
 export async function openPage(context: BrowserContext, url: string) {
   const page = await context.newPage();
   page.setDefaultTimeout(patienceMs);
@@ -24,13 +24,15 @@ export async function openPage(context: BrowserContext, url: string) {
   return { page, problems };
 }
 
-/** Takes the messages of a browser, which reports a refused request after the page has its response. */
+/**
+ * Returns a browser's messages. It reports a failed request after the page receives the response.
+ */
 export async function reported(problems: string[], count: number): Promise<string[]> {
   await until('the messages of the browser', () => problems.length >= count);
   return problems.splice(0);
 }
 
-/** The violations of accessibility rules that axe finds. */
+/** Returns the violations of accessibility rules that axe finds. */
 export async function violationsOf(page: Page): Promise<string[]> {
   await page.evaluate(`typeof axe === 'undefined' && (() => { ${axe} })()`);
   const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
@@ -40,7 +42,9 @@ export async function violationsOf(page: Page): Promise<string[]> {
   );
 }
 
-/** The labels of fields without an explanation, or without an example of a value that is typed. */
+/**
+ * Returns the labels of fields that lack an explanation, or of typed fields that lack an example.
+ */
 export const unexplained = (page: Page): Promise<string[]> =>
   page.evaluate(`[...document.querySelectorAll('.field')].flatMap((field) => {
     const help = field.querySelector('.help:not(.error)')?.textContent ?? '';
@@ -50,7 +54,7 @@ export const unexplained = (page: Page): Promise<string[]> =>
     return help !== '' && hasExample ? [] : [field.querySelector('label, legend').textContent];
   })`);
 
-/** Whether a page is wider than its window. */
+/** Returns true if a page is wider than its window. */
 export const overflows = (page: Page): Promise<boolean> =>
   page.evaluate('document.documentElement.scrollWidth > document.documentElement.clientWidth');
 
@@ -68,7 +72,7 @@ export async function show(
   await page.setViewportSize({ width, height: width < 500 ? 740 : 900 });
 }
 
-/** Lists what is wrong with a page in all windows: its overflow, and what axe finds. */
+/** Lists a page's faults in all windows: overflow and axe violations. */
 export async function faultsOf(page: Page): Promise<string[]> {
   const faults: string[] = [];
   for (const window of windows) {
@@ -93,7 +97,7 @@ export async function signIn(page: Page, key = rootKey): Promise<void> {
 export const control = (parent: Page | Locator, label: string) =>
   parent.getByLabel(label, { exact: true });
 
-/** Waits until an element has the focus. */
+/** Waits until an element receives the focus. */
 export const hasFocus = (element: Locator) =>
   until('the focus', () => element.evaluate((one) => one === one.ownerDocument.activeElement));
 
@@ -114,7 +118,10 @@ interface ConsoleOptions {
   readonly photo?: Buffer | undefined;
 }
 
-/** A service with an origin, and a browser that opens its console, each page in a context of its own. */
+/**
+ * Starts a service with an origin, and a browser that opens its console, each page in a separate
+ * context.
+ */
 export async function startConsole(t: Test, { environment = {}, photo }: ConsoleOptions = {}) {
   const origin = await startTestOrigin({ teardown: (action) => t.teardown(async () => action()) });
   origin.serve('/landscape.jpg', photo ?? (await picture(1200, 800)));

@@ -17,7 +17,9 @@ const test = { teardown: (action: () => Promise<unknown>) => void started.unshif
 
 let pages = 0;
 
-/** Takes a page in one window for the documents, each time the next one, or in all windows. */
+/**
+ * Captures a page for the documents in one window, the next window each time, or in all windows.
+ */
 async function capture(
   page: Page,
   name: string,
@@ -40,7 +42,7 @@ async function capture(
   await page.setViewportSize({ width: 1440, height: 900 });
 }
 
-/** What a page shows when it is loaded, where the heading comes earlier. */
+/** Text of the loaded page, for pages that show their heading earlier. */
 const loaded: Readonly<Record<string, string>> = {
   'Private sources': 'photos.example.com',
   'Delivery hosts': 'There is none yet',

@@ -7,7 +7,10 @@ import { noChromium } from './chromium.ts';
 import { control, hasFocus, openPage, startConsole, violationsOf } from './console-page.ts';
 import { keyboardOf } from './keyboard.ts';
 
-/** Collects in the page what moved, other than the image in its box, also within half a second of an input. */
+/**
+ * Collects everything that moves in the page, except the image in its box, even within half a
+ * second of an input.
+ */
 const watchShifts = `globalThis.shifts = [];
 new PerformanceObserver((list) => {
   for (const entry of list.getEntries()) {

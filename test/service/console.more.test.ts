@@ -214,7 +214,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
       'constructor',
     ];
     for (const name of evil) linked.set(name, '1');
-    // A new page: in an open one a link to the same picture changes nothing.
+    // Use a new page: in an open page a link to the same image has no effect.
     await page.goto('about:blank');
     await page.goto(`${url}/#/?${linked}`);
     await figures.getByText('260 × 130').waitFor();

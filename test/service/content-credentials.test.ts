@@ -13,7 +13,7 @@ import { noise } from '../pool/rendering/pictures.ts';
 import { startFrontEnd } from './front-end.ts';
 
 const { url, origin, store, project, createProject } = await startFrontEnd(t);
-/** A project whose images keep the metadata of their sources. */
+/** This project keeps metadata. */
 const open = await createProject('127.0.0.1');
 await store.projects.updateSettings(open, { stripMetadata: false });
 
@@ -22,7 +22,7 @@ const box = (type: string, ...content: readonly Buffer[]): Buffer => {
   const data = Buffer.concat(content);
   return Buffer.concat([be32(data.length + 8), Buffer.from(type, 'latin1'), data]);
 };
-/** A JUMBF superbox as that of a C2PA manifest store (C2PA 2.1, 11.1.4), with content that is not one. */
+/** Returns a JUMBF superbox like a C2PA manifest store (C2PA 2.1, 11.1.4), with other content. */
 const superbox = (type: string) =>
   box(
     'jumb',
@@ -32,7 +32,7 @@ const superbox = (type: string) =>
 const storeType = '6332706100110010800000aa00389b71';
 const manifest = superbox(storeType);
 
-/** Less than a segment may have, so that there are several. */
+/** Less than the segment limit, so that there are several segments. */
 const pieceBytes = 900;
 
 /** Segments of a JPEG with one box (ISO/IEC 19566-5, D.2). */
@@ -48,7 +48,9 @@ function boxSegments(data: Buffer, instance = 1): Buffer[] {
 
 const picture = await noise(200, 150).blur(0.6).png().toBuffer();
 const drawn = () => sharp(picture);
-/** So small that a new encoding of the highest quality has more bytes, in spite of the manifest. */
+/**
+ * So small that a new encoding of the highest quality takes more bytes, in spite of the manifest.
+ */
 const bare = {
   jpeg: await drawn().jpeg({ quality: 20 }).toBuffer(),
   png: await noise(450, 300)
@@ -74,7 +76,7 @@ const signed = (format: Format) => signers[format](bare[format]);
 const formats = Object.keys(bare) as Format[];
 
 let served = 0;
-/** The image of a source that is not in the cache. */
+/** Loads the image of an uncached source. */
 async function load(
   source: Buffer,
   query: string,
@@ -90,7 +92,7 @@ async function load(
   return body;
 }
 
-/** Another encoding of the same picture, or one without the manifest, that can be decoded. */
+/** Checks that the body lacks the manifest and still decodes. */
 async function isDropped(t: Test, body: Buffer, message: string): Promise<void> {
   t.notOk(body.includes(secret), message);
   t.ok((await sharp(body).stats()).isOpaque, message);

@@ -14,18 +14,18 @@ import { picture, startTestOrigin } from './origin.ts';
 import { imagesOf, type Service, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** The promise of purges, in ms. */
+/** Purges must take effect within this time in ms. */
 const effectiveWithinMs = 2_000;
 
 function filesOf({ dataDir }: Service) {
   const folder = join(dataDir, 'cache', 'files');
-  // It is created with the first file.
+  // The service creates the folder with the first file.
   if (!existsSync(folder)) return [];
   const entries = readdirSync(folder, { recursive: true, withFileTypes: true });
   return entries.filter((entry) => entry.isFile());
 }
 
-/** The numbers of the documents of a project, by collection. */
+/** Returns the number of a project's documents by collection. */
 async function documentsOf({ other }: StoreLink, project: string): Promise<Record<string, number>> {
   const counts = projectCollections.map(async ({ name, ofProject }) => [
     name,
@@ -36,7 +36,7 @@ async function documentsOf({ other }: StoreLink, project: string): Promise<Recor
 
 const none = Object.fromEntries(projectCollections.map(({ name }) => [name, 0]));
 
-/** Gives a project a document in each collection. */
+/** Adds a document of the project to each collection. */
 async function fill({ call, issue, store }: Control, project: string): Promise<void> {
   const on = `/projects/${project}`;
   const { status } = await call('PUT', `${on}/presets/card`, { json: { parameters: { w: 9 } } });
@@ -109,7 +109,7 @@ t.test('deletes a project', async (t) => {
     await until('no object', () => bucket.objects.size === 0);
     const tags = [cdnProjectTag(project)];
     const isDeletion = ({ body }: (typeof receiver.received)[number]) => body.tags.length === 1;
-    // One of the purge and one of the deletion.
+    // Expect one call for the purge and one for the deletion.
     await until('the calls', () => receiver.received.filter(isDeletion).length === 2);
     t.same(
       receiver.received.map(({ body }) => body.tags),

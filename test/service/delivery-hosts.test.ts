@@ -17,16 +17,19 @@ import { type RawResponse, StrictConnection } from './raw-http.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-/** The width of a PNG; 0 for another body. */
+/** Returns the width of a PNG, or 0 for another body. */
 const widthOf = ({ body }: RawResponse): number =>
   body.subarray(1, 4).toString() === 'PNG' ? body.readUInt32BE(16) : 0;
 
-/** A service with two projects that have a host each, whose pictures are 40 and 60 pixels wide. */
+/**
+ * Starts a service with two projects and a host per project. Their source images are 40 and 60
+ * pixels wide.
+ */
 async function startTwoSites(t: Test, environment: Headers) {
   const service = await startFrontEnd(t, environment);
   const { origin, store, port } = service;
   const sites: string[] = [];
-  // Those of the test before are in the same store.
+  // Remove the hosts of the previous test, which uses the same store.
   await store.db.collection('hosts').deleteMany({});
   for (const [name, width] of [
     ['a', 40],
@@ -46,7 +49,7 @@ async function startTwoSites(t: Test, environment: Headers) {
     connection.close();
     return response;
   };
-  /** The status and the width of the response to the bytes of a request. */
+  /** Sends raw bytes and returns the status and image width of the response. */
   const send = async (bytes: string) => {
     const connection = await StrictConnection.open(port);
     connection.send(bytes);
@@ -181,7 +184,7 @@ eachHttpServer(
 eachHttpServer('returns no image of the wrong project', async (t, { name, environment }) => {
   const { get, send, origin, store, a } = await startTwoSites(t, environment);
   const target = '/pic.png?fmt=png';
-  // Both are in the caches, so that hits are played with too.
+  // Cache both images, so that the test includes hits.
   for (const host of ['img.a.example', 'img.b.example']) {
     for (let i = 0; i < 2; i += 1) await get(host, target);
   }
@@ -352,7 +355,7 @@ eachHttpServer(
       }
       const first = examples[0]?.url ?? '';
       const warned = await get(host, `${first}${first.includes('?') ? '&' : '?'}other=1`);
-      // The query of Cloudflare's URLs is that of the source.
+      // The query of Cloudflare's URLs belongs to the source.
       const warnings = name === 'cloudflare' ? undefined : 'parameter_unknown;name="other"';
       t.equal(warned.headers.get('x-image-warnings'), warnings);
       await store.projects.requireSignatures(id, null);

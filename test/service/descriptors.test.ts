@@ -9,7 +9,7 @@ import { StrictConnection } from './raw-http.ts';
 import { parseMetrics } from './scrape.ts';
 import { freePort, isAlive, startDelivery } from './service.ts';
 
-/** The program that changes the limits of a running process. */
+/** prlimit changes the limits of a running process. */
 const prlimitFailure =
   spawnSync('prlimit', ['--version']).status !== 0 && "there is no util-linux' prlimit";
 
@@ -30,7 +30,7 @@ t.test(
       [service.port, opsPort].map((port) => StrictConnection.open(port)),
     );
     t.teardown(async () => [connection, operations].map((one) => one?.close()));
-    // Both are accepted.
+    // The service has accepted both connections.
     t.equal((await connection?.request('GET', '/api/ready'))?.status, 200);
     t.equal((await operations?.request('GET', '/metrics', { host: 'localhost' }))?.status, 200);
     limit(8, pid, first);
@@ -59,7 +59,7 @@ t.test(
   },
 );
 
-/** The limit of connections that the descriptors leave is 126. */
+/** These descriptors allow 126 connections. */
 const descriptors = 400;
 const skipNetworks = process.platform !== 'linux' && 'other systems have one loopback address';
 

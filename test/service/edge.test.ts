@@ -227,7 +227,7 @@ eachHttpServer(
       t.equal((await connection.response()).status, 200, `${count} headers`);
       connection.send(get(image, `X-Long: ${'a'.repeat(20_000)}\r\n`));
       if (!strict) {
-        // The library's own response; the end of the connection ends its body.
+        // The library sends this response itself; closing the connection ends its body.
         t.match(await connection.rest(), /^HTTP\/1\.1 431 [\s\S]*\r\nConnection: close\r\n/);
         return;
       }
@@ -245,7 +245,7 @@ eachHttpServer(
       for (const at of [2, 9, version - 1, version + 5, version + 11, head.length - 3]) {
         const connection = await connect();
         connection.send(head.slice(0, at));
-        // The service has read the first part when it answers a request that came later.
+        // The service must have read the first part once it responds to a later request.
         t.equal((await other.request('GET', '/api/ready')).status, 200);
         connection.send(head.slice(at));
         if (strict || at !== version + 5) {
@@ -381,7 +381,7 @@ eachHttpServer(
     });
 
     t.test('closes the connection of an ambiguous request', async (t) => {
-      // Neither a request in the body nor a further one gets a response.
+      // Neither a request in the body nor a later request gets a response.
       const hidden = get('/nothing');
       const longer = 2 + hidden.length;
       const cases = [
@@ -420,7 +420,8 @@ eachHttpServer(
 
     t.test('requires exactly one Host', async (t) => {
       const targets = ['/api/health', '/openapi.json', '/api/sdk/v1/projects', `${image}&blur=0.7`];
-      // With uWebSockets.js hits do not check all headers, and a missing Host closes the connection.
+      // With uWebSockets.js, hits skip some header checks, and a missing Host closes the
+      // connection.
       if (strict) targets.push(image);
       const heads = ['Host: a\r\nHost: b\r\n', 'Host: a\r\nHost: a\r\n', ...(strict ? [''] : [])];
       for (const target of targets) {

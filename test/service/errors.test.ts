@@ -12,7 +12,7 @@ import { StrictConnection } from './raw-http.ts';
 import { json, startService } from './service.ts';
 import { startTlsOrigins, type TlsOrigins } from './tls.ts';
 
-/** The error message for each problem of a TLS source. */
+/** Error message per problem of a TLS source. */
 const untrusted: ReadonlyArray<readonly [origin: keyof TlsOrigins['origins'], words: RegExp]> = [
   ['self-signed', /\(TLS\): the certificate of 127\.0\.0\.1 is self-signed/],
   ['expired', /certificate of 127\.0\.0\.1 has expired/],
@@ -338,7 +338,7 @@ eachHttpServer(
         ['/broken', 'source_unreachable'],
       ] as const;
       for (const [path, code] of replaced) {
-        // No validators: the client may have a part of the URL's own image.
+        // Ignore validators and ranges: the client can hold part of the URL's own image.
         for (const headers of [{}, { 'if-none-match': '*' }, { range: 'bytes=0-9' }]) {
           const response = await load(path, undefined, { headers });
           t.equal(response.status, 200, path);

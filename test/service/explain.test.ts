@@ -58,7 +58,7 @@ t.test('writes sources on the origin as paths, and others with their host', asyn
   );
 });
 
-// The example of docs/delivery-hosts.md.
+// This is the example of docs/delivery-hosts.md.
 t.test('explains a URL while no service runs', async (t) => {
   const url = 'https://www.example/_next/image?url=%2Fa.jpg&w=640&q=75';
   const origin = 'https://shop.example';

@@ -10,7 +10,7 @@ import { startFrontEnd } from './front-end.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held.ts';
 import { pictureOf, type Reply, startTestOrigin } from './origin.ts';
 
-/** A front end with a clock of its own, and an origin whose answers a test sets. */
+/** Starts a front end with a separate clock, and an origin with responses from the test. */
 async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
   const { now } = Date;
   let shift = 0;
@@ -62,12 +62,12 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
     ...frontEnd,
     /** To the origin. */
     requests,
-    /** Of all images so far. */
+    /** Cache tiers of all images so far. */
     tiers,
     serve,
     publish,
     get,
-    /** The status of a request of the worker. */
+    /** Requests an image like the worker and returns the status. */
     async warm() {
       const { backgroundSecret } = await findDeployment(store.db);
       const token = backgroundToken(backgroundSecret, pathOf(), Date.now());
@@ -76,10 +76,10 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
     forward: (seconds: number) => {
       shift += seconds * 1_000;
     },
-    /** Waits for a number of requests to the origin, and for the end of the last one. */
+    /** Waits for a number of requests to the origin, and for the last response. */
     async asked(count: number, query = '') {
       await until(`${count} requests to the origin`, async () => {
-        // A hit asks nothing while the state of the last answer is being written.
+        // A hit sends no request while the previous response's state is still being written.
         if (requests.length < count) await get(query);
         return requests.length >= count;
       });
@@ -122,7 +122,7 @@ t.test('updates the image after a redirect moves to an older file', async (t) =>
   serve('/latest.png', (_, response) => void response.writeHead(302, { location: current }).end());
   for (const path of ['/new.png', '/old.png'] as const) {
     const at = Date.UTC(2026, 10, dates[path]);
-    // As servers compare the time, and as those do whose entity tags differ only within a file.
+    // Respond like servers that compare times, or with entity tags that only differ within a file.
     serve(path, ({ headers }, response) => {
       const since = Date.parse(headers['if-modified-since'] ?? '');
       const isKnown = headers['if-none-match'] === '"1"' || since >= at;

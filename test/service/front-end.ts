@@ -19,13 +19,13 @@ export interface TestFrontEnd {
   readonly store: Store;
   /** Warnings and errors so far, and other lines with SERVICE_LOG_LEVEL. */
   readonly log: readonly LogLine[];
-  /** The id of a project that may use 127.0.0.1 and localhost. */
+  /** Id of a project with 127.0.0.1 and localhost on its allowlist. */
   readonly project: string;
-  /** Creates a project that may use these hosts; returns its id. */
+  /** Creates a project with these hosts on its allowlist and returns its id. */
   createProject(...hosts: string[]): Promise<string>;
-  /** The path and query of an image of the origin. */
+  /** Returns the path and query of an image from the origin. */
   image(path: string, query?: string): string;
-  /** The pid of this process, as of a service with one front end. */
+  /** Returns the pid of this process, like a service with one front end. */
   frontEnds(): number[];
 }
 

@@ -6,9 +6,9 @@ import type { Service } from './service.ts';
 /** A reply of an origin that waits until the test releases it. */
 export interface HeldReply {
   readonly reply: Reply;
-  /** Number of waiting requests, without those whose client has left. */
+  /** Number of waiting requests from connected clients. */
   readonly waiting: number;
-  /** Answers the waiting requests, and further ones at once. */
+  /** Responds to the waiting requests, and from then on immediately. */
   release(): void;
 }
 
@@ -35,14 +35,14 @@ export function held(body: Buffer | Reply): HeldReply {
 }
 
 export interface Sent {
-  /** Resolves when the whole request is sent. */
+  /** Resolves once the whole request has been sent. */
   readonly sent: Promise<void>;
   readonly response: Promise<{ readonly status: number; readonly body: Buffer }>;
   /** Closes the connection. */
   leave(): void;
 }
 
-/** A GET on a connection of its own. */
+/** Sends a GET on a separate connection. */
 export function get(url: string): Sent {
   const agent = new Agent({ keepAlive: false });
   const outgoing = request(url, { agent });
@@ -80,7 +80,7 @@ export async function earlierRequestsReceived(
   });
 }
 
-/** The pid of the front end that responded, from the request id. */
+/** Returns the pid of the responding front end, from the request id. */
 export function answeredBy(headers: Headers): number {
   return Number.parseInt(headers.get('x-request-id')?.split('-')[0] ?? '', 36);
 }

@@ -7,7 +7,7 @@ const uws = loadUws();
 export const httpServers: readonly ('uws' | 'node')[] =
   typeof uws === 'string' ? ['node'] : ['uws', 'node'];
 
-/** The one that a service uses on this machine. */
+/** Server that a service uses on this machine. */
 export const defaultHttpServer = httpServers.slice(0, 1);
 
 export type HttpServerName = (typeof httpServers)[number];

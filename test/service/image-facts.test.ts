@@ -8,12 +8,12 @@ import { startFrontEnd } from './front-end.ts';
 import { json } from './service.ts';
 
 const { url, origin, store, project, createProject } = await startFrontEnd(t);
-/** A project whose images keep the metadata of their sources. */
+/** This project keeps metadata. */
 const open = await createProject('127.0.0.1');
 await store.projects.updateSettings(open, { stripMetadata: false });
 
 const { components } = await json(await fetch(`${url}/openapi.json`));
-/** The schema of the interface specification, which also refuses fields that are not in it. */
+/** The schema in the interface specification, made strict: it rejects additional fields. */
 const schema = JSON.parse(JSON.stringify(components.schemas.ImageFacts), (_, value) =>
   value?.properties === undefined ? value : { ...value, additionalProperties: false },
 );
@@ -45,7 +45,7 @@ function waves(width: number, height: number, phase = 0): Sharp {
   return sharp(pixels, { raw: { width, height, channels: 3 } });
 }
 
-/** A camera's picture, with a location. */
+/** A camera image with a location. */
 const photo = await waves(600, 400)
   .withExif({
     IFD0: {
@@ -143,7 +143,7 @@ t.test("returns the image's own EXIF: nothing, author and copyright, or everythi
 t.test(
   'returns no fields from EXIF that is unreadable or shares bytes between values',
   async (t) => {
-    /** The maker of the camera, and entries that refer to the same bytes. */
+    /** Returns a directory with the camera maker, and entries that refer to the same bytes. */
     const directory = (entries: number, at: number) => {
       const exif = Buffer.alloc(60_000);
       exif.write('Exif\0\0II*\0', 0, 'latin1');

@@ -1,23 +1,32 @@
 import type { Page } from 'playwright-core';
 import { until } from '../until.ts';
 
-/** A user of a page who has only a keyboard. Elements are named by role and accessible name: `button "Save"`. */
+/**
+ * Acts as a user of a page with only a keyboard. Names elements by role and accessible name:
+ * `button "Save"`.
+ */
 export interface Keyboard {
   readonly press: (key: string) => Promise<void>;
   readonly type: (text: string) => Promise<void>;
-  /** Waits until an element has the focus. */
+  /** Waits until an element receives the focus. */
   readonly hasFocus: (name: string) => Promise<void>;
-  /** Presses Tab until an element has the focus. Rejects after `most` times, with what had it. */
+  /**
+   * Presses Tab until an element receives the focus. Rejects after `most` times and names the
+   * focused element.
+   */
   readonly tabTo: (name: string, most: number) => Promise<void>;
   /** The same with Shift+Tab. */
   readonly tabBackTo: (name: string, most: number) => Promise<void>;
-  /** What had the focus before each time at which no element had it, since the last call. */
+  /**
+   * Returns the elements that were focused just before the focus disappeared, since the last call.
+   */
   readonly losses: () => Promise<readonly string[]>;
 }
 
 /**
- * Collects in the page when no element has the focus, after one had it. What lasts less than two frames, such as
- * the time between the removal of an element and the rendering of the next, is no time for a user.
+ * Collects in the page when the focus disappears from an element. Ignores gaps shorter than two
+ * frames, such as between removing an element and rendering the next, because users do not notice
+ * them.
  */
 const watch = `
   globalThis.focusLosses = [];
@@ -52,7 +61,7 @@ async function focusOf(page: Page): Promise<string> {
   return /^- (\w+(?: "(?:[^"\\]|\\.)*")?)/.exec(line)?.[1] ?? line;
 }
 
-/** @param page before it is opened */
+/** @param page a page that is not open yet */
 export async function keyboardOf(page: Page): Promise<Keyboard> {
   await page.addInitScript(watch);
   const { keyboard } = page;

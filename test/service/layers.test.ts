@@ -102,7 +102,7 @@ t.test("draws a project's layers on images that name them", async (t) => {
         [`w=150&dpr=auto&layer=${layer}`, 300, { 'sec-ch-dpr': '2' }],
         [`layer=${layer}`, 320, { 'sec-ch-dpr': '2', 'sec-ch-width': '310' }],
       ] as const) {
-        // A source of 450 pixels at w=225 is as at dpr=2; hinted widths are rounded up to 320 / 2 = 160.
+        // A 450-pixel source at w=225 equals dpr=2. Hinted widths round up to 320 / 2 = 160.
         const expected = query.startsWith('w=225')
           ? await reds(`w=225&layer=${layer}`)
           : query.startsWith('layer')
@@ -344,7 +344,7 @@ t.test("draws a project's layers on images that name them", async (t) => {
     t.equal((await load('layer=letters', id)).status, 403, 'nor a font');
     const redirected = await load('layer=moved', id);
     t.equal(redirected.headers.get('cache-control'), 'no-store', 'also after a redirect');
-    // Another project may use the host.
+    // Let the other project use the host.
     await put('moved', { image: { url: `${origin.url}/moved.png`, scale: 10 } });
     const allowed = await load('layer=moved');
     t.not(allowed.headers.get('cache-control'), 'no-store');

@@ -17,7 +17,7 @@ import { freePort, startProgram } from './service.ts';
 
 const noBrowser = more ? noChromium : 'npm run test:more opens a browser';
 
-/** The folder of README.md. */
+/** Uses the folder of README.md. */
 t.test("delivers only a folder's images from npm run serve", async (t) => {
   const base = await temporaryFolder(t);
   const [folder, temporary] = [join(base, 'pictures'), join(base, 'tmp')];
@@ -58,7 +58,7 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
     {
       PATH: process.env['PATH'] ?? '',
       TMPDIR: temporary,
-      // Settings of a deployment, which must be ignored.
+      // Deployment settings must not apply.
       SERVICE_HOST: '0.0.0.0',
       SERVICE_BASE_URL: 'https://images.example.com',
       SERVICE_MONGODB_URL: 'mongodb://store.invalid/',
@@ -124,7 +124,7 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
   await t.test('checks the Host header and the path at its origin', async (t) => {
     const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
     const authority = new URL(origin).host;
-    // No pipelining: the server may close an idle connection.
+    // Disable pipelining: the server can close an idle connection.
     const client = new Client(origin, { pipelining: 0 });
     t.teardown(() => client.close());
     for (const [path, host, status] of [

@@ -200,8 +200,8 @@ t.test('applies client headers to what the query leaves open', async (t) => {
   });
 
   t.test('keeps the colours of saturated edges', async (t) => {
-    // Half chroma resolution has errors of 48, 46 and 31; AVIF without its setting 1.0. WebP has no other
-    // resolution, but can weigh it.
+    // Half chroma resolution causes errors of 48, 46 and 31. AVIF's error is 1.0 if its setting is
+    // missing. WebP supports no other resolution, but can weigh it.
     const bounds = { jpeg: 8, webp: 40, avif: 0.8 };
     for (const [format, most] of Object.entries(bounds)) {
       const { type, body } = await load('/letters.png', `fmt=${format}&lossless=0`);
@@ -295,7 +295,7 @@ t.test('applies client headers to what the query leaves open', async (t) => {
 
 const textureSize = { width: 200, height: 150 };
 
-/** A grey picture by the level of each pixel. */
+/** Returns a grey image from a function that gives each pixel's level. */
 function grey(level: (x: number, y: number) => number): Promise<Buffer> {
   const { width, height } = textureSize;
   const pixels = Buffer.alloc(width * height * 3);

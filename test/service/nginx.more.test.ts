@@ -72,7 +72,7 @@ t.test('caches only images in the nginx example, each format once', { skip }, as
     return { status, of, body, edge: of('x-edge-cache'), type: of('content-type') };
   };
 
-  /** A signed URL of a cached image, and its expiry in Unix seconds. */
+  /** Returns a signed URL of a cached image, and its expiry in Unix seconds. */
   const signedAndCached = async (id: string) => {
     const secret = await service.admin('projects', 'sign', id, '--ttl', '60');
     // Another one follows when a busy machine takes too long for two requests.
@@ -85,7 +85,7 @@ t.test('caches only images in the nginx example, each format once', { skip }, as
     });
   };
 
-  // The headers of Chrome, Firefox and others.
+  // Accept headers of Chrome, Firefox and others.
   const chrome = { accept: 'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8' };
   const firefox = {
     accept: 'image/avif,image/webp,image/png,image/svg+xml,image/*;q=0.8,*/*;q=0.5',
@@ -255,7 +255,10 @@ for (const engine of httpServers) {
           await store.projects.setDeliveryHost(id, set);
         }
       }
-      /** The width of the picture in the response to the bytes of a request; its status for none. */
+      /**
+       * Sends raw bytes and returns the image width in the response, or its status if there is no
+       * image.
+       */
       const width = async (target: string, ...lines: readonly string[]) => {
         const connection = await StrictConnection.open(Number(new URL(nginx).port));
         connection.send([`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
@@ -264,7 +267,7 @@ for (const engine of httpServers) {
         return status === 200 ? ((await sharp(body).metadata()).width ?? 0) : status;
       };
       const plain = '/pic.png?fmt=png';
-      // Of the project of the host: the same URL is another picture on each.
+      // The same URL names a different image on each host, because the host determines the project.
       const below = `/img/${encodeURIComponent('/b/pic.png')}?fmt=png&project=`;
       for (let i = 0; i < 2; i += 1) {
         t.equal(await width(plain, 'Host: img.a.example'), 40);

@@ -5,7 +5,7 @@ import { listen } from '../listen.ts';
 export type Reply = (request: IncomingMessage, response: ServerResponse) => void | Promise<void>;
 
 export interface TestOrigin {
-  /** Without a slash at the end. */
+  /** URL with no trailing slash. */
   readonly url: string;
   readonly port: number;
   /** Requests so far, by path and query. */
@@ -38,17 +38,17 @@ export async function startTestOrigin(t: {
   };
 }
 
-/** A PNG of one colour. */
+/** Returns a single-colour PNG. */
 export const solid = (width: number, height: number, background: string | object) =>
   sharp({ create: { width, height, channels: 3, background } })
     .png()
     .toBuffer();
 
-/** A picture whose colour is its version. */
+/** Returns an image with its version as the colour. */
 export const pictureOf = (version: number): Promise<Buffer> =>
   solid(40, 30, { r: version, g: 0, b: 0 });
 
-/** A picture with detail: quality and size change its bytes. */
+/** Returns a detailed image: quality and size change its bytes. */
 export function picture(
   width: number,
   height: number,

@@ -11,7 +11,7 @@ import { picture, startTestOrigin } from './origin.ts';
 const rootKey = 'sk_root-key-of-the-tests';
 const newKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 
-/** A picture of one colour. */
+/** Returns a single-colour image. */
 const coloured = (red: number) =>
   sharp({ create: { width: 20, height: 10, channels: 3, background: { r: red, g: 0, b: 0 } } })
     .png()
@@ -72,7 +72,8 @@ t.test("delivers images from the operator's folder", async (t) => {
     return (await redOf(await image(allowed, source, '&w=15'))) === 100;
   });
 
-  // A watermark's host need not be on the allowlist, but then the operator's folder is not used.
+  // A watermark's host can be missing from the allowlist, but the operator's folder then does not
+  // apply.
   const set = async (of: string) =>
     (await call('PATCH', `${of}/settings`, { watermarkUrl: source })).status;
   t.equal(await set(allowed), 200);

@@ -4,13 +4,13 @@ import { until } from '../until.ts';
 
 export type LogLine = Readonly<Record<string, unknown>> & { readonly msg: string };
 
-/** A process with a built program of the service, and what it has printed. */
+/** A process that runs a built program of the service, and its output. */
 export class Program {
   readonly process: ChildProcess;
   /** All log lines so far. */
   readonly log: LogLine[] = [];
   readonly #ended: Promise<number | NodeJS.Signals | null>;
-  /** It has ended, and all that it printed is read. */
+  /** True once the process has ended and all of its output has been read. */
   #isClosed = false;
   #stdout = '';
   #stderr = '';

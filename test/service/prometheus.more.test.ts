@@ -12,7 +12,7 @@ const skip =
 
 const read = (file: string) => readFile(join(rootPath, file), 'utf8');
 
-/** The configuration with the targets of the test, and without the waits of production. */
+/** Writes the configuration with the test's targets, and without production waits. */
 async function files(service: number, worker: number): Promise<Record<string, string>> {
   const example = await read('docs/operating/prometheus.yml');
   const page = await read('docs/operating/monitoring.md');

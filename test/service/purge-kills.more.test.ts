@@ -1,4 +1,4 @@
-// Own file: a call of the hook that was not confirmed takes a minute.
+// Separate file: retrying an unconfirmed hook call takes a minute.
 import { mkdir, readdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t, { type Test } from 'tap';
@@ -14,7 +14,7 @@ import { solid, startTestOrigin } from './origin.ts';
 import { isAlive, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** A service whose processes a test kills, with a hook, and a source whose width is its version. */
+/** Starts a service with processes to kill, a hook, and a source with its version as the width. */
 async function startVictims(t: Test) {
   const link = await storeLink(t);
   const receiver = await startReceiver(t);
@@ -27,7 +27,7 @@ async function startVictims(t: Test) {
   const source = `${origin.url}/a.png`;
   const publish = async (version: number) => origin.serve('/a.png', await solid(version, 1, 'red'));
   let { service } = control;
-  /** The version of the image that a project gets; null for an error. */
+  /** Returns the version of the project's image, or null for an error. */
   const version = async (project: string): Promise<number | null> => {
     const response = await fetch(`${service.url}/img/${source}?project=${project}&fmt=png`);
     const body = Buffer.from(await response.arrayBuffer());
@@ -36,7 +36,7 @@ async function startVictims(t: Test) {
   const purge = (project: string) =>
     control.call('POST', `/projects/${project}/purge`, { json: { sources: [source] } });
   const kill = {
-    /** The primary starts another one. */
+    /** Kills a front end, which the primary replaces. */
     async frontEnd() {
       const [pid = 0] = service.frontEnds();
       process.kill(pid, 'SIGKILL');
@@ -57,7 +57,7 @@ async function startVictims(t: Test) {
   return { link, receiver, control, source, publish, version, purge, kill, restart };
 }
 
-/** The writes of a purge before which a process is killed; without a write, after the response. */
+/** Writes of a purge; the test kills a process before each. null means after the response. */
 const steps: readonly (readonly [name: string, texts: readonly string[] | null])[] = [
   ['the queueing of the hook', [storeCommand('insert', 'jobs')]],
   ['the new generation', [storeCommand('findAndModify', 'projects'), 'generations']],
@@ -98,7 +98,7 @@ t.test('loses no purge to a kill at any step', async (t) => {
         await until('an image', async () => (await version(project)) !== null);
         t.equal(await version(project), 2, 'the purge is in effect after the restart');
       } else {
-        // A process that could not reach the store just now may refuse the first call.
+        // A process that just lost the store can reject the first call.
         await until('another purge', () =>
           purge(project).then(
             ({ status }) => status === 202,
@@ -110,7 +110,7 @@ t.test('loses no purge to a kill at any step', async (t) => {
     }
   }
 
-  // A worker is killed while it calls the hook: another one calls it again.
+  // Kill a worker during its hook call: another worker calls the hook again.
   receiver.answer(() => {});
   const worker = await startWorker(t, control.service);
   await until('a call', () => receiver.received.length > 0);

@@ -1,4 +1,4 @@
-// Own file: takes two minutes, in which both processes are busy.
+// Separate file: takes two minutes and keeps both processes busy.
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { storeLink } from '../server/store-link.ts';
@@ -7,10 +7,10 @@ import { prefix, rootKey, startControl } from './control/control.ts';
 import { solid, startTestOrigin } from './origin.ts';
 import { json } from './service.ts';
 
-/** The promise of purges, in ms. */
+/** Purges must take effect within this time in ms. */
 const effectiveWithinMs = 2_000;
 
-/** A source whose bytes change at each purge. */
+/** A source with bytes that change at each purge. */
 interface Source {
   readonly project: string;
   readonly path: string;
@@ -23,9 +23,9 @@ interface Source {
 interface Seen {
   purges: number;
   images: number;
-  /** Images that were purged two seconds before their response began. */
+  /** Images purged two seconds before their response started. */
   old: number;
-  /** Calls without an image, or whose purge was not accepted, by their status and code. */
+  /** Failed image requests and rejected purges, by status and code. */
   readonly errors: Map<string, number>;
 }
 
@@ -45,7 +45,7 @@ async function startStorm(t: Test) {
       sources.push({ project, path: `/${index}/${name}.png`, version: 0, purges: [] });
     }
   }
-  /** The width of a picture is its version. */
+  /** Publishes the next version, which is the image width. */
   const publish = async (source: Source) => {
     source.version += 1;
     origin.serve(source.path, await solid(source.version, 1, 'red'));
@@ -66,7 +66,7 @@ type Storm = Awaited<ReturnType<typeof startStorm>>;
 
 const versionOf = (png: ArrayBuffer): number => Buffer.from(png).readUInt32BE(16);
 
-/** The version that must be delivered at a time. */
+/** Returns the version that the service must deliver at a time. */
 const validAt = ({ purges }: Source, at: number): number =>
   purges.findLast((purge) => purge.at + effectiveWithinMs <= at)?.version ?? 1;
 
@@ -125,7 +125,7 @@ t.test('delivers no old image two seconds after a purge, with any store', async 
     { answerMs: 0, purges: 1_000, withinMs: 120_000 },
     { answerMs: 500, purges: 100, withinMs: 15_000 },
     { answerMs: 1_000, purges: 100, withinMs: 15_000 },
-    // No operation of the store ends in time, so no purge is accepted.
+    // Every store operation times out, so the service accepts no purge.
     { answerMs: 3_000, purges: 100, withinMs: 10_000 },
   ]) {
     storm.link.slow(answerMs / 2);

@@ -1,4 +1,4 @@
-// Own process: takes over a minute, in which it mostly waits.
+// Separate process: takes over a minute, mostly waiting.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -19,7 +19,7 @@ import { pictureOf, startTestOrigin } from './origin.ts';
 import { isAlive, json, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
-/** The promise of purges, in ms. */
+/** Purges must take effect within this time in ms. */
 const effectiveWithinMs = 2_000;
 
 async function startPurging(t: Test, environment: Readonly<Record<string, string>> = {}) {
@@ -28,7 +28,7 @@ async function startPurging(t: Test, environment: Readonly<Record<string, string
 
 const twoProcesses = { SERVICE_PROCESSES: '2', SERVICE_POOL_THREADS: '1' };
 
-/** A project with an origin, and what a test asks for. */
+/** Creates a project with an origin, and the functions that a test needs. */
 async function purging(t: Test, control: Control) {
   const origin = await startTestOrigin(t);
   const project = await control.project();
@@ -46,7 +46,7 @@ async function purging(t: Test, control: Control) {
     const tier = response.headers.get('x-cache');
     return { version: data[0], tier, pid: answeredBy(response.headers) };
   };
-  /** Of the last purge. */
+  /** Location of the last purge. */
   let location = '';
   const progress = async () => (await control.call('GET', location)).body.purge;
   const purge = async (input: object) => {
@@ -58,7 +58,7 @@ async function purging(t: Test, control: Control) {
     t.match({ status, body }, { status: 202, body: { purge: { accepted: true } } });
     return body.purge.sourceCount;
   };
-  /** Asks until every process has delivered from memory. */
+  /** Sends requests until every process has delivered from memory. */
   const warm = async (path: string, query = '') => {
     const pids = new Set<number>();
     await until('every process has it in memory', async () => {
@@ -67,7 +67,10 @@ async function purging(t: Test, control: Control) {
       return control.service.frontEnds().every((one) => pids.has(one));
     });
   };
-  /** Asks until every process has delivered a version; an older one must not be sent late. */
+  /**
+   * Sends requests until every process has delivered a version, and checks that no older version
+   * follows.
+   */
   const becomes = async (path: string, version: number, query = '') => {
     const answeredAt = performance.now();
     const pids = new Set<number>();
@@ -84,7 +87,7 @@ async function purging(t: Test, control: Control) {
   return { control, origin, project, url, publish, target, ask, purge, progress, warm, becomes };
 }
 
-/** The keys of the images on the disk. */
+/** Returns the keys of the images on disk. */
 function cachedKeys({ service }: Control): string[] {
   const folder = join(service.dataDir, 'cache', 'files');
   return readdirSync(folder, { recursive: true, withFileTypes: true })
@@ -92,7 +95,7 @@ function cachedKeys({ service }: Control): string[] {
     .map(({ name }) => name);
 }
 
-/** Whether an image of a key was rendered before the first purge. */
+/** Returns true if the key belongs to an image rendered before the first purge. */
 const isFirst = (key: string): boolean => key.split('-')[1] === '0';
 
 t.test('replaces the image in every process, in memory and on disk', async (t) => {
@@ -260,7 +263,7 @@ t.test('delivers no old image after processes die during purges', async (t) => {
     SERVICE_PROCESSES: '4',
   });
   const running = () => control.service.frontEnds().filter(isAlive);
-  /** A process that is killed resets its connections. */
+  /** Repeats a purge, because killing a process resets its connections. */
   const repeatedPurge = (input: object) =>
     until('a purge is accepted', () =>
       purge(input).then(
@@ -286,7 +289,7 @@ t.test('delivers no old image after processes die during purges', async (t) => {
   process.kill(victim, 'SIGSTOP');
   await publish('/a.png', last + 1);
   await repeatedPurge({ sources: [url('/a.png')] });
-  // If it had a request meanwhile, it was killed and replaced.
+  // A process with a request meanwhile has been killed and replaced.
   if (isAlive(victim)) process.kill(victim, 'SIGCONT');
   await becomes('/a.png', last + 1);
 });
@@ -304,7 +307,7 @@ t.test('ends a purge although its project gets no request, even after a kill', a
   await warm('/a.png');
   await until('it is in the bucket', () => bucket.objects.size === 1);
   await until('it is on the disk', () => cachedKeys(control).length === 1);
-  // The primary does not learn of the purge.
+  // Keep the purge from the primary.
   control.service.process.kill('SIGSTOP');
   await purge({ sources: [url('/a.png')] });
   await control.service.end('SIGKILL');
@@ -313,7 +316,7 @@ t.test('ends a purge although its project gets no request, even after a kill', a
 
   const again = await startService(t, { dataDir, port, environment });
   await until('it is done', async () => (await progress()).status === 'done');
-  // A purge that is in effect is done; files are deleted afterwards.
+  // An effective purge counts as done; the service deletes files later.
   await until('it is gone from the disk', () => cachedKeys(control).length === 0);
   await until('it is gone from the bucket', () => bucket.objects.size === 0);
 

@@ -31,7 +31,7 @@ async function occupiedBytes(files: readonly Dirent[]): Promise<number> {
 
 t.test('replaces a dead front end, with a delay after the first time', async (t) => {
   const { service, origin, image } = await startDelivery(t);
-  // The images are large, so that front ends are killed during a write.
+  // Use large images, so that the kill hits a write.
   origin.serve('/a.png', await noise(1_000));
   const cache = join(service.dataDir, 'cache');
   const files = async (folder: string) => {
@@ -44,7 +44,7 @@ t.test('replaces a dead front end, with a delay after the first time', async (t)
     for (let width = 1_000 - 6 * round; width > 994 - 6 * round; width--) {
       fetch(service.url + image('/a.png', `w=${width}&fmt=png`)).catch(() => {});
     }
-    // The front end has not reported the last file to the index, and is writing another one.
+    // The front end has not reported the last file to the index, and is writing the next.
     await until('a file', async () => (await files('files').catch(() => [])).length > before);
     while ((await files('tmp')).length === 0);
     process.kill(pid, 'SIGKILL');
@@ -90,7 +90,7 @@ t.test('ends all processes with the primary, even while they start', async (t) =
 
 t.test('ends a front end that waits for the store with the primary', async (t) => {
   const dataDir = await temporaryFolder(t);
-  // The primary reads this file before it tells that the store is open, and a pipe has no end.
+  // The primary reads this file before it announces the open store, and a pipe never ends.
   await promisify(execFile)('mkfifo', [join(dataDir, 'known-projects')]);
   const service = await launch(t, {
     dataDir,

@@ -12,9 +12,9 @@ const isReset = (error: unknown) =>
   error instanceof Error && 'code' in error && error.code === 'ECONNRESET';
 
 /**
- * Sends requests on kept and new connections until `end`, and collects errors. With `repeatsResets` a new
- * connection that is reset is opened once more: Linux does this to those that uWebSockets.js has not accepted
- * when it closes a listener, see docs/operating/running.md.
+ * Sends requests on kept and new connections until `end`, and collects errors. With `repeatsResets`
+ * it reopens a new connection once after a reset: Linux resets connections that uWebSockets.js has
+ * not accepted when it closes a listener, see docs/operating/running.md.
  */
 function load(url: string, { repeatsResets }: { repeatsResets: boolean }) {
   const failures: string[] = [];
@@ -44,7 +44,7 @@ function load(url: string, { repeatsResets }: { repeatsResets: boolean }) {
   }
   const loops = [false, false, false, true, true].map(loop);
   return {
-    /** Resolves after a number of further responses. */
+    /** Resolves after a number of additional responses. */
     async more(requests: number) {
       const wanted = count + requests;
       await until(`${requests} more requests`, () => count >= wanted);
@@ -85,7 +85,7 @@ async function drain(t: Test, { service, origin, image }: Delivery): Promise<voi
   // A connection from before the drain, for health during it.
   const health = () => request(`${service.url}/api/health`, { dispatcher: agent });
   await (await health()).body.dump();
-  // In both processes: one without open requests exits as soon as its listener is closed.
+  // Keep both processes busy: an idle process exits as soon as its listener closes.
   const inFlight = Array.from({ length: 16 }, (_, n) =>
     get(service.url + image('/slow.jpg', `w=${50 + n}`)),
   );
@@ -103,7 +103,7 @@ async function drain(t: Test, { service, origin, image }: Delivery): Promise<voi
   t.same(await notReady.json(), { ready: false, status: 'draining' });
   const late = await fetch(service.url + image('/a.jpg', 'w=60'), newConnection);
   t.equal(late.status, 200, 'new connections are served meanwhile');
-  // The log line may be of the other process.
+  // The other process can have written the log line.
   const draining = await until('health reports it', async () => {
     const response = await health();
     if (response.statusCode === 503 && response.headers['connection'] === 'close') return response;

@@ -45,7 +45,7 @@ export function parseMetrics(text: string): Samples {
   return samples;
 }
 
-/** Buckets are cumulative: none has less than the one before. */
+/** Checks that buckets are cumulative: no bucket is smaller than its predecessor. */
 function checkHistograms(samples: Samples): void {
   let before = 0;
   for (const [series, value] of samples) {
@@ -60,7 +60,7 @@ function checkHistograms(samples: Samples): void {
   }
 }
 
-/** The sum of a metric's samples with these labels, among others. */
+/** Returns the sum of a metric's samples that include these labels. */
 export function totalOf(
   samples: Samples,
   name: string,

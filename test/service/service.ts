@@ -15,7 +15,7 @@ import { Program } from './program.ts';
 const run = promisify(execFile);
 const dist = join(rootPath, 'dist');
 
-/** Node without the options of the tests, which production does not have. */
+/** Node minus the test options, which production does not use. */
 export const plainNode = ['env', '-u', 'NODE_OPTIONS', process.execPath] as const;
 const [program, ...programArgs] = plainNode;
 
@@ -25,16 +25,16 @@ interface Teardown {
 
 export interface ServiceOptions {
   readonly environment?: Readonly<Record<string, string>>;
-  /** The data folder of an earlier service; it is not removed. */
+  /** Data folder of an earlier service; stays after the test. */
   readonly dataDir?: string;
   readonly port?: number;
-  /** The folder of the built service; default: this project's. */
+  /** Folder of the built service. Default: this project's build. */
   readonly dist?: string;
-  /** The limit of descriptors, which needs util-linux' prlimit; default: the one of the tests. */
+  /** Limit on descriptors, which needs util-linux' prlimit. Default: the test process's limit. */
   readonly descriptors?: number;
 }
 
-/** A JSON body without its type, which the tests check. */
+/** A JSON body with no static type: the tests check its fields. */
 // biome-ignore lint/suspicious/noExplicitAny: any other type would repeat the service's own
 export async function json(response: { json(): Promise<unknown> }): Promise<any> {
   return response.json();
@@ -43,8 +43,8 @@ export async function json(response: { json(): Promise<unknown> }): Promise<any>
 const givenPorts = new Set<number>();
 
 /**
- * A free port, a new one for each call. Below those that systems give to outgoing connections, one of which could
- * take it before it is used; above the last one that fetch refuses.
+ * Returns a different free port on each call. It is below the range for outgoing connections, which
+ * could take it first, and above the last port that fetch rejects.
  */
 export async function freePort(): Promise<number> {
   const port = randomInt(10_100, 32_000);
@@ -86,13 +86,13 @@ export async function startService(t: Teardown, options: ServiceOptions = {}): P
 export interface Delivery {
   readonly service: Service;
   readonly origin: TestOrigin;
-  /** The id of a project that may use the origin. */
+  /** Id of a project with the origin on its allowlist. */
   readonly project: string;
-  /** The path and query of an image of the origin. */
+  /** Returns the path and query of an image from the origin. */
   image(path: string, query?: string): string;
 }
 
-/** Starts the built service, an origin, and a project that may use it. */
+/** Starts the built service, an origin, and a project with the origin on its allowlist. */
 export async function startDelivery(t: Teardown, options: ServiceOptions = {}): Promise<Delivery> {
   const origin = await startTestOrigin(t);
   const service = await startService(t, options);
@@ -131,7 +131,7 @@ export async function launch(t: Teardown, options: ServiceOptions = {}): Promise
   const limited = descriptors === undefined ? [] : ['prlimit', `--nofile=${descriptors}`];
   const [command = program, ...args] = [...limited, program, ...programArgs, main];
   const primary = spawn(command, args, {
-    // A folder without a .env file.
+    // This folder contains no .env file.
     cwd: dataDir,
     env: environment,
     stdio: ['ignore', 'pipe', 'pipe'],
@@ -200,7 +200,7 @@ export class Service extends Program {
     return this.adminWithInput('', ...args);
   }
 
-  /** @param input what the command reads from its standard input */
+  /** @param input the command's standard input */
   async adminWithInput(input: string, ...args: string[]): Promise<string> {
     const command = [...programArgs, join(dist, 'server/admin/main.js'), ...args];
     const running = run(program, command, { cwd: this.dataDir, env: this.environment });
@@ -208,7 +208,10 @@ export class Service extends Program {
     return (await running).stdout.trim();
   }
 
-  /** Creates a project that may use 127.0.0.1, localhost and the given hosts; returns its id. */
+  /**
+   * Creates a project with 127.0.0.1, localhost and the given hosts on its allowlist, and returns
+   * its id.
+   */
   async project(...hosts: string[]): Promise<string> {
     const store = await joinStore(loadSettings(this.environment));
     try {
@@ -222,7 +225,7 @@ export class Service extends Program {
   }
 }
 
-/** Whether a process exists. */
+/** Returns true if a process exists. */
 export function isAlive(pid: number): boolean {
   try {
     return process.kill(pid, 0);

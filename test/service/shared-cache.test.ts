@@ -17,7 +17,7 @@ async function startMachines(t: Test, environment: Readonly<Record<string, strin
   const origin = await startTestOrigin(t);
   const settings = {
     SERVICE_SHARED_CACHE_URL: bucket.url,
-    // A busy test machine may take longer than the default of 300 ms.
+    // A busy test machine can exceed the default of 300 ms.
     SERVICE_SHARED_CACHE_TIMEOUT_MS: '10000',
     ...environment,
   };
@@ -76,7 +76,7 @@ eachHttpServer('ignores responses that another writer puts into the bucket', asy
     const forged = { ...decodeFile(name, file), ...changes } as Image;
     const forgedFile = Buffer.concat(encodeFile(name, forged));
     const before = object.body.subarray(0, object.body.length - file.length);
-    // The unchanged image has no authentication code.
+    // The unchanged image lacks an authentication code.
     const sent = v === 3 ? [forgedFile] : [before, forgedFile];
     const replacement = { body: Buffer.concat(sent), modifiedAt: 0 };
     bucket.objects.set(key, replacement);

@@ -8,7 +8,7 @@ interface Answer {
   readonly output: PictureFacts['result'];
 }
 
-/** What the playground knows of an image once it has loaded the image and the facts about its source. */
+/** Returns the playground's state of an image after loading the image and its source facts. */
 export async function snippetFacts(
   serviceUrl: string,
   { source, project, options }: PageImage,

@@ -47,7 +47,7 @@ t.test("generates the playground's code snippets", async (t) => {
     const { width = 0, height = 0 } = await sharp(await response.arrayBuffer()).metadata();
     return { width, height, type: response.headers.get('content-type') };
   };
-  /** The snippet of the playground for a picture. */
+  /** Returns the playground's snippet for an image. */
   const codeFor = async (name: string, options: Record<string, string>, dpr = 1) => {
     const wanted = { source: `${origin.url}/${name}`, project, options };
     const known = await snippetFacts(serviceUrl, wanted, { site: origin.url, dpr });
@@ -57,13 +57,13 @@ t.test("generates the playground's code snippets", async (t) => {
   await mkdir(join(folder, 'node_modules/@image-delivery'), { recursive: true });
   await symlink(join(rootPath, 'sdk'), join(folder, 'node_modules/@image-delivery/sdk'));
   let modules = 0;
-  /** The exports of a module. */
+  /** Imports a module and returns its exports. */
   const imported = async (code: string) => {
     const file = join(folder, `module-${modules++}.mjs`);
     await writeFile(file, code);
     return import(pathToFileURL(file).href);
   };
-  /** The loader of the snippet for Next.js. */
+  /** Returns the loader in the Next.js snippet. */
   const loaderIn = async (code: string) =>
     (await imported(code.split('// next.config.mjs')[0] ?? '')).default;
 

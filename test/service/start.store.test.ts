@@ -26,7 +26,7 @@ interface Teardown {
 }
 
 t.test('stops at the start with a clear error if a port or a data folder is in use', async (t) => {
-  // Prometheus and a second service have the same default port.
+  // Prometheus and a second service use the same default port.
   const holder = createServer();
   await new Promise((done) => {
     holder.once('error', done).listen(defaultOpsPort, '127.0.0.1', () => done(null));
@@ -38,7 +38,7 @@ t.test('stops at the start with a clear error if a port or a data folder is in u
   const second = await launch(t, { port: first.port });
   t.equal(await second.end('SIGCONT'), 1);
   t.match(second.stderr(), new RegExp(`SERVICE_PORT ${first.port} .*EADDRINUSE`));
-  // Without the embedded store, services may share a data folder.
+  // Services can share a data folder unless they use the embedded store.
   if (process.env['SERVICE_MONGODB_URL']) return;
   const third = await launch(t, { dataDir: first.dataDir });
   t.equal(await third.end('SIGCONT'), 1);
@@ -128,7 +128,7 @@ t.test(
     const folder = await temporaryFolder(t);
     const file = join(folder, 'file');
     await writeFile(file, '');
-    // No folder can be created there.
+    // This path accepts no folder.
     const inProc = [
       { SERVICE_DATA_DIR: '/proc/none/data' },
       'its path does not exist (ENOENT at /proc/none)',
@@ -258,7 +258,7 @@ const hasScript = spawnSync('script', ['--version'], { encoding: 'utf8' }).stdou
   'util-linux',
 );
 
-/** Runs a program on a terminal with a new data folder; killed with SIGKILL at the end of the test. */
+/** Runs a program on a terminal with a new data folder. Sends SIGKILL at the end of the test. */
 async function onTerminal(
   t: Teardown,
   path: string,
@@ -285,7 +285,7 @@ async function onTerminal(
   const ended = once(terminal, 'exit');
   const pid = async () => Number(await readFile(join(dataDir, 'pid'), 'utf8'));
   t.teardown(async () => {
-    // It may have ended.
+    // The process can have ended already.
     await pid()
       .then((pid) => process.kill(pid, 'SIGKILL'))
       .catch(() => {});
@@ -294,7 +294,7 @@ async function onTerminal(
   return { dataDir, terminal, ended, pid, output: () => output };
 }
 
-/** Makes uWebSockets.js unavailable, as without a binary. */
+/** Hides uWebSockets.js, as if its binary were missing. */
 const withoutBinary = { UWS_USE_FALLBACK: '1' };
 
 t.test(

@@ -16,7 +16,7 @@ const outageMessages = (service: Service, part: string) =>
     (line) => line['part'] === part && /^the store is (still )?unavailable/.test(line.msg),
   );
 
-/** The keys of two machines in turn. */
+/** Keys of two machines that alternate. */
 const rootKeys = ['sk_key-of-one-machine', 'sk_key-of-another-machine'] as const;
 
 t.test('starts, runs and restarts while its store is unavailable', async (t) => {

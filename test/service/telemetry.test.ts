@@ -58,7 +58,7 @@ const requests = 'image_delivery_requests_total';
 const stageSum = (samples: Samples, stage: string): number =>
   totalOf(samples, 'image_delivery_stage_duration_seconds_sum', { stage });
 
-/** Waits until the metrics, which are reported once a second, match. */
+/** Waits until the metrics match. Processes report them once a second. */
 const untilMetrics = (opsUrl: string, what: string, look: (samples: Samples) => boolean) =>
   until(what, async () => {
     const samples = await scrape(opsUrl);

@@ -9,7 +9,10 @@ import { startService } from './service.ts';
 
 const skip = !installed('python3') && 'python3 is not installed';
 
-/** A TLS server that sends tickets after the handshake, and then a response: Node sends two. */
+/**
+ * A TLS server that sends tickets after the handshake, and then a response. Node itself sends two
+ * tickets.
+ */
 const server = `
 import socket, ssl, sys
 context = ssl.SSLContext(ssl.PROTOCOL_TLS_SERVER)

@@ -4,7 +4,7 @@ import { type AddressInfo, createServer as createTcp, type Server } from 'node:n
 import { generate, type SelfsignedOptions } from 'selfsigned';
 
 export interface TlsOrigins {
-  /** The certificate of an authority, in PEM. Another one has issued `unknown authority`. */
+  /** Certificate of the authority, in PEM. A different authority issued `unknown authority`. */
   readonly authority: string;
   /** Origins on 127.0.0.1 by their problem, and `good`. */
   readonly origins: Readonly<Record<keyof typeof kinds, string>>;
@@ -82,7 +82,7 @@ const kinds = {
   'closed in the handshake': () => createTcp((socket) => socket.once('data', () => socket.end())),
 } as const satisfies Record<string, Make>;
 
-/** TLS servers with new certificates, one for each possible problem. */
+/** Starts TLS servers with new certificates, one per problem. */
 export async function startTlsOrigins(
   t: { teardown(action: () => void): void },
   body: Buffer,

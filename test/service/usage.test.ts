@@ -165,7 +165,7 @@ t.test(
 t.test('returns the requested days of usage', async (t) => {
   const { call, usage, get, image, forward } = await start(t);
   await get(image('/a.png', 'fmt=png'));
-  // Counts belong to the day on which they are collected, within a second.
+  // Counts belong to the day of their collection, within a second.
   await usage();
   forward(13 * hourMs);
   await get(image('/a.png', 'fmt=png'));

@@ -12,7 +12,7 @@ import { startDelivery } from './service.ts';
 
 const skip = !installed('varnishd') && 'Varnish is not installed';
 
-/** The line of the documented examples that a service with JPEG XL needs. */
+/** Line in the documented examples that a service with JPEG XL needs. */
 const jxlLine = /# (?=if \(req\.http\.accept ~ "image\/jxl"\))/;
 
 /** Varnish with the documented example, except for the port of the service and the line for JPEG XL. */
@@ -34,7 +34,7 @@ async function startExample(
   return varnish.url;
 }
 
-/** The status of a request for a ban, which `fetch` would not send with this method. */
+/** Sends a ban, a method that `fetch` rejects, and returns the status. */
 const ban = (url: string, headers: Readonly<Record<string, string>>) =>
   new Promise((resolve, reject) => {
     request(url, { method: 'BAN', headers }, (response) => {
@@ -55,7 +55,7 @@ t.test('caches each format once in the Varnish example, and bans a tag', { skip 
     const response = await fetch(varnish + image(`/${name}`, query), { headers: { accept } });
     const body = Buffer.from(await response.arrayBuffer());
     const { status, headers } = response;
-    // Of a hit it is two numbers: of this request and of the one that fetched.
+    // A hit shows two numbers: its own request and the request that fetched the image.
     const hit = (headers.get('x-varnish') ?? '').includes(' ');
     return { status, type: headers.get('content-type'), hit, body };
   };

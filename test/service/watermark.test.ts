@@ -115,7 +115,7 @@ t.test("draws the project's watermark on all its images", async (t) => {
     });
     const intact = await load('/a.png', '&w=160');
     t.equal(intact.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-    // As after a successful check; the service still has the bytes of the earlier one.
+    // This simulates a successful check. The service still holds the bytes from the earlier check.
     await setUnchecked('/gone.png');
     let requests = 0;
     elsewhere.serve('/gone.png', (_, response) => {

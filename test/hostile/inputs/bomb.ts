@@ -10,7 +10,7 @@ export interface Bomb {
   readonly keepsMetadata?: boolean;
 }
 
-/** An intact picture of each kind. */
+/** Returns an intact image of a kind. */
 export type OriginalOf = (kind: PictureKind) => Buffer;
 
 /** Contents by description. */

@@ -6,8 +6,8 @@ import { pictureBombs } from './picture-bombs.ts';
 import { type PictureKind, plainPictures } from './pictures.ts';
 
 /**
- * @param scale 1 for files that a slow machine processes in seconds; 10 for ten times the frames, scans and
- *   bytes, and for files of tens of megabytes
+ * @param scale 1 for files that a slow machine processes in seconds; 10 for ten times as many
+ * frames, scans and bytes, and for files of tens of megabytes
  */
 export async function bombs(scale: number): Promise<readonly Bomb[]> {
   const originals = await plainPictures();

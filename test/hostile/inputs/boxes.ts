@@ -12,11 +12,11 @@ export interface Box {
 
 export interface Item {
   id: number;
-  /** Bytes that several extents share are written once. */
+  /** Bytes shared by several extents are written once. */
   extents: readonly Buffer[];
 }
 
-/** The boxes of a file, and the items that its `iloc` and `mdat` are written from. */
+/** A file's boxes, and the items that define its `iloc` and `mdat`. */
 export interface BoxFile {
   boxes: Box[];
   items: Item[];
@@ -59,7 +59,7 @@ export const box = (type: string, data: Buffer, children: Box[] | null = null): 
   children,
 });
 
-/** Reads a file of libheif, with offsets and lengths of 4 bytes. */
+/** Reads a libheif file with 4-byte offsets and lengths. */
 export function boxFile(bytes: Buffer): BoxFile {
   const boxes = boxesOf(bytes).filter(({ type }) => type !== 'mdat');
   const meta = boxes.find(({ type }) => type === 'meta');
@@ -131,7 +131,7 @@ export function inMeta({ boxes }: BoxFile, ...path: readonly string[]): Box {
   return found;
 }
 
-/** Adds an item that refers to the first one, such as `Exif` or `mime`. */
+/** Adds an item that refers to the first item, such as `Exif` or `mime`. */
 export function addItem(file: BoxFile, type: string, more: string, data: Buffer): void {
   const id = 1 + Math.max(...file.items.map((item) => item.id));
   const entries = inMeta(file, 'iinf');
@@ -151,7 +151,7 @@ export function addProperty(file: BoxFile, property: Box): void {
   const properties = inMeta(file, 'iprp', 'ipco').children;
   properties?.push(property);
   const associations = inMeta(file, 'iprp', 'ipma');
-  // The associations of the first item follow its ID and a count of one byte.
+  // The first item's associations follow its ID and a one-byte count.
   const data = Buffer.from(associations.data);
   const end = 11 + data.readUInt8(10);
   data.writeUInt8(data.readUInt8(10) + 1, 10);

@@ -8,7 +8,7 @@ export const latin1Text = (bytes: Buffer): string => bytes.toString('latin1');
 /** A list of strings without white space. */
 export const words = (text: string): string[] => text.trim().split(/\s+/);
 
-/** The texts of several indices, joined. */
+/** Returns the joined texts of several indices. */
 export const repeatedText = (count: number, part: (index: number) => string): string =>
   Array.from({ length: count }, (_, index) => part(index)).join('');
 

@@ -28,7 +28,7 @@ export interface PngChunk {
   readonly data: Buffer;
 }
 
-/** The chunks of a PNG, up to the first damaged one. */
+/** Returns a PNG's chunks up to the first damaged chunk. */
 export function pngChunks(png: Buffer): PngChunk[] {
   const chunks: PngChunk[] = [];
   for (let at = pngSignature.length; at + 12 <= png.length; ) {
@@ -63,14 +63,14 @@ export function jpegSegment(marker: number, data: Uint8Array): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** Inserts segments after the start of a JPEG. */
+/** Inserts segments after the start marker of a JPEG. */
 export function withSegments(jpeg: Buffer, ...segments: readonly Buffer[]): Buffer {
   return Buffer.concat([jpeg.subarray(0, 2), ...segments, jpeg.subarray(2)]);
 }
 
 export type RiffChunk = readonly [type: string, data: Buffer];
 
-/** The chunks of a WebP (RFC 9649, 2.3). */
+/** Returns a WebP's chunks (RFC 9649, 2.3). */
 export function riffChunks(webp: Buffer, from = 12): RiffChunk[] {
   const chunks: RiffChunk[] = [];
   for (let at = from; at + 8 <= webp.length; ) {

@@ -17,7 +17,7 @@ import { type Directory, shorts, tiffOf, tiffPicture } from './tiff.ts';
 
 const svg = (content: string) => latin1(svgOf(content, 'width="9" height="9"'));
 
-/** Pictures with many parts, most of them empty. */
+/** Returns images with many parts, most of them empty. */
 export function containerBombs(original: OriginalOf): Bomb[] {
   const [png, jpeg, gif] = [original('png'), original('jpeg'), original('gif')];
   const [webp, avif, animation] = [original('webp'), original('avif'), original('animated gif')];

@@ -15,7 +15,7 @@ import {
 } from './chunks.ts';
 import { type Entry, shorts, tiffOf, tiffPicture } from './tiff.ts';
 
-/** Embeds metadata in pictures of each format. */
+/** Embeds metadata in images of each format. */
 
 export interface Metadata {
   readonly icc?: Buffer;
@@ -50,7 +50,7 @@ function inJpeg(jpeg: Buffer, { icc, exif, xmp, resources }: Metadata): Buffer {
   return withSegments(withoutMetadata(jpeg), ...segments);
 }
 
-/** Decoders read the first metadata of each kind, or none if it has two. */
+/** Removes existing metadata, because decoders read the first of a kind or ignore duplicates. */
 function withoutMetadata(jpeg: Buffer): Buffer {
   const parts = [jpeg.subarray(0, 2)];
   let at = 2;
@@ -90,7 +90,7 @@ function inWebp(webp: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   ]);
 }
 
-/** Without EXIF, which a TIFF has in its own directories. */
+/** Omits EXIF, which a TIFF stores in its own directories. */
 function inTiff(_: Buffer, { icc, xmp, resources, iptc }: Metadata): Buffer {
   const entries: Entry[] = [];
   if (xmp) entries.push({ tag: 700, type: 1, value: xmp });
@@ -108,7 +108,7 @@ function inTiff(_: Buffer, { icc, xmp, resources, iptc }: Metadata): Buffer {
 function inAvif(avif: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   const file = boxFile(avif);
   if (icc) addProperty(file, box('colr', Buffer.concat([latin1('prof'), icc])));
-  // EXIF has the offset of the TIFF before it (ISO/IEC 23008-12, A.2.1).
+  // EXIF starts with the TIFF offset (ISO/IEC 23008-12, A.2.1).
   if (exif) addItem(file, 'Exif', '', Buffer.concat([be32(0), exif]));
   if (xmp) addItem(file, 'mime', 'application/rdf+xml\0', xmp);
   return boxFileBytes(file);

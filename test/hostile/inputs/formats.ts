@@ -32,7 +32,7 @@ export const png: Format = {
   },
 };
 
-/** Bytes without a structure. */
+/** Unstructured bytes. */
 const raw: Format = { read: (data) => [{ type: 'bytes', data }] };
 
 const hex = (value: number) => value.toString(16).padStart(2, '0');
@@ -46,7 +46,7 @@ export const jpeg: Format = {
       parts.push(segment(type, bytes.subarray(at + 4, end)));
       at = end;
       if (type !== 'da') continue;
-      // Coded data, up to a marker that is neither stuffing nor a restart.
+      // Coded data ends at a marker other than stuffing or a restart.
       while (at < bytes.length && !/^ff(?!00|d[0-7])/.test(bytes.toString('hex', at, at + 2))) at++;
       parts.push({ type: 'head', data: bytes.subarray(end, at) });
       if (bytes[at + 1] === 0xd9) {

@@ -7,7 +7,7 @@ export interface HostileHead {
   readonly what: string;
   /** Sent one after the other. */
   readonly pieces: readonly Buffer[];
-  /** True for a valid request, which any server answers. */
+  /** True for a valid request, which every server must serve. */
   readonly isValid: boolean;
 }
 

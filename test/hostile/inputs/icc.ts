@@ -88,7 +88,7 @@ function curves(segments: number): Buffer {
   return Buffer.concat([typeSignature('mpet'), channels, be32(1), only, element]);
 }
 
-/** A table with 16 bits for each of the colours (10.10). */
+/** Returns a table with 16 bits per colour (10.10). */
 function table(grid: number): Buffer {
   const identity = Buffer.concat([1, 0, 0, 0, 1, 0, 0, 0, 1].map((value) => be32(value << 16)));
   const line = Buffer.from([0, 0, 0xff, 0xff]);

@@ -41,7 +41,7 @@ function partOf(type: string, value: unknown): Part {
   return { type, data: text(''), inside: { format, parts } };
 }
 
-/** Up to slightly more than the limit of a body. */
+/** Lengths up to slightly more than the body limit. */
 const long = [50, 500, 8_000, 30_000, 66_000];
 const edgeValues = words(`
   null true [] {} "" 0 -0 -1 1e400 1e-400 -1e400 9007199254740993 0.1 "\\ud800" "\\u0000" "$where"
@@ -97,7 +97,7 @@ export function hostileJson(original: unknown, seed: number, number: number) {
       changes[name]?.(list, part, random, others);
       done.push(`${part.type} ${name}`);
     }
-    // Repetitions of a long part would exceed the limit of a body by far.
+    // Repeating a long part would far exceed the body limit.
     if (contentOf(part, true).length > 1_000) {
       delete part.times;
       delete part.depth;

@@ -157,8 +157,8 @@ function tiffTexts(): Bomb[] {
 }
 
 /**
- * EXIF of zeros in a file of almost equal bytes: a search compares all of them at each of millions of
- * offsets (V8's Boyer-Moore-Horspool, after many partial matches).
+ * EXIF of zeros in a file of almost equal bytes. A search compares all of them at each of millions
+ * of offsets (V8's Boyer-Moore-Horspool, after many partial matches).
  */
 function searches(original: OriginalOf): Bomb[] {
   const exif = () => tiffOf(withThumbnail([text(0x010e, filled(mebibyte, '\0'))]));

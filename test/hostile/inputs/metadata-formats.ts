@@ -4,7 +4,7 @@ import { dataSet, resourceOf } from './embed.ts';
 import { profileOf, tagsOf } from './icc.ts';
 import { contentOf, type Format, opened, type Part } from './part-tree.ts';
 
-/** The header is the part `head`; the tags may be in any order. */
+/** The header is the part `head`. Tags can appear in any order. */
 export const icc: Format = {
   read: (bytes) => [
     { type: 'head', data: bytes.subarray(0, 128) },
@@ -72,7 +72,7 @@ export const dataSets: Format = {
 
 const token = /<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!\[CDATA\[[\s\S]*?\]\]>|<[^>]*>|[^<]+/g;
 
-/** Elements and texts. The first part of an element has its attributes. */
+/** Elements and texts. An element's first part contains its attributes. */
 export const xml: Format = {
   read: (bytes) => {
     const top: Part[] = [];

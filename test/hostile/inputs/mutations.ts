@@ -13,12 +13,12 @@ import {
 } from './part-tree.ts';
 
 interface Mutant {
-  /** The kind of picture, and the changes. */
+  /** The image kind and the changes. */
   readonly what: string;
   readonly bytes: Buffer;
 }
 
-/** A damaged or hostile picture with its request. */
+/** A damaged or hostile image with its request. */
 export interface Input extends Mutant {
   readonly query: string;
   /** True for a project that keeps metadata. */
@@ -93,7 +93,7 @@ function changed(bytes: Buffer, change: (copy: Buffer) => void): Buffer {
   return copy;
 }
 
-/** Parameters that use different parts of a transform; & alone for none. */
+/** Parameters that use different parts of a transform; `&` stands for no parameter. */
 const queries = words(`
   w=40&fmt=webp w=40 fmt=json fmt=blurhash fmt=thumbhash fmt=lqip keep=copyright keep=copyright
   keep=copyright&w=20&fmt=jpeg keep=copyright&fmt=png hdr=keep hdr=keep&w=50&fmt=jpeg icc=keep&w=30
@@ -111,7 +111,7 @@ interface Tree {
 
 const trees = new WeakMap<Buffer, Tree>();
 
-/** The parts of an original, and all lists of them; cached. */
+/** Returns the parts of an original and all lists of parts. Cached. */
 function treeOf(kind: string, bytes: Buffer): Tree {
   const known = trees.get(bytes);
   if (known !== undefined) return known;
@@ -166,7 +166,7 @@ export function mutant(
   for (let left = isRestructured ? random.below(5) - 3 : 1 + random.below(2); left > 0; left--) {
     const name = random.pick(Object.keys(damages));
     const next = bytes.length < 16 ? bytes : (damages[name]?.(bytes, random, others) ?? bytes);
-    // Too few bytes to change further.
+    // Stop: too few bytes are left to change.
     if (next.length < 16) break;
     bytes = next;
     done.push(name);

@@ -18,11 +18,11 @@ export interface Part {
   times?: number;
   /** Number of nestings in itself. */
   depth?: number;
-  /** The length or count that the part states instead of its own. */
+  /** Length or count that the part states instead of its real value. */
   statedLength?: number;
 }
 
-/** Below the limit of a source, and quick to write. */
+/** Below the source limit, and quick to write. */
 const maxBytes = 8_000_000;
 
 export function written(format: Format, parts: readonly Part[], isChecked: boolean): Buffer {
@@ -50,7 +50,10 @@ export function contentOf({ data, inside }: Part, isChecked: boolean): Buffer {
   return Buffer.concat([data, inside.packed?.(bytes) ?? bytes]);
 }
 
-/** A part with parts inside, behind a prefix; without them if they cannot be read. */
+/**
+ * Returns a part with nested parts behind a prefix, or a plain part if the nested parts are
+ * unreadable.
+ */
 export function opened(
   type: string,
   data: Buffer,
@@ -110,7 +113,7 @@ type Change = (list: List, part: Part, random: Random, others: readonly List[]) 
 
 const place = ({ parts }: List, random: Random) => random.below(parts.length + 1);
 
-/** Changes of a list of parts, or of one of them. */
+/** Changes to a list of parts or a single part. */
 export const changes: Readonly<Record<string, Change>> = {
   repeated: (_, part, random) => {
     part.times = many(random);
@@ -176,7 +179,7 @@ export const changes: Readonly<Record<string, Change>> = {
     }),
 };
 
-/** Changes mostly bytes at the beginning, which contains counts, sizes and offsets. */
+/** Changes mostly the first bytes, which contain counts, sizes and offsets. */
 function changeBytes(part: Part, random: Random, change: (copy: Buffer, at: number) => void): void {
   if (part.data.length === 0) return;
   const copy = Buffer.from(part.data);

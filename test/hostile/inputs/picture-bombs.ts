@@ -96,7 +96,7 @@ export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
     'a TIFF with thousands of pages': () => tiffOfPages(3_000 * scale),
     'an AVIF with a huge size': () => {
       const copy = Buffer.from(original('avif'));
-      // ispe has a version and flags before the size (ISO/IEC 23008-12, 6.5.3).
+      // ispe contains a version and flags before the size (ISO/IEC 23008-12, 6.5.3).
       const size = Buffer.concat([be32(60_000), be32(60_000)]);
       copy.set(size, copy.indexOf('ispe') + 8);
       return copy;
@@ -115,7 +115,7 @@ export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
 
 /** Repeats the last scan of a progressive JPEG. */
 function manyScans(jpeg: Buffer, times: number): Buffer {
-  // Entropy-coded data contains neither of these bytes.
+  // Entropy-coded data never contains these two bytes.
   const scan = jpeg.lastIndexOf('ffda', undefined, 'hex');
   const end = jpeg.lastIndexOf('ffd9', undefined, 'hex');
   const all = repeated(times + 1, jpeg.subarray(scan, end));

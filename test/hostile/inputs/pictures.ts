@@ -27,7 +27,7 @@ const pictureKinds = [
 
 export type PictureKind = (typeof pictureKinds)[number];
 
-/** An intact small picture of each kind, with all metadata of its format. */
+/** Returns an intact small image of each kind, with all metadata of its format. */
 export async function pictures(): Promise<ReadonlyMap<PictureKind, Buffer>> {
   const plain = await plainPictures();
   const icc = (await sharp(plain.get('png')).metadata()).icc ?? Buffer.alloc(0);
@@ -39,7 +39,7 @@ export async function pictures(): Promise<ReadonlyMap<PictureKind, Buffer>> {
   return new Map(made);
 }
 
-/** An intact small picture of each kind, without most metadata. */
+/** Returns an intact small image of each kind, with little metadata. */
 export async function plainPictures(): Promise<ReadonlyMap<PictureKind, Buffer>> {
   const all: Readonly<Record<PictureKind, () => Promise<Buffer>>> = {
     jpeg: () => drawn(1).withMetadata({ orientation: 6 }).jpeg().toBuffer(),
@@ -64,7 +64,7 @@ export async function plainPictures(): Promise<ReadonlyMap<PictureKind, Buffer>>
   return new Map(await Promise.all(made));
 }
 
-/** Pictures with all kinds of metadata. */
+/** Images with all kinds of metadata. */
 const described: Partial<Record<PictureKind, Carrier>> = {
   jpeg: 'jpeg',
   'progressive jpeg': 'jpeg',
@@ -132,7 +132,10 @@ const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="96" height="64" view
 <path d="M10 10 L80 20 Q40 60 10 50 Z" stroke="black" stroke-width="2" fill="none"/>
 <g transform="rotate(10 48 32)"><text x="20" y="40" font-size="12">text</text></g></svg>`;
 
-/** A bitmap of 24 bits. @param pixels rows of three bytes for each pixel, padded to 4 bytes */
+/**
+ * Returns a 24-bit bitmap.
+ * @param pixels rows with three bytes per pixel, padded to 4 bytes
+ */
 function bmpOf(width: number, height: number, pixels: Buffer): Buffer {
   const header = Buffer.alloc(54);
   header.write('BM');
@@ -145,7 +148,7 @@ function bmpOf(width: number, height: number, pixels: Buffer): Buffer {
   return Buffer.concat([header, pixels]);
 }
 
-/** An icon with one picture, a PNG or a bitmap without the first 14 bytes. */
+/** Returns an icon with one image: a PNG, or a bitmap minus its first 14 bytes. */
 export function icoOf(picture: Buffer): Buffer {
   const head = Buffer.alloc(22);
   head[2] = 1;

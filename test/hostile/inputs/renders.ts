@@ -15,10 +15,10 @@ import { project } from '../../project.ts';
 import { pictures } from './pictures.ts';
 import { deepTiff } from './tiff.ts';
 
-/** What a transform is given. */
+/** Inputs of a transform. */
 export interface Render {
   readonly what: string;
-  /** True for one that has read freed memory, which must be rendered now. */
+  /** True for a request that once read freed memory and must succeed. */
   readonly known: boolean;
   readonly source: Uint8Array;
   readonly layers: readonly Uint8Array[];
@@ -36,7 +36,7 @@ const known = [
   'ultra hdr?hdr=keep&w=40&h=60&fp=0,1',
 ] as const;
 
-/** The sources by name, and the image of a layer. */
+/** Returns the sources by name, and a layer's image. */
 async function sources(): Promise<ReadonlyMap<string, Buffer>> {
   const all = new Map<string, Buffer>(await pictures());
   const picture = all.get('png') ?? Buffer.alloc(0);
@@ -85,16 +85,16 @@ const watermark = {
   watermarkOpacity: 50,
 };
 
-/** Values that fit every source, where the examples do not. */
+/** Values that fit every source, for parameters with examples that do not. */
 const fitting: Partial<Record<ParameterName, string>> = { crop: '2,1,12,7', page: '0' };
 
 const formats = ['jpeg', 'webp', 'png', 'avif', 'gif', 'auto', 'json', 'lqip'] as const;
 
 /**
- * The known requests, then generated ones: first each parameter with the value of its example, then all pairs of
- * parameters. The seed decides the source, the settings of the project and further parameters.
- *
- * @param from the number of the first generated request
+ * Returns the fixed requests, then generated requests: first each parameter with its example value,
+ * then all pairs of parameters. The seed selects the source, the project settings and additional
+ * parameters.
+ * @param from number of the first generated request
  */
 export async function renders(seed: number, from: number, count: number): Promise<Render[]> {
   const all = await sources();

@@ -1,16 +1,16 @@
 import { jpegSegment } from './chunks.ts';
 
 const blockSide = 8;
-/** Blocks that one code EOB14 with 14 zero bits ends. */
+/** Number of blocks that a single EOB14 code with 14 zero bits ends. */
 const blocksOfRun = 2 ** 14;
 const bitsOfRun = 15;
 const highestBit = 13;
 const coefficients = 63;
 
 /**
- * A grey progressive JPEG with up to 882 scans that obey ITU-T T.81: one scan for each bit of each
- * coefficient. All bits are zero, so a scan has few bytes, but a decoder visits all blocks in each.
- *
+ * Returns a grey progressive JPEG with up to 882 scans that obey ITU-T T.81: one scan per bit of
+ * every coefficient. All bits are zero, so a scan takes few bytes, but a decoder visits all blocks
+ * in every scan.
  * @param side a multiple of 1,024 pixels
  */
 export function progressiveScans(side: number, scans: number): Buffer {
@@ -18,12 +18,12 @@ export function progressiveScans(side: number, scans: number): Buffer {
   const be16 = (value: number) => [value >> 8, value & 0xff];
   const frame = Buffer.from([8, ...be16(side), ...be16(side), 1, 1, 0x11, 0]);
   const quantisation = Buffer.from([0, ...new Array<number>(64).fill(1)]);
-  // One code of one bit, a zero.
+  // A single one-bit code: zero.
   const table = (tableClass: number, symbol: number) =>
     Buffer.from([tableClass << 4, 1, ...new Array<number>(15).fill(0), symbol]);
   const zeroBits = (count: number) => {
     const bytes = Buffer.alloc(Math.ceil(count / 8));
-    // The rest of the last byte is ones (F.1.2.3).
+    // Fill the last byte with ones (F.1.2.3).
     if (count % 8 > 0) bytes[bytes.length - 1] = 0xff >> (count % 8);
     return bytes;
   };

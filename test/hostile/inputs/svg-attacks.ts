@@ -5,8 +5,8 @@ const document = (content: string, attributes = ''): string =>
   `<svg ${svg} width="90" height="90" viewBox="0 0 90 90" ${attributes}>${content}</svg>`;
 
 /**
- * SVGs that run a script or send a request where nothing prevents it. `RUN` is a script and `URL` the beginning of a
- * URL; the test replaces both.
+ * SVGs that run a script or send a request unless they are blocked. The test replaces `RUN` with a
+ * script and `URL` with a URL prefix.
  */
 export const svgAttacks: Readonly<Record<string, string>> = {
   script: document('<script>RUN</script>'),

@@ -15,7 +15,7 @@ export interface HostileSvg {
   readonly codes: readonly Code[];
 }
 
-/** libvips rasterises a side of up to 2,000 pixels in one tile, which nothing interrupts. */
+/** libvips rasterises a side up to 2,000 pixels in one tile and does not interrupt the tile. */
 const side = 1990;
 const namespaces = 'xmlns="http://www.w3.org/2000/svg" xmlns:xlink="http://www.w3.org/1999/xlink"';
 export const svg = (inner: string, size = `width="${side}" height="${side}"`) =>
@@ -33,21 +33,21 @@ const blurs = 'blur(3px) '.repeat(200);
 const points = (count: number) =>
   repeatedText(count, (index) => `${(index * 7919) % side} ${(index * 104_729) % side} `);
 
-/** Groups that use the previous one ten times. */
+/** Groups that each use their predecessor ten times. */
 const groups = (count: number) => {
   const group = (index: number) =>
     `<g id="l${index + 1}">${`<use href="#l${index}"/>`.repeat(10)}</g>`;
   return `<defs><g id="l0">${rect}</g>${repeatedText(count, group)}</defs><use href="#l${count}"/>`;
 };
 
-/** Patterns or masks that have the previous one ten times. */
+/** Patterns or masks that each contain their predecessor ten times. */
 const nestedTen = (name: string, attributes: string, property: string) => {
   const inside = (index: number) => shape(`${property}="url(#d${index})"`);
   const definition = (index: number) =>
     `<${name} id="d${index + 1}" ${attributes}>${inside(index).repeat(10)}</${name}>`;
   return repeatedText(40, definition) + inside(40);
 };
-/** Definitions that each use the previous one, so that their surfaces exist at the same time. */
+/** Definitions that each use their predecessor, so that all surfaces exist at once. */
 const chained = (name: string, attributes: string, property: string, count: number) => {
   const inside = (index: number) => shape(`fill="#fff" ${property}="url(#d${index})"`);
   const definition = (index: number) =>
@@ -62,7 +62,7 @@ const marked = (index: number) =>
 const base64 = (bytes: string | Buffer) => Buffer.from(bytes).toString('base64');
 const escaped = (text: string) => [...text].map((c) => `&#${c.charCodeAt(0)};`).join('');
 const pngUrl = (side: number) => `data:image/png;base64,${base64(claimingPng(side, side, 1))}`;
-/** More than the 100 megapixels that a source may have. */
+/** Above the source limit of 100 megapixels. */
 const large = pngUrl(12_000);
 const nested = `data:image/svg+xml;base64,${base64(svg(''))}`;
 const image = (href: string) => svg(`<image href="${href}"/>`);
@@ -118,7 +118,7 @@ const corrupt: Readonly<Record<string, string>> = {
 
 const rules = repeatedText(5_000, (index) => `g g .c${index} > rect:first-child { fill: red }`);
 
-/** Only time and memory are limited; whether they finish within these depends on the machine. */
+/** These have limits on time and memory only. Whether they finish depends on the machine. */
 const bounded: Readonly<Record<string, string>> = {
   'a style sheet in a style sheet': style(
     `@import url("data:text/css,${'a{fill:red}'.repeat(50_000)}")`,

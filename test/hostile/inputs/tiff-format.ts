@@ -12,7 +12,7 @@ const pixelTags: ReadonlyMap<number, number> = new Map([
 ]);
 const maxDirectories = 20;
 
-/** The directories of a TIFF, and their entries with the types `tag/type`. */
+/** A TIFF's directories, with entries of the types `tag/type`. */
 const directories: Format = { read: () => [] };
 const entries: Format = { read: () => [] };
 const pixels: Format = { read: () => [] };

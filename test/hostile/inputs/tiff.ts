@@ -20,7 +20,7 @@ export interface Directory {
   next?: Directory;
 }
 
-/** Bytes of each type of value, by number. */
+/** Bytes per value, by type number. */
 export const typeBytes = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 
 /** Writes a file. */
@@ -37,7 +37,7 @@ export function tiffOf(first: Directory, little = true): Buffer {
     if (known !== undefined) return known;
     const at = end;
     const size = Buffer.isBuffer(target) ? target.length : 6 + 12 * target.entries.length;
-    // Values begin at an even offset.
+    // Values start at an even offset.
     end += size + (size & 1);
     places.set(target, at);
     inOrder.push(target);
@@ -86,7 +86,10 @@ export const shorts = (tag: number, ...values: readonly number[]): Entry => ({
 
 export const pointer = (tag: number, to: Target): Entry => ({ tag, type: 4, value: [to] });
 
-/** A grey picture of 8 x 8 pixels. @param entries added, or in place of those with the same tag */
+/**
+ * Returns a grey 8 × 8 image.
+ * @param entries additional entries, which replace entries with the same tag
+ */
 export function tiffPicture(entries: readonly Entry[]): Directory {
   const replaced = new Set(entries.map(({ tag }) => tag));
   const pixels = Buffer.alloc(64, 0x80);
@@ -106,9 +109,9 @@ export function tiffPicture(entries: readonly Entry[]): Directory {
 }
 
 /**
- * A turned picture of 60 x 40 pixels with 16 bits per sample, and two samples that are neither colours nor alpha.
- *
- * @param at the colour of a pixel, 0..255
+ * Returns a rotated 60 × 40 image with 16 bits per sample, and two samples that are neither colours
+ * nor alpha.
+ * @param at colour of a pixel, 0..255
  */
 export function deepTiff(profile: Buffer, at: (x: number, y: number) => readonly number[]): Buffer {
   const [width, height, samples] = [60, 40, 5];
@@ -135,8 +138,8 @@ export function deepTiff(profile: Buffer, at: (x: number, y: number) => readonly
 }
 
 /**
- * EXIF of 4 MB with overlapping directories: each of 350,000 entries refers to another directory, whose
- * number of entries is the lower half of an offset.
+ * Returns 4 MB of EXIF with overlapping directories. Each of 350,000 entries refers to another
+ * directory, and that directory takes its number of entries from the lower half of an offset.
  */
 export function crossedDirectories(): Buffer {
   const entries = 350_000;

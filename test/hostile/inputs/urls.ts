@@ -18,7 +18,7 @@ export interface HostileUrl {
   readonly code: string | null;
 }
 
-/** Hosts on the allowlist of the project, besides 127.0.0.1 and localhost. */
+/** Hosts on the project's allowlist, in addition to 127.0.0.1 and localhost. */
 export const allowedHosts = words(`
   allowed.test *.wild.test private.test mixed.test metadata.test loopback.test own.test
   xn--bcher-kva.test 169.254.169.254 10.0.0.1 0.0.0.0 [::1]`);
@@ -33,8 +33,8 @@ export const addresses: Readonly<Record<string, readonly string[]>> = {
 };
 
 /**
- * URLs for a whole service. Each spelling of a host, address, port and parameter has a row in the unit tests of
- * its parser.
+ * URLs for a whole service. The parsers' unit tests cover every spelling of a host, address, port
+ * and parameter.
  */
 export function hostileUrls({ port, ownPort, project }: Scene): HostileUrl[] {
   const picture = `http://127.0.0.1:${port}/a.png`;

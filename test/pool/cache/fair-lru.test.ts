@@ -3,7 +3,10 @@ import { LRUCache } from 'lru-cache';
 import t from 'tap';
 import { FairLru } from '../../../pool/cache/fair-lru.ts';
 
-/** The index of one of some things, which are requested as often as Zipf's law says, for a number from 0 to 1. */
+/**
+ * Maps a number from 0 to 1 to the index of an item, so that random numbers request items as often
+ * as Zipf's law says.
+ */
 function zipf(count: number, exponent: number): (random: number) => number {
   const sums: number[] = [];
   for (let i = 1; i <= count; i += 1) sums.push((sums.at(-1) ?? 0) + i ** -exponent);
@@ -85,7 +88,7 @@ t.test('counts bytes and shares correctly after any changes', async () => {
         const evicted = new Set(cache.evictTo(60).map((key) => key.slice(0, 16)));
         const after = held();
         const sum = [...after.values()].reduce((all, one) => all + one, 0);
-        // The number of projects may only fall, and the share only rise, while entries are evicted.
+        // During evictions the number of projects only falls, so the share only rises.
         const isKept = [...before].every(
           ([id, was]) => was > 60 / 4 / before.size || !evicted.has(id),
         );

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { entityTag, type Image } from '../../../pool/image.ts';
 import type { Generation } from '../../../pool/validity.ts';
 
-/** A key as the service makes them, different for each name. */
+/** Returns a different key per name, in the service's form. */
 export function keyOf(name: string): string {
   const digits = createHash('sha256').update(name).digest('hex');
   return `${digits.slice(0, 32)}-0--${digits.slice(32)}`;
@@ -22,5 +22,5 @@ export function picture(bytes: number, name = 'a'): Image {
   };
 }
 
-/** Of an image whose project has purged nothing. */
+/** Generation of an image in a project that never purged. */
 export const noPurge: Generation = { number: 0, isCurrent: () => true };

@@ -43,7 +43,7 @@ async function start(t: Test, { url, secret = 'of the deployment', ...settings }
   return { server, cache, changes, read, stored, put };
 }
 
-/** With a code that is not made by the code under test. */
+/** Computes the authentication code independently of the code under test. */
 function authenticated(file: Buffer): Buffer {
   const hmac = (secret: string | Buffer, text: string | Buffer) =>
     createHmac('sha256', secret).update(text).digest();

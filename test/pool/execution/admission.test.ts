@@ -97,7 +97,8 @@ t.test('rejects waiting transforms on close, and finishes running transforms', a
 t.test('rejects transforms that wait too long, but not running transforms', async (t) => {
   const limits = { liveMs: 100, backgroundMs: 1e9 };
   const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread, limits);
-  // Background work, because the thread may take longer to start than a live request may wait here.
+  // Background work, because starting the thread can take longer than a live request is allowed to
+  // wait here.
   const background = { background: true };
   const running = submit(pool, background);
   await until('it runs', running.started);

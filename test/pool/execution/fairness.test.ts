@@ -100,7 +100,7 @@ t.test(
   },
 );
 
-/** A heavy transform of a project, which waits again when its cost is known. */
+/** Submits a project's heavy transform, which waits again once its cost is available. */
 async function heavy(
   { run }: ReturnType<typeof recorder>,
   name: string,

@@ -24,13 +24,13 @@ export interface TransformOptions {
   readonly background?: boolean;
   /** Default: never, for background work. */
   readonly promoted?: AbortSignal;
-  /** The bytes of the variant's layers. */
+  /** Bytes of the variant's layers. */
   readonly layers?: readonly Uint8Array[];
   readonly hold?: () => () => void;
   readonly stages?: StageObserver;
 }
 
-/** A transform queue whose transforms are not those of misses. */
+/** Runs transforms in a transform queue directly, with no cache miss around them. */
 export class TransformPool {
   readonly #queue: TransformQueue;
 
@@ -64,7 +64,7 @@ export class TransformPool {
   }
 }
 
-/** A transform pool that is closed with the test. */
+/** Opens a transform pool that closes with the test. */
 export function openPool(
   t: Pick<Test, 'teardown'>,
   changes: Partial<typeof settings> = {},
@@ -76,10 +76,10 @@ export function openPool(
   return pool;
 }
 
-/** Options of a request that is never aborted. */
+/** Options of a request that never aborts. */
 export const patient = { project: 'p', signal: new AbortController().signal };
 
-/** The entry of threads that follow orders of the test. */
+/** Entry of threads that follow the test's orders. */
 export const scriptedThread = scriptUrl('scripted-thread', import.meta.url);
 
 interface SubmitOptions extends Partial<TransformOptions> {

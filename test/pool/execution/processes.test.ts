@@ -14,7 +14,10 @@ import { openPool, patient, settings } from './pools.ts';
 const svg = (inner: string, side = 100) =>
   shared(`<svg xmlns="http://www.w3.org/2000/svg" width="${side}" height="${side}">${inner}</svg>`);
 const small = svg('<rect width="50" height="50" fill="red"/>');
-/** Without a filter, so that nothing bounds its cost beforehand, and in one tile, which libvips never interrupts. */
+/**
+ * This SVG contains no filter, which would bound its cost in advance, and fits one tile, which
+ * libvips never interrupts.
+ */
 const endless = svg('<circle cx="1000" cy="1000" r="990" fill="url(#g)"/>'.repeat(120_000), 1990);
 const children = () => childrenOf(process.pid);
 const succeeds = (transform: Promise<unknown>) =>
@@ -97,11 +100,11 @@ t.test('fails only the transform of a killed process', async (t) => {
   const pool = openPool(t, { threads: 2 });
   await pool.transform(small, variant(), patient);
   const killed = await child();
-  // Whatever the machine's speed, it has not ended when it is killed.
+  // Stop the process, so that it cannot end before the kill, however fast the machine is.
   process.kill(killed, 'SIGSTOP');
   const slow = pool.transform(endless, variant({ width: 1990 }), patient);
   const refused = t.rejects(slow, { code: 'source_too_large' });
-  // In another process, because that one is taken.
+  // The first process is busy, so this transform starts another.
   await pool.transform(small, variant(), { ...patient, project: 'other' });
   t.equal(children().length, 2);
   process.kill(killed, 'SIGKILL');

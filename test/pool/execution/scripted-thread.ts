@@ -14,7 +14,7 @@ const orders = {
   throw: 4,
   /** Is not light. */
   cost: 5,
-  /** Waits in native code, after it has created the file SCRIPTED_PIPE.blocked, until the pipe is opened. */
+  /** Creates the file SCRIPTED_PIPE.blocked, then waits in native code until the pipe opens. */
   block: 6,
 } as const;
 

@@ -139,7 +139,7 @@ t.test('ends native code at the timeout', async (t) => {
   await t.rejects(pool.transform(source, slow, patient), { code: 'transform_timeout' });
   const quick = variant({ width: 10, height: 10 });
   const small = shared(await noise(20, 20).jpeg().toBuffer());
-  // The start of a replacement counts against its first transform, and is slow on a busy machine.
+  // A replacement's start counts towards its first transform, and is slow on a busy machine.
   const works = () => pool.transform(small, quick, patient).catch(() => false);
   await until('the pool works again', works);
 });
@@ -161,13 +161,13 @@ t.test(
   async (t) => {
     const pool = openPool(t, { threads: 2 });
     await pool.transform(await noise(64, 64).png().toBuffer(), variant(), patient);
-    // Field 3 follows the name in parentheses; niceness is field 19 (proc_pid_stat(5)).
+    // Field 3 follows the name in parentheses. Niceness is field 19 (proc_pid_stat(5)).
     const niceness = (thread: string): number[] => {
       try {
         const stat = readFileSync(`/proc/self/task/${thread}/stat`, 'utf8');
         return [Number(stat.split(') ').at(-1)?.split(' ')[16])];
       } catch {
-        // It has ended since it was listed.
+        // The thread ended after the listing.
         return [];
       }
     };

@@ -13,12 +13,12 @@ function pngWith(png: Buffer, primaries: number, transfer: number): Buffer {
   return pngOf([header, { type: 'cICP', data: Buffer.from([primaries, transfer, 0, 1]) }, ...rest]);
 }
 
-/** The rest of the profile remains behind the codes. */
+/** The rest of the profile stays behind the codes. */
 function heifWith(heif: Buffer, primaries: number, transfer: number): Buffer {
   const file = Buffer.from(heif);
   const at = file.indexOf('colr') + 4;
   file.write('nclx', at, 'latin1');
-  // The matrix of sRGB's YCC (BT.601), and the full range.
+  // Use the matrix of sRGB's YCC (BT.601), and the full range.
   for (const [index, code] of [primaries, transfer, 6].entries()) {
     file.writeUInt16BE(code, at + 4 + 2 * index);
   }

@@ -37,7 +37,7 @@ const avif = await picture.clone().avif({ effort: 0 }).toBuffer();
 const afterHeader = { jpeg: 2, png: 33, gif: 13 + 3 * 2 ** (((gif[10] ?? 0) & 7) + 1) };
 const behindWebp = (...chunks: RiffChunk[]) => riff([...riffChunks(webp), ...chunks]);
 
-/** JPEG segments of one kind with a total size. */
+/** Returns JPEG segments of a kind with a total size. */
 function segments(marker: number, name: string, bytes: number): Buffer {
   const max = 65_000;
   const parts: Buffer[] = [];
@@ -54,7 +54,7 @@ const inPng = (type: string, name: string) => (bytes: number) =>
 
 const inWebp = (type: string) => (bytes: number) => behindWebp([type, Buffer.alloc(bytes - 8)]);
 
-/** A GIF comment in sub-blocks of up to 255 bytes. */
+/** Returns a GIF comment in sub-blocks of up to 255 bytes. */
 function comment(bytes: number): Buffer {
   const content = Buffer.alloc(bytes - 3, 'a');
   for (let at = 0; at < content.length; at += 256) {
@@ -69,7 +69,7 @@ const ofTiff = (tag: number, type: number) => (bytes: number) =>
 type Make = (bytes: number) => Buffer;
 const excessOf = (source: Buffer) => [...openContainer(source).excessMetadata];
 
-/** Pictures with metadata of each role, by the total size of its parts. */
+/** Create images with metadata of each role, by the total size of its parts. */
 const makers: Readonly<Record<string, Partial<Record<MetadataRole, Make>>>> = {
   jpeg: {
     profile: inJpeg(0xe2, 'ICC_PROFILE\0\x01\x01'),
@@ -269,7 +269,7 @@ t.test('counts the scans of a JPEG', async (t) => {
 
 t.test('rejects a JPEG with too many scans for its size', async (t) => {
   const pool = openPool(t, { sourceMaxPixels: 4_000_000 });
-  // A megapixel may have four times the scans of the largest picture.
+  // One megapixel allows four times as many scans as the largest image.
   const transform = (bytes: Uint8Array | string) =>
     pool.transform(shared(bytes), variant({ width: 9 }), patient);
   const allowed = [

@@ -45,7 +45,7 @@ function changed(file: Buffer, type: string, offset: number, bytes: Buffer): Buf
   return copy;
 }
 
-/** A file with another size in the header of its image. */
+/** Returns a file with another image size in its header. */
 function claiming(file: Buffer, width: number, height: number): Buffer {
   const copy = Buffer.from(file);
   for (let at = copy.indexOf('ispe'); at >= 0; at = copy.indexOf('ispe', at + 1)) {
@@ -57,7 +57,7 @@ function claiming(file: Buffer, width: number, height: number): Buffer {
   return copy;
 }
 
-/** The first item of the references of the grid. */
+/** Returns the first item in the grid's references. */
 const tileOf = (file: Buffer): Buffer => {
   const at = file.indexOf('dimg') + 8;
   return file.subarray(at, at + 2);
@@ -116,7 +116,7 @@ t.test('describes the HEIC in fmt=json', async (t) => {
     ...bytes(heic('turned')),
     pages: 1,
     frames: 1,
-    // That of the container, which width and height have too.
+    // Width and height already include the container's orientation.
     orientation: 1,
     hasAlpha: false,
     profile: null,
@@ -228,7 +228,7 @@ t.test('rejects a HEIC in an unreadable encoding as unsupported, not corrupt', a
   const quarters = heic('quarters');
   const tiles = heic('tiles');
   const coded = (type: string) => changed(quarters, 'hvc1', 0, Buffer.from(type));
-  // The references of the transparency to its picture, with the direction of a prediction.
+  // Reference from the alpha image to its image, with the direction of a prediction.
   const predicted = changed(heic('alpha'), 'auxl', 0, Buffer.from('pred\0\x01\0\x01\0\x02'));
   for (const [name, source, message] of [
     ['JPEG 2000', coded('j2k1'), /unsupported encoding \(JPEG 2000\)\. To use it/],

@@ -77,7 +77,7 @@ t.test('reads no header that libvips refuses or reads otherwise', async (t) => {
     for (let run = 0; run < (more ? 400 : 50); run += 1) {
       const changed = Buffer.from(source);
       for (let change = 0; change < 2; change += 1) {
-        // Most headers have a thousand bytes, and most faults are in their lengths and counts.
+        // Most headers take a thousand bytes, and most faults are in their lengths and counts.
         changed[3 + random.below(Math.min(source.length - 3, 1_000))] = random.below(256);
       }
       const header = readPlainHeader(changed);

@@ -12,7 +12,9 @@ const folder = t.testdir();
 
 const rgb = (image: Sharp) => image.removeAlpha().raw().toBuffer();
 
-/** A JPEG whose sides libvips has divided, or sharp without a divisor, scaled to a width. */
+/**
+ * Scales a JPEG to a width. libvips divides its sides first; sharp decides if there is no divisor.
+ */
 async function scaled(source: Buffer, divisor: number | null, width: number): Promise<Buffer> {
   const file = join(folder, 'source.jpg');
   await writeFile(file, source);
@@ -42,7 +44,10 @@ t.test('decodes a half at ratios from 2 to 3, and a quarter from 4 to 5', async 
   }
 });
 
-/** Grey columns: black, but for the last 128, each of which is 2 levels lighter than the one before. */
+/**
+ * Returns grey columns. All are black except the last 128; each of these is 2 levels lighter than
+ * its neighbour.
+ */
 function ramp(side: number) {
   const row = Buffer.from(Array.from({ length: side }, (_, x) => 2 * Math.max(0, x - side + 128)));
   const raw = { width: side, height: side, channels: 1 } as const;

@@ -43,7 +43,7 @@ const boxed = (...boxes: readonly Buffer[]): Buffer => Buffer.concat([signature,
 
 type Field = readonly [value: number, bits: number];
 
-/** The header of a codestream, with each value as its bits, the lowest first. */
+/** Returns a codestream header with each value in bits, the lowest first. */
 function codestream(fields: readonly Field[]): Buffer {
   const bits = fields.flatMap(([value, count]) =>
     Array.from({ length: count }, (_, at) => Math.floor(value / 2 ** at) % 2),
@@ -152,7 +152,7 @@ const [no, yes]: readonly Field[] = [
 t.test('reads the size from the header', async (t) => {
   const size = (...fields: readonly (Field | undefined)[]) =>
     readJxlHeader(codestream(fields.filter((field) => field !== undefined)));
-  // Of 40 rows: with a width of its own, at 4:3, and turned.
+  // Height 40 with a separate width, at 4:3, and rotated.
   t.match(size(yes, [4, 5], [0, 3], [9, 5], yes), { width: 80, height: 40 });
   t.match(size(yes, [4, 5], [3, 3], yes), { width: 53, height: 40 });
   t.match(size(no, [3, 2], [99_999, 30], [7, 3], yes), { width: 200_000, height: 100_000 });

@@ -4,7 +4,7 @@ import { withTags } from '../../hostile/inputs/icc.ts';
 
 /** Profiles with three primaries, as other programs write them. */
 
-/** The parameters of sRGB's curve (ICC.1:2022, 10.18). */
+/** Parameters of sRGB's curve (ICC.1:2022, 10.18). */
 export const srgbCurve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045];
 
 export const srgbPrimaries: Primaries = {
@@ -16,7 +16,7 @@ export const srgbPrimaries: Primaries = {
   ],
 };
 
-/** A profile whose curves are tables (10.6), with one value for a gamma. */
+/** Returns a profile with tables as curves (10.6); a single value is a gamma. */
 export function withTable(profile: Buffer, values: readonly number[]): Buffer {
   const head = Buffer.concat([Buffer.from('curv\0\0\0\0'), be32(values.length)]);
   const data = Buffer.concat([head, ...values.map(be16), Buffer.alloc(2 * (values.length & 1))]);
@@ -32,7 +32,7 @@ export const srgbTable = Array.from({ length: 1_024 }, (_, at) =>
   Math.round(65_535 * srgbLight(at / 1_023)),
 );
 
-/** Adobe RGB (1998), whose gamma is 563/256, as its makers write it. */
+/** Adobe RGB (1998), with the gamma of 563/256 that Adobe writes. */
 export const adobeRgb = withTable(
   matrixProfile(
     {
@@ -48,7 +48,7 @@ export const adobeRgb = withTable(
   [563],
 );
 
-/** ProPhoto RGB (ROMM), whose white is D50. */
+/** ProPhoto RGB (ROMM), with a D50 white point. */
 export const proPhoto = matrixProfile(
   {
     name: 'widest',

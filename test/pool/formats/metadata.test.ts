@@ -20,7 +20,7 @@ const png = await noise(60, 40).png().toBuffer();
 const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 const gps = { IFD3: { GPSLatitude: '51/1 30/1 0/1' } };
 
-/** The metadata of a variant of a source. */
+/** Returns the metadata of a source's variant. */
 async function metadataOf(source: Uint8Array, options: Partial<Variant>) {
   const { body } = await pool.transform(shared(source), variant(options), patient);
   const { exif, xmp, icc, iptc } = await sharp(body).metadata();
@@ -45,7 +45,7 @@ t.test('strips metadata, or keeps it on request', async (t) => {
 
 t.test('removes the EXIF thumbnail', async (t) => {
   const thumbnail = await noise(16, 10).jpeg().toBuffer();
-  /** EXIF as cameras write it: the directory of the image, and that of the thumbnail. */
+  /** EXIF in the form that cameras write: the image directory, then the thumbnail directory. */
   const exif = (little: boolean) => {
     const length = little ? le32(thumbnail.length) : be32(thumbnail.length);
     const thumbnailTags = [pointer(0x0201, thumbnail), { tag: 0x0202, type: 4, value: length }];

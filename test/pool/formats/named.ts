@@ -8,5 +8,5 @@ export function formatNamed(name: string): SourceFormat {
   return found;
 }
 
-/** The name of the recognised format; null for none. */
+/** Returns the name of the recognised format, or null. */
 export const recognised = (bytes: Uint8Array): string | null => recognise(bytes)?.name ?? null;

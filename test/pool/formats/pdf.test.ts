@@ -6,10 +6,10 @@ import { allNear, corners, described, drawn, limits } from '../rendering/drawn.t
 import { blue, green, near, red, shared, variant, yellow } from '../rendering/pictures.ts';
 
 interface Page {
-  /** In points. */
+  /** Page box in points. */
   readonly box: readonly [number, number, number, number];
   readonly content: string;
-  /** Further entries of the page. */
+  /** Additional page entries. */
   readonly more?: string;
 }
 

@@ -105,7 +105,7 @@ t.test('does not call a TIFF in an unsupported encoding corrupt', async (t) => {
   const rgb = [shorts(262, 2), shorts(277, 3), shorts(258, 12, 12, 12)];
   for (const [source, message] of [
     [tiffWith(shorts(259, 34_925)), /LZMA compression.*To use it/],
-    // JPEG as it was encoded before TIFF 6.0.
+    // JPEG compression from before TIFF 6.0.
     [tiffWith(shorts(259, 6)), /JPEG compression.*To use it/],
     [tiffWith(shorts(259, 34_712)), /JPEG 2000 compression/],
     [tiffWith(...rgb), /\(3 samples of 12 bits\)/],
@@ -123,7 +123,7 @@ t.test('does not call a TIFF in an unsupported encoding corrupt', async (t) => {
 t.test('rejects a TIFF with tiles of separate planes as unsupported', async (t) => {
   const tiles = await noise(64, 64).tiff({ tile: true, tileWidth: 16, tileHeight: 16 }).toBuffer();
   const directory = tiles.readUInt32LE(4);
-  // The tag PlanarConfiguration, of which 2 means separate planes.
+  // Value 2 of the tag PlanarConfiguration means separate planes.
   const tag = Buffer.from([284 & 255, 284 >> 8, 3, 0, 1, 0, 0, 0]);
   const planarConfiguration = tiles.indexOf(tag, directory);
   t.same((await drawn(tiles)).size, [64, 64]);
@@ -153,7 +153,7 @@ t.test('returns the same TIFF error next to concurrent errors', async (t) => {
       () => 'none',
       ({ code }) => code,
     );
-  // libvips has one buffer for the messages of all threads, which each of them empties.
+  // All threads share one buffer for libvips messages, and each thread empties it.
   const codes = await Promise.all(
     Array.from({ length: 300 }, async (_, index) => {
       const isTiff = index % 2 === 0;
@@ -205,7 +205,10 @@ t.test('names the JPEG, PNG and TIFF encodings that it does not read', async (t)
   }
 });
 
-/** A TIFF of 8 by 8 pixels. @param bits of each of up to four samples */
+/**
+ * Returns an 8 × 8 TIFF.
+ * @param bits bits per sample, for up to four samples
+ */
 function sampledTiff(bits: number, colours: number, ...tags: readonly Entry[]): Buffer {
   const samples = Buffer.alloc(8 * 8 * 4 * 4, 99);
   const depths = shorts(258, ...new Array<number>(4).fill(bits));

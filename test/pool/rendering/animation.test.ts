@@ -260,7 +260,7 @@ t.test('keeps transparency on every frame, even in grey', async (t) => {
 
 t.test('keeps frames apart in every operation', async (t) => {
   const pages = [0, 1, 2, 3];
-  // Its range is that of all frames, so that an animation does not flicker.
+  // normalize uses the range of all frames, so that an animation does not flicker.
   const { normalize: _, ...ofFrames } = operations;
   for (const name of Object.keys(ofFrames) as (keyof typeof ofFrames)[]) {
     const { example, parse } = parameters[name];
@@ -291,7 +291,7 @@ t.test('warns about a still image of an animation, unless the client requested i
 
 t.test('delivers a still image of an animation with a damaged frame', async (t) => {
   const gif = Buffer.from(sources.gif);
-  // The code size of the last frame's data, which begins behind its colour table.
+  // Finds the code size of the last frame's data, which follows its colour table.
   const frame = gif.lastIndexOf(Buffer.from([0x2c, 0, 0, 0, 0]));
   const table =
     ((gif[frame + 9] ?? 0) & 0x80) === 0 ? 0 : 3 * 2 ** (((gif[frame + 9] ?? 0) & 7) + 1);

@@ -156,7 +156,7 @@ t.test(
           return error instanceof Error && 'code' in error && error.code === 'parameter_invalid';
         }
         const output = await render(source, [], options, limits);
-        // Of a JPEG XL the first frame, with a profile also for sRGB.
+        // readable returns the first frame of a JPEG XL, with a profile even for sRGB.
         const isJxl = plan.format === 'jxl';
         const body = await readable(output.body);
         const header = await sharp(body, { pages: plan.animated ? -1 : 1 }).metadata();

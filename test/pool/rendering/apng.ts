@@ -5,9 +5,9 @@ export interface ApngFrame {
   readonly png: Buffer;
   readonly left?: number;
   readonly top?: number;
-  /** In ms. */
+  /** Delay in ms. */
   readonly delay?: number;
-  /** 0 keeps the frame, 1 clears its area, 2 restores what was there. */
+  /** 0 keeps the frame, 1 clears its area, 2 restores the previous contents. */
   readonly dispose?: number;
   readonly blends?: boolean;
 }

@@ -25,7 +25,7 @@ export const limits = {
   processMemoryBytes: 1_536 * 2 ** 20,
 };
 
-/** A source that was examined, in a process unless the limits say otherwise. */
+/** Examines a source, in a process unless the limits say otherwise. */
 export async function examined(
   source: Uint8Array,
   limits: InspectionLimits,
@@ -35,11 +35,11 @@ export async function examined(
   return container.format.examine(container, limits, options);
 }
 
-/** The facts of a source's header. */
+/** Returns the facts in a source's header. */
 export const inspected = async (source: Uint8Array, sourceMaxPixels: number, options?: Variant) =>
   (await examined(source, { ...limits, sourceMaxPixels }, options)).facts;
 
-/** A source that was opened, as the input of sharp; `open` opens it at another scale. */
+/** Opens a source as the input of sharp; `open` opens it at another scale. */
 export async function opened(source: Uint8Array, sourceMaxPixels: number, options?: Variant) {
   const { facts, file } = await examined(source, { ...limits, sourceMaxPixels }, options);
   const files = new MemoryFiles();
@@ -96,7 +96,7 @@ export function allNear(actual: readonly number[][], expected: readonly Rgb[], t
   return expected.every((colour, index) => near(actual[index] ?? [], colour, tolerance));
 }
 
-/** A PNG of one colour. */
+/** Returns a single-colour PNG. */
 export function plain(width: number, height: number, [r, g, b]: Rgb, alpha?: number) {
   const channels = alpha === undefined ? 3 : 4;
   return filled(width, height, { r, g, b, alpha: alpha ?? 1 }, channels)

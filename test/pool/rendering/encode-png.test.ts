@@ -88,7 +88,7 @@ t.test('uses a palette only if it loses no colour', async (t) => {
   };
   const kind = async (source: Uint8Array, options: Partial<Variant> = {}) => {
     const { body } = await render(source, [], variant(options), limits);
-    // IHDR: bits, then the colour type, of which 3 is indexed.
+    // IHDR contains the bits, then the colour type; type 3 is indexed.
     return body[25] === 3 ? body[24] : null;
   };
   const few = await quarters(80, 60).png().toBuffer();

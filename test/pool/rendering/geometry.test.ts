@@ -13,7 +13,7 @@ type Row = readonly [
   what: string,
   source: SourceFacts,
   options: Partial<Variant>,
-  /** The size of the output, and how the image is resized to it. */
+  /** Output size and resize steps. */
   planned: string,
   crop?: Area,
 ];

@@ -16,7 +16,7 @@ const skip = !more && 'npm run test:more';
 const jxl = { formats: ['jxl'] } as const;
 const landscape = await picture('landscape.jpg');
 
-/** RGBA pixels without the colours of transparent ones. */
+/** Returns RGBA pixels, and ignores the colours of transparent pixels. */
 async function visible(encoded: Uint8Array): Promise<Buffer> {
   const data = await sharp(await readable(encoded))
     .toColourspace('srgb')

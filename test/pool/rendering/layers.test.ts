@@ -66,7 +66,7 @@ const textLayer = (changes: Partial<TextLayer> = {}): TextLayer => ({
 
 type Picture = Awaited<ReturnType<typeof drawn>>;
 
-/** The box of the pixels that differ from the source: left, top, width, height. */
+/** Returns the box of the pixels that differ from the source: left, top, width, height. */
 function changed({ at, width, height }: Pick<Picture, 'at' | 'width' | 'height'>, below = brown) {
   const xs: number[] = [];
   const ys: number[] = [];
@@ -113,7 +113,7 @@ t.test('measures offsets from the edges inwards', async (t) => {
   t.same(await box({ offsetX: px(-50), offsetY: px(9_999) }), [80, 0, 20, 10], 'kept inside');
 });
 
-/** The part of a picture that a layer covers, as fractions of its sides. */
+/** Returns the part of an image that a layer covers, as fractions of its sides. */
 async function share(options: Partial<Variant>, layer: Layer, [width, height] = [400, 200]) {
   const picture = await plain(width, height, brown);
   const images = layer.kind === 'image' ? [mark] : [];
@@ -134,7 +134,8 @@ t.test("keeps a layer's share of the image at every pixel ratio", async (t) => {
     image: imageLayer({ ...offsets, position: 'southwest' }),
     watermark: logo,
   };
-  // The source has 400 pixels: the second box has at most 2.5 times the pixels, the third is limited.
+  // The source is 400 pixels wide: the second box allows a pixel ratio of at most 2.5, and the
+  // third is limited.
   const boxes = [
     { width: 120, height: null },
     { width: 160, height: 100, fit: 'cover' },
@@ -344,7 +345,7 @@ t.test('does not classify many large layers as a light transform', async (t) => 
   t.match(await draw(Array(5).fill(imageLayer())), { contentType: 'image/jpeg' });
 });
 
-/** Fields without an effect on the pixels, and the family, of which there is only one. */
+/** Fields with no effect on the pixels, and the family, which allows only one value here. */
 const withoutEffect = new Set(['url', 'freeText', 'font', 'fontUrl']);
 
 t.test('changes the image with the example of every field', async (t) => {

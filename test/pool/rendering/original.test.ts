@@ -162,7 +162,7 @@ t.test('rejects or shortens damaged files', async () => {
       const source = sources[name as keyof typeof sources];
       const bytes = Buffer.from(source.subarray(0, cut ? part * source.length : undefined));
       for (const [at, value] of changes) {
-        // Most of the structure is near the beginning.
+        // Prefer the first bytes, which contain most of the structure.
         bytes[Math.floor(at ** 4 * bytes.length)] = value;
       }
       const result = withoutMetadata(bytes, formatOf(name));

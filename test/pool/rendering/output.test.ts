@@ -72,7 +72,7 @@ t.test('accepts a source that is part of a larger buffer', async (t) => {
   t.equal(output.etag, (await pool.transform(source, options, patient)).etag);
 });
 
-/** A picture by the colour of each pixel. */
+/** Returns an image from a function that gives each pixel's colour. */
 function patterned(colourAt: (x: number, y: number) => Rgb, side = 120) {
   const data = Buffer.alloc(side * side * 3);
   for (let pixel = 0; pixel < side * side; pixel += 1) {
@@ -81,12 +81,12 @@ function patterned(colourAt: (x: number, y: number) => Rgb, side = 120) {
   return sharp(data, { raw: { width: side, height: side, channels: 3 } });
 }
 
-/** Pictures of few colours that have no flat area. */
+/** Images of few colours and no flat area. */
 const patterns = {
   checkers: patterned((x, y) => ((x + y) % 2 === 0 ? red : blue)),
   grid: patterned((x, y) => (x % 2 === 0 || y % 2 === 0 ? blue : yellow)),
   stripes: patterned((x) => [red, green, blue][x % 3] ?? red),
-  // Thresholds of a 4 x 4 matrix, as of a printer.
+  // Use the thresholds of a 4 × 4 matrix, like a printer.
   dithered: patterned((x, y) =>
     (x * 7 + y * 5 + ((x * y) >> 1)) % 16 < (x + y) / 15 ? [0, 0, 0] : [255, 255, 255],
   ),
@@ -138,7 +138,7 @@ t.test('renders a scaled drawing as WebP with no visible loss, smaller than as J
 t.test(
   'classifies a dense screenshot with repeated parts as a drawing, although it is not flat',
   async (t) => {
-    // Of 12 tiles of 8 x 8 pixels, each with up to 64 colours.
+    // Combine 12 tiles of 8 × 8 pixels, each with up to 64 colours.
     const side = 320;
     const screen = patterned((x, y) => {
       const tile = ((x >> 3) * 7 + (y >> 3) * (y >> 3) * 5) % 12;
@@ -174,7 +174,10 @@ const largeLetters = async () =>
     .png()
     .toBuffer();
 
-/** The number of sharp's runs during some work. Each changes the queue twice; the last change may come later. */
+/**
+ * Counts sharp's runs during some work. Each run changes the queue twice; the last change can come
+ * later.
+ */
 async function countRuns(work: () => Promise<unknown>): Promise<number> {
   let changes = 0;
   const count = () => {
@@ -201,7 +204,7 @@ t.test('does not treat colours of nearly transparent pixels as saturated edges',
   }
 });
 
-/** The largest difference of two pictures, in levels. */
+/** Returns the largest difference between two images, in levels. */
 function greatestError(expected: Buffer, found: Buffer): number {
   let most = 0;
   for (const [at, value] of expected.entries()) {
@@ -224,7 +227,7 @@ t.test('keeps the chroma of edges at even positions', async (t) => {
 
 t.test('keeps the colour of red letters on a photograph at any scale', async (t) => {
   const side = 800;
-  // Strokes of 16 px, and grain, of which each channel has its own.
+  // Draw 16-pixel strokes, and grain that differs per channel.
   const grain = (x: number, y: number, seed: number) =>
     ((x * 7919 + y * 104_729 + seed) ** 2 % 97) - 48;
   const isInk = (x: number, y: number) =>
@@ -236,7 +239,7 @@ t.test('keeps the colour of red letters on a photograph at any scale', async (t)
   const jpeg = await lettered.jpeg({ quality: 85, chromaSubsampling: '4:2:0' }).toBuffer();
   t.ok(jpeg.byteLength > 0.1 * side * side, 'as many bytes as a photograph');
   const decoded = sharp(await sharp(jpeg).png({ compressionLevel: 0 }).toBuffer());
-  // With half of chroma's resolution: 28, 16 to 18, 9 to 11.
+  // Half chroma resolution causes errors of 28, 16 to 18, and 9 to 11.
   for (const [width, most] of [
     [200, 24],
     [400, 12],

@@ -50,7 +50,10 @@ t.test('counts one page in other images', async (t) => {
   await t.rejects(drawn(svg, { page: 1 }), none);
 });
 
-/** An AVIF of two images: the first is red, landscape; the second is grey, portrait and primary. */
+/**
+ * Returns an AVIF of two images. The first is red and landscape. The second is grey, portrait and
+ * primary.
+ */
 async function avifOfTwo(): Promise<Buffer> {
   const file = await sharp(await plain(40, 30, red, 0.5))
     .avif({ lossless: true })

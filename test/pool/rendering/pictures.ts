@@ -20,7 +20,7 @@ export interface WatermarkChanges {
   readonly margin?: number;
 }
 
-/** The layer of an opaque watermark in the lower right corner, with changes. */
+/** Returns the layer of an opaque watermark in the lower right corner, with changes. */
 export function watermark(changes: WatermarkChanges = {}): readonly [ImageLayer] {
   const { position = 'southeast', opacity = 100, scale = 20, margin = 0 } = changes;
   const layer = watermarkLayer({
@@ -35,10 +35,10 @@ export function watermark(changes: WatermarkChanges = {}): readonly [ImageLayer]
   return [layer];
 }
 
-/** Values of `modulate` that change nothing. */
+/** Values of `modulate` with no effect. */
 export const modulation = { brightness: 1, saturation: 1, hue: 0, lightness: 0 };
 
-/** The facts of an opaque JPEG with changes. */
+/** Returns the facts of an opaque JPEG, with changes. */
 export function sourceFacts(width: number, height: number, changes: Partial<SourceFacts> = {}) {
   return {
     format: formatNamed('jpeg'),
@@ -81,7 +81,7 @@ export const green: Rgb = [0, 255, 0];
 export const blue: Rgb = [0, 0, 255];
 export const yellow: Rgb = [255, 255, 0];
 
-/** An image of one colour. */
+/** Returns a single-colour image. */
 export const filled = (width: number, height: number, background: Color, channels: 3 | 4 = 3) =>
   sharp({ create: { width, height, channels, background } });
 
@@ -98,7 +98,7 @@ export function quarters(width: number, height: number) {
   return sharp(data, { raw: { width, height, channels: 3 } });
 }
 
-/** A PNG of which each pixel is [2 * x, 2 * y, 0]. */
+/** Returns a PNG with the pixel colours [2 * x, 2 * y, 0]. */
 export function gradient(width: number, height: number): Promise<Buffer> {
   const data = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y += 1) {
@@ -115,7 +115,7 @@ export function noise(width: number, height: number) {
   return sharp({ create: { width, height, channels: 3, background: 'white', noise } });
 }
 
-/** An animation with a frame of each colour. */
+/** Returns an animation with one frame per colour. */
 export async function animation(
   format: 'gif' | 'webp',
   frames: readonly Rgb[],
@@ -134,8 +134,8 @@ export async function animation(
 }
 
 /**
- * A TIFF whose page `n` is a row of `n % 5 + 1` grey pixels of the value `n % 256`. The last page links to the
- * byte offset `last`; 0 is none.
+ * Returns a TIFF. Page `n` is a row of `n % 5 + 1` grey pixels of the value `n % 256`. The last
+ * page links to the byte offset `last`; 0 ends the list.
  */
 export function tiffOfPages(pages: number, { big = false, little = true, last = 0 } = {}): Buffer {
   const [first, count, entry, link] = big ? [16, 8, 20, 8] : [8, 2, 12, 4];
@@ -176,7 +176,7 @@ export function tiffOfPages(pages: number, { big = false, little = true, last = 
   return file;
 }
 
-/** A PNG of 1-bit black pixels that declares any size; its data may be shorter. */
+/** Returns a PNG of 1-bit black pixels that declares any size; its data can be shorter. */
 export function claimingPng(width: number, height: number, rows = height): Buffer {
   const rest = Buffer.from([1, 0, 0, 0, 0]);
   const pixels = Buffer.alloc(rows * (Math.ceil(width / 8) + 1));

@@ -30,7 +30,7 @@ const middles = [
   [0.75, 0.75, yellow],
 ] as const;
 
-/** Left half of one colour, right half transparent. */
+/** Returns an image with a single-colour left half and a transparent right half. */
 async function halfTransparent(width: number, height: number): Promise<Sharp> {
   const half = { width: width / 2, height, channels: 4 as const, background: '#c03020' };
   const clear = { r: 0, g: 0, b: 0, alpha: 0 };

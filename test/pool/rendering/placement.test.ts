@@ -9,7 +9,7 @@ import { filled, noise, shared, variant } from './pictures.ts';
 
 const png = await noise(60, 40).png().toBuffer();
 
-/** A BMP of one pixel. */
+/** A one-pixel BMP. */
 const bmp = Buffer.concat([
   Buffer.from('BM'),
   ...[58, 0, 54, 40, 1, 1].map(le32),

@@ -22,7 +22,7 @@ const colour: Rgb = [200, 60, 40];
 const flat = (background = 'rgb(200,60,40)') => filled(60, 60, background);
 const formats = ['jpeg', 'png', 'webp', 'avif', 'gif'] as const;
 
-/** The values of the pixel in the middle, which a viewer without support of profiles shows. */
+/** Returns the middle pixel's values, which viewers that ignore profiles show. */
 async function stored(encoded: Uint8Array): Promise<number[]> {
   const image = sharp(encoded, { ignoreIcc: true }).removeAlpha().raw();
   const { data, info } = await image.toBuffer({ resolveWithObject: true });
@@ -67,7 +67,7 @@ const changes: Readonly<Record<string, Partial<Variant>>> = {
   'in all passes': { rotate: 10, opacity: 1, ...marked },
 };
 
-/** Of the white D65 and the primaries of Display P3. */
+/** The D65 white point and the primaries of Display P3. */
 const chromaticities = Buffer.concat(
   [31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000].map(be32),
 );
@@ -80,7 +80,7 @@ t.test('uses sources with the expected colours', async (t) => {
 });
 
 for (const [row, [name, source]] of Object.entries(sources).entries()) {
-  /** In `npm test` half of the pairs, as on a chessboard. */
+  /** `npm test` runs half of the pairs, in a chessboard pattern. */
   const ownChanges = Object.entries(changes).filter((_, index) => more || (index + row) % 2 === 0);
   t.test(`${name}: returns the source's colours`, async (t) => {
     const tolerance = name === 'CMYK' ? 25 : 8;
@@ -275,7 +275,7 @@ t.test('converts colours added to a wide gamut from sRGB', async (t) => {
 
 t.test('keeps colours outside sRGB in formats with profiles', async (t) => {
   const red: Rgb = [255, 0, 0];
-  // The most saturated red of P3: its values are written without a conversion.
+  // The most saturated red of P3; sharp writes its values unconverted.
   const raw = { width: 60, height: 60, channels: 3 } as const;
   const source = await sharp(p3)
     .keepIccProfile()
@@ -329,7 +329,10 @@ t.test('delivers an unchanged source with colour codes', async (t) => {
   }
 });
 
-/** A grey AVIF (`4:0:0`) of the limited range, of libavif: four bars of 8 pixels with 0, 64, 128 and 255. */
+/**
+ * A grey AVIF (`4:0:0`) of the limited range, made with libavif: four 8-pixel bars with 0, 64, 128
+ * and 255.
+ */
 const limitedGrey = Buffer.from(
   'AAAAHGZ0eXBhdmlmAAAAAGF2aWZtaWYxbWlhZgAAAOltZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAAAAAAAA5waXRtAAAA' +
     'AAABAAAAHmlsb2MAAAAARAAAAQABAAAAAQAAAQ0AAAAiAAAAKGlpbmYAAAAAAAEAAAAaaW5mZQIAAAAAAQAAYXYwMUNvbG9yAAAAAGhpcHJw' +
@@ -361,7 +364,10 @@ t.test('expands greys of the limited range in an AVIF', async (t) => {
   }
 });
 
-/** Red, green and blue of a pixel in Chromium 156, by the chunks of a PNG whose pixel has the values 30, 60, 120. */
+/**
+ * A pixel's red, green and blue in Chromium 156, by the chunks of a PNG with the pixel values 30,
+ * 60, 120.
+ */
 const pngChunksByColour: readonly (readonly [Rgb, Readonly<Record<string, Buffer>>])[] = [
   [[30, 60, 120], { gAMA: be32(45_455) }],
   [[30, 60, 120], { gAMA: be32(43_500) }],
@@ -428,7 +434,7 @@ t.test('draws CMYK that lacks a profile in the colours of browsers', async (t) =
   }
 });
 
-/** A JPEG with the profile of another one. */
+/** Returns a JPEG with another JPEG's profile. */
 async function withProfile(jpeg: Buffer, other: Buffer): Promise<Buffer> {
   const { icc = Buffer.of() } = await sharp(other).metadata();
   const head = Buffer.from('\xff\xe2\0\0ICC_PROFILE\0\x01\x01', 'latin1');

@@ -29,7 +29,7 @@ function encoded(image: Sharp, format: SharpFormat, options: Partial<EncodeOptio
     .toBuffer();
 }
 
-/** Those that sharp writes. */
+/** Formats that sharp writes. */
 type SharpFormat = Exclude<OutputFormat, 'jxl' | 'svg'>;
 
 /** Pixels with the colour of transparent ones removed. */
@@ -40,7 +40,7 @@ async function visible(image: Sharp): Promise<Buffer> {
   return pixels;
 }
 
-// The formats are calibrated by SSIMULACRA2, which SSIM of luma follows only roughly.
+// The formats are calibrated with SSIMULACRA2, which SSIM of luma follows only roughly.
 t.test('loses about the same at a quality in every lossy format', async (t) => {
   const reference = await toReference(sharp(photo));
   for (const quality of [30, 60, 80]) {
@@ -145,7 +145,7 @@ t.test('returns more bytes for more quality', async (t) => {
 });
 
 t.test('keeps strokes of a scaled JPEG or WebP as sharp as the scale allows', async (t) => {
-  // Letters H and E of many sizes. Not words, whose fonts this process would load.
+  // Draw the letters H and E in many sizes as shapes: words would load fonts into this process.
   const letters = Array.from({ length: 200 }, (_, n) => {
     const [left, top, unit] = [20 + 75 * (n % 20), 20 + 150 * Math.floor(n / 20), 2 + (n % 7)];
     const strokes = n % 2 === 0 ? 'h1v4h4v-4h1v10h-1v-5h-4v5h-1z' : 'h6v1h-5v3h4v1h-4v4h5v1h-6z';

@@ -38,7 +38,7 @@ function multiPicture(sizes: readonly [number, number], from: number): Buffer {
   return segment(0xe2, data);
 }
 
-/** An Ultra HDR image whose gain map, `factor` times smaller, has its lightness. */
+/** Returns an Ultra HDR image. Its gain map is `factor` times smaller and repeats its lightness. */
 export async function ultraHdr(
   image: Buffer,
   orientation = 1,

@@ -10,7 +10,7 @@ const brown: Rgb = [200, 100, 50];
 const source = await plain(100, 60, brown);
 const mark = await plain(40, 20, white);
 
-/** The rectangle in which a picture is white. */
+/** Returns the rectangle of white pixels in an image. */
 async function marked(
   changed: WatermarkChanges,
   options: Partial<Variant> = {},

@@ -15,7 +15,7 @@ type LossyFormat = (typeof formats)[number];
 const typicalBytes = (format: LossyFormat) => encodings[format].lossy.typicalBytes;
 
 const exactly99 = { minLength: 99, maxLength: 99 };
-/** The bytes of an encoder by quality, which grow in steps of random size. */
+/** An encoder's bytes by quality, which grow in steps of random size. */
 const encoder = fc
   .record({
     smallest: fc.integer({ min: 50, max: 5_000 }),
@@ -56,7 +56,7 @@ t.test('finds an output that fits in five runs with any encoder', async (t) => {
   t.pass();
 });
 
-/** Bytes of a picture by the quality, from 1 to 80. */
+/** Returns an image's bytes by quality, from 1 to 80. */
 async function bytesOf(file: Buffer, format: LossyFormat): Promise<number[]> {
   const { data, info } = await sharp(file).raw().toBuffer({ resolveWithObject: true });
   const pixels = info.width * info.height;
@@ -88,7 +88,7 @@ const photographs = await Promise.all(
   ),
 );
 
-/** Qualities by which a search may end below the best: one of JPEG XL at low ones. */
+/** Limits on how far below the best quality a search can end: JPEG XL misses some low qualities. */
 const mostLess = { jpeg: 3, webp: 3, avif: 3, jxl: 5 } as const;
 
 t.test('finds the best quality that fits, or little less', async (t) => {

@@ -18,8 +18,8 @@ const hmac = (key: string | Buffer, text: string) =>
   createHmac('sha256', key).update(text).digest();
 
 /**
- * AWS Signature Version 4, of the target and the headers as they were sent, by code that shares no errors with the
- * client.
+ * Verifies AWS Signature Version 4 of the sent target and headers. Shares no code with the client,
+ * and so no errors.
  */
 function isSigned({ method, url = '', headers }: IncomingMessage, body: Buffer): boolean {
   const authorization = headers.authorization ?? '';

@@ -4,7 +4,7 @@ import { parseS3Location } from '../../../contract/s3-location.ts';
 import { objectPath } from '../../../pool/s3/object-url.ts';
 import { type SignedRequest, sign } from '../../../pool/s3/sign.ts';
 
-// The examples of "Signature Calculations for the Authorization Header" in the API reference of Amazon S3.
+// Examples in "Signature Calculations for the Authorization Header" in Amazon S3's API reference.
 const example = {
   region: 'us-east-1',
   credentials: {

@@ -34,7 +34,7 @@ t.test('recognises addresses that are not public', async (t) => {
     'NAT64 of non-public addresses': ['64:ff9b::127.0.0.1', '64:ff9b::a9fe:a9fe', '64:ff9b::a00:1'],
     'local NAT64': ['64:ff9b:1::8.8.8.8', '64:ff9b:1:fffe::1'],
     '6to4': ['2002:7f00:1::', '2002:a00:1::1', '2002:808:808::1'],
-    // The last one contains the client 127.0.0.1 with all bits inverted.
+    // The last address contains the client 127.0.0.1 with all bits inverted.
     Teredo: ['2001::1', '2001:0:4136:e378::1', '2001:0:808:808::80ff:fffe'],
     ORCHID: ['2001:10::1', '2001:20::1', '2001:2f:ffff::1'],
     'drone ids': ['2001:30::1'],
@@ -73,7 +73,7 @@ t.test('recognises public addresses, up to the limits of other ranges', async (t
 });
 
 t.test('reads the address inside a NAT64 prefix', async (t) => {
-  // RFC 6052, 2.4, with other addresses than those of the documentation.
+  // The forms of RFC 6052, 2.4, with addresses outside the documentation range.
   const forms: Readonly<Record<string, readonly [ofPublic: string, ofPrivate: string]>> = {
     '2a00:db8::/32': ['2a00:db8:808:808::', '2a00:db8:a00:1::'],
     '2a00:db8:100::/40': ['2a00:db8:108:808:8::', '2a00:db8:10a:0:1::'],

@@ -7,7 +7,7 @@ import type {
 import { until } from '../../until.ts';
 import { client, failureOf, openSources, startHeldOrigin, startOrigin } from './origin.ts';
 
-/** Sources, and an origin whose responses wait for the test. */
+/** Opens sources, and an origin with responses that wait for the test. */
 async function open(t: Test, settings: Partial<SourceSettings>, options: SourceOptions = {}) {
   const origin = await startHeldOrigin(t);
   const sources = openSources(t, settings, options);

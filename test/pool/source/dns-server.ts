@@ -1,6 +1,6 @@
 import { createSocket } from 'node:dgram';
 
-/** One family's answer for a name, a refusal, or none at all. */
+/** A DNS response for one address family, or silence. */
 export type DnsAnswer =
   | { readonly addresses: readonly string[]; readonly ttl?: number }
   | 'no such name'
@@ -10,13 +10,16 @@ export type DnsAnswer =
 export interface DnsServer {
   /** `address:port`. */
   readonly address: string;
-  /** The names that were asked for, once for each question. */
+  /** Queried names, one entry per question. */
   readonly queries: readonly string[];
 }
 
 const responseCodes = { 'no such name': 3, failure: 2 } as const;
 
-/** A DNS server (RFC 1035) on 127.0.0.1 that answers questions for addresses as the test says. */
+/**
+ * Starts a DNS server (RFC 1035) on 127.0.0.1 that responds to address questions like the test
+ * says.
+ */
 export async function startDnsServer(
   t: { teardown(action: () => void): void },
   answer: (name: string, family: 4 | 6) => DnsAnswer,
@@ -55,7 +58,10 @@ function readQuestion(message: Buffer) {
   return { name: labels.join('.').toLowerCase(), type: message.readUInt16BE(at + 1), end: at + 5 };
 }
 
-/** The name is a pointer to the question's; IPv6 addresses are written in full. */
+/**
+ * Encodes a record. The name is a pointer to the question's name; IPv6 addresses are written in
+ * full.
+ */
 function recordOf(text: string, type: number, ttl: number): Buffer {
   const address = text.includes(':')
     ? Buffer.from(

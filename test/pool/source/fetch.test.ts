@@ -46,7 +46,7 @@ t.test('returns bodies of any length in shared memory', async (t) => {
     for (const known of [true, false]) {
       const origin = await startOrigin(t, (_, response) => {
         if (known) response.setHeader('content-length', length);
-        // Two writes without a length are sent in chunks.
+        // Two writes that declare no length are sent in chunks.
         response.write(body.subarray(0, length >> 1));
         response.end(body.subarray(length >> 1));
       });
@@ -212,7 +212,7 @@ t.test('repeats a request on a closed kept connection', async (t) => {
   const sources = openSources(t);
   for (let i = 0; broken === 0; i++) {
     t.equal((await sources.acquire(origin.url(`/${i}`), client())).bytes.byteLength, 4);
-    // Gives the connection time to become idle, so that it is used again.
+    // Let the connection become idle, so that the next request reuses it.
     await new Promise((resolve) => setTimeout(resolve, 5));
   }
 });
@@ -269,7 +269,7 @@ t.test('reads responses of every form and in any pieces', async (t) => {
   }
 });
 
-/** Fetches with one connection for each origin. */
+/** Opens fetches with one connection per origin. */
 function openFetches(t: Test) {
   const guard = new AddressGuard({
     privateSources: ['127.0.0.1:*'],
@@ -326,7 +326,7 @@ t.test('rejects with the reason on an abort during decoding', async (t) => {
   t.intercept(budget, 'take', {
     value(...args: Parameters<FairShare['take']>) {
       buffers += 1;
-      // The first one is for the encoded bytes, the others are for the decoded ones.
+      // The first buffer is for encoded bytes, the others for decoded bytes.
       if (buffers === 3) process.nextTick(() => leaving.abort(reason));
       return FairShare.prototype.take.apply(budget, args);
     },

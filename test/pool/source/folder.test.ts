@@ -8,14 +8,14 @@ import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { client, failureOf, openSources } from './origin.ts';
 
-/** The class of open files, whose methods a test may replace. */
+/** Returns the class of open files, so that a test can replace its methods. */
 async function fileHandles(path: string) {
   const file = await open(path);
   await file.close();
   return Object.getPrototypeOf(file);
 }
 
-/** A folder with pictures, hidden files and links, beside a folder that must not be read. */
+/** Creates a folder with images, hidden files and links, next to a forbidden folder. */
 async function pictureFolder(t: Test) {
   const base = await temporaryFolder(t);
   const folder = join(base, 'pictures');
@@ -129,7 +129,7 @@ t.test('reads no other files through a folder that becomes a link', async (t) =>
     }
   };
   const exchanged = exchange();
-  // Each request reads the file, because no bytes are kept.
+  // Each request reads the file, because the cache keeps no bytes.
   const sources = openSources(t, { sourceCacheBytes: 1 });
   const seen = new Set<string>();
   const wanted = new URL('https://static.example/sub/b.jpg');
@@ -268,7 +268,7 @@ t.test('releases bytes whenever the client leaves while a file closes', async (t
     const isFree = () => sources.stats().heldBytes === 0 && sources.stats().sharedBytes === 0;
     await until('no bytes are held', isFree);
   };
-  // A negative number: the client leaves before the file is closed.
+  // -1 means that the client leaves before the file closes.
   for (let microtasks = -1; microtasks < 60; microtasks += 1) {
     const controller = new AbortController();
     const leave = () => controller.abort(new Error('the client left'));

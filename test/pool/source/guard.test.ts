@@ -14,7 +14,7 @@ const sourcePorts = [80, 443, 8443];
 const guardOf = (...privateSources: string[]) =>
   new AddressGuard({ privateSources, sourcePorts, own });
 
-/** The error code of a URL; null when it is allowed. */
+/** Returns a URL's error code, or null if it is allowed. */
 function refusal(guard: AddressGuard, url: string): string | null {
   try {
     guard.check(new URL(url));
@@ -27,7 +27,7 @@ function refusal(guard: AddressGuard, url: string): string | null {
 
 type Groups = Readonly<Record<string, readonly string[]>>;
 
-/** Checks that all URLs are refused with this code; null for allowed ones. */
+/** Checks that all URLs fail with a code, or pass if the code is null. */
 function checkAll(t: Test, guard: AddressGuard, groups: Groups, code: string | null): void {
   for (const [name, urls] of Object.entries(groups))
     for (const url of urls) t.equal(refusal(guard, url), code, `${name}: ${url}`);
@@ -146,7 +146,7 @@ t.test('allows the ports of public sources or of the private source', async (t) 
   const allowed = {
     addresses: ['http://10.0.0.5:9000/', 'http://[fd00::1]:9001/', 'http://10.1.2.3:1/'],
     names: ['https://minio:9000/', 'http://a.lan.local/', 'https://example.com:8443/'],
-    // The addresses of the name decide later.
+    // The name's addresses decide later.
     unresolved: ['http://shop.example.com:9000/'],
   };
   const blocked = {

@@ -4,13 +4,13 @@ import { listen } from './origin.ts';
 
 type Teardown = Parameters<typeof listen>[0];
 
-/** Bytes that a socket gets again and again, until it is closed. */
+/** Bytes to write to a socket repeatedly until it closes. */
 export interface Flood {
   readonly head: string;
   readonly piece: Buffer;
-  /** Pause between two pieces, in ms; absent for none. */
+  /** Pause between pieces, in ms; absent if there is no pause. */
   readonly everyMs?: number;
-  /** Sent once, and not again. */
+  /** True to send the piece only once. */
   readonly once?: boolean;
 }
 
@@ -23,7 +23,7 @@ const early = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n';
 const tinyHeaders = `HTTP/1.1 103 Early Hints\r\n${'a:\r\n'.repeat(3_000)}\r\n`;
 const oneByte = '1\r\nx\r\n';
 
-/** A body of parts that decode to nothing: endless, or of 900 kB. */
+/** Returns a body of parts that decode to empty contents: endless, or 900 kB long. */
 function encoded(coding: string, empty: Buffer, { start = '', once = false } = {}): Flood {
   const piece = repeated(empty, once ? 900_000 : pieceBytes);
   const length = once ? `Content-Length: ${piece.length}\r\n` : '';
@@ -31,7 +31,7 @@ function encoded(coding: string, empty: Buffer, { start = '', once = false } = {
   return { head, piece, once };
 }
 
-/** Responses without an end, or without an image, by name, with the code of the error that each must cause. */
+/** Responses with no end or no image, by name, with the error code that each must cause. */
 export const attacks: Readonly<Record<string, Flood & { readonly code: string }>> = {
   informational: { head: '', piece: repeated(early), code: 'TOO_MANY_RESPONSES' },
   'slow informational': {
@@ -74,7 +74,7 @@ export const attacks: Readonly<Record<string, Flood & { readonly code: string }>
   },
 };
 
-/** Floods a socket until it is closed. */
+/** Floods a socket until it closes. */
 export function flood(socket: Socket, { head, piece, everyMs, once = false }: Flood): void {
   socket.setNoDelay(true);
   socket.write(head, 'latin1');
@@ -91,7 +91,7 @@ export function flood(socket: Socket, { head, piece, everyMs, once = false }: Fl
   more();
 }
 
-/** An origin that answers with the attack that the first part of a path names. */
+/** Starts an origin that responds with the attack in the first path segment. */
 export function startHostileOrigin(t: Teardown) {
   const server = createServer((socket) => {
     socket.once('data', (request) => {

@@ -75,7 +75,7 @@ t.test('reuses memory after its last release', async (t) => {
   const origin = await startOrigin(t, ({ url }, response) => {
     response.end(letters[Number(url?.slice(1))]);
   });
-  // One source is in the cache at a time.
+  // The cache fits one source at a time.
   const sources = openSources(t, { sourceCacheBytes: 11_000 });
   const get = (index: number) => sources.acquire(origin.url(`/${index}`), client());
   const is = (bytes: Uint8Array, index: number) => letters[index]?.equals(bytes) === true;

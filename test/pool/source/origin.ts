@@ -16,7 +16,7 @@ export interface Origin {
   /** Open connections. */
   readonly sockets: Set<Socket>;
   url(path?: string, host?: string): URL;
-  /** Resolves when all connections are closed. */
+  /** Resolves once all connections are closed. */
   quiet(): Promise<void>;
 }
 
@@ -33,13 +33,13 @@ export async function startOrigin(
   return { requests, ...(await listen(t, server)) };
 }
 
-/** An origin whose responses wait for the test. The query of a path is the length of its body. */
+/** Starts an origin with responses that wait for the test. A path's query is its body length. */
 export async function startHeldOrigin(t: Test) {
   const held = new Map<string, () => void>();
   const origin = await startOrigin(t, ({ url: path = '' }, response) => {
     held.set(path, () => response.end(Buffer.alloc(Number(path.split('?')[1] ?? 7))));
   });
-  /** Waits for a request of each path, and answers it. */
+  /** Waits for a request to each path, and responds. */
   const respond = async (...paths: readonly string[]) => {
     for (const path of paths) {
       await until(`${path} is requested`, () => held.has(path));
@@ -76,7 +76,7 @@ export async function listen(t: Pick<Test, 'teardown'>, server: Server) {
   };
 }
 
-/** The ServiceError of a rejected promise. */
+/** Returns the ServiceError of a rejected promise. */
 export async function failureOf(promise: Promise<unknown>): Promise<ServiceError> {
   try {
     await promise;
@@ -100,7 +100,7 @@ export const sourceSettings: SourceSettings = {
   own: { urls: [], ports: [1] },
 };
 
-/** Sources that may use 127.0.0.1, closed with the test. Every name resolves to it. */
+/** Opens sources that resolve every name to 127.0.0.1 and allow it. They close with the test. */
 export function openSources(
   t: Test,
   changes: Partial<SourceSettings> = {},
@@ -114,7 +114,7 @@ export function openSources(
 
 let clients = 0;
 
-/** Options of a client with a project of its own, which may use every host and never aborts. */
+/** Returns options of a client with a separate project that allows every host and never aborts. */
 export function client(changes: Partial<AcquireOptions> = {}): AcquireOptions {
   clients += 1;
   return {

@@ -8,7 +8,7 @@ import { until } from '../../until.ts';
 import { attacks, startHostileOrigin } from './hostile-origin.ts';
 import { client, failureOf, listen, openSources } from './origin.ts';
 
-/** Sources, and an origin that answers each request with `respond`. */
+/** Opens sources, and an origin that handles each request with `respond`. */
 async function open(t: Test, respond: (socket: Socket, path: string) => void) {
   const server = createServer((socket) => {
     socket.on('data', (request) => respond(socket, String(request).split(' ')[1] ?? ''));

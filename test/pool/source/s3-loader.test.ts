@@ -15,7 +15,7 @@ const credentials = {
 };
 const pathOfUrl = (path: string) => new URL(`https://photos.example${path}`);
 
-/** A bucket with one object; other paths have their own responses. */
+/** Starts a bucket with a single object; other paths get separate responses. */
 async function startBucket(t: Test) {
   return startOrigin(t, ({ url, headers }, response) => {
     const { authorization = '' } = headers;

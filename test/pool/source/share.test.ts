@@ -57,7 +57,10 @@ t.test('ends the fetch only on the last abort', async (t) => {
   t.equal(sources.stats().fetches, 2, 'an aborted signal starts no fetch');
 });
 
-/** An origin that redirects from a.example to b.example, and a request that may only use a.example. */
+/**
+ * Starts an origin that redirects from a.example to b.example, and a request with only a.example
+ * allowed.
+ */
 async function openRedirecting(
   t: Test,
   end: (response: ServerResponse) => unknown = (response) => response.end('picture'),

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { stopTimers } from '../../clock.ts';
 import { imageOf, Machine, type Rendering, settle } from './machine.ts';
 
-/** A machine whose front ends have requested `k` in turn, so that the first one leads. */
+/** Returns a machine with front ends that requested `k` in turn, so the first front end leads. */
 async function requested(count: number, signals: readonly (AbortSignal | undefined)[] = []) {
   const machine = new Machine(count);
   const responses: Promise<unknown>[] = [];
@@ -22,7 +22,7 @@ function onlyRendering({ renderings }: Machine): Rendering {
   return first;
 }
 
-/** Ends the only render, with an error if one is given. */
+/** Ends the only render, with an error if given. */
 async function finish(machine: Machine, error?: ServiceError): Promise<void> {
   onlyRendering(machine).finish(error);
   await machine.deliverAll();

@@ -12,7 +12,7 @@ export function createIndex(folder: string, blocks: number) {
   const errors: Error[] = [];
   const index = new DiskCacheIndex(folder, blocks * block, (error) => errors.push(error));
   const exists = (name: string) => existsSync(cacheFilePath(folder, keyOf(name)));
-  /** Writes a file without a report to the index, with an age in seconds. */
+  /** Writes an unreported file with an age in seconds. */
   const write = async (name: string, { bytes = block, age = 0 } = {}): Promise<void> => {
     const path = cacheFilePath(folder, keyOf(name));
     await mkdir(dirname(path), { recursive: true });
@@ -25,14 +25,14 @@ export function createIndex(folder: string, blocks: number) {
     errors,
     exists,
     write,
-    /** Writes files of one block as a front end does, and reports them to the index. */
+    /** Writes one-block files like a front end, and reports them to the index. */
     async store(...names: string[]): Promise<void> {
       for (const name of names) {
         await write(name);
         index.stored(keyOf(name), block);
       }
     },
-    /** The given names that have a file. */
+    /** Returns the names of existing files. */
     remaining: (names: readonly string[]) => names.filter(exists),
   };
 }

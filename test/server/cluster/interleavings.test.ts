@@ -11,7 +11,7 @@ interface Request {
   result: 'none' | 'image' | 'wrong image' | 'error' | 'left';
 }
 
-/** The kinds of events, more frequent ones with a higher weight. */
+/** Kinds of events, with a weight by frequency. */
 const weights = {
   deliverToPrimary: 4,
   deliverToFrontEnd: 4,
@@ -24,7 +24,7 @@ const weights = {
   die: 1,
 };
 
-/** An event that may come next; `index` selects the front end, request or render. */
+/** A possible next event; `index` selects the front end, request or render. */
 interface Event {
   readonly kind: keyof typeof weights;
   readonly index: number;
@@ -81,7 +81,7 @@ class Scenario {
     } while (this.machine.renderings.length > 0);
   }
 
-  /** Requests without a result in running front ends. */
+  /** Returns the unfinished requests in running front ends. */
   hanging(): Request[] {
     return this.#open().filter(({ frontEnd }) => !frontEnd.dead);
   }

@@ -1,7 +1,10 @@
 import t from 'tap';
 import { Liveness } from '../../../server/cluster/liveness.ts';
 
-/** A Liveness whose clock advances by seconds, with a check after each. */
+/**
+ * Returns a Liveness, and a function that advances its clock second by second with a check after
+ * each.
+ */
 function watched() {
   let now = 0;
   const unresponsive: number[] = [];

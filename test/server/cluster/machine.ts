@@ -28,25 +28,25 @@ export interface Rendering {
   finish(failure?: ServiceError): void;
 }
 
-/** A front end that uses the coalescer as the engine does, within a single flight of its own. */
+/** A front end that uses the coalescer like the engine, within a separate single flight. */
 export class FrontEnd {
   readonly id: number;
   readonly coalescer: CoalescerClient;
   readonly misses = new SingleFlight<string, Image>();
-  /** Messages that are not delivered yet. */
+  /** Undelivered messages. */
   readonly toPrimary: ToPrimary[] = [];
   readonly fromPrimary: CoalescerReply[] = [];
   /** Renders that write their image to the disk. */
   readonly writes: (() => void)[] = [];
   readonly renderings: Rendering[] = [];
-  /** Of each render that it led. */
+  /** One entry per render that this front end led. */
   readonly mayBeStored: boolean[] = [];
   dead = false;
 
   constructor(id: number) {
     this.id = id;
     this.coalescer = new CoalescerClient({
-      // A dead process sends nothing, and processes exchange only data.
+      // A dead process sends no messages, and processes exchange only data.
       send: (message) => this.dead || this.toPrimary.push(structuredClone(message)),
     });
   }
@@ -100,7 +100,7 @@ export class FrontEnd {
   }
 }
 
-/** A primary with front ends, and channels whose messages the test delivers. */
+/** A primary with front ends, and channels that the test delivers by hand. */
 export class Machine {
   readonly coalescer: MachineCoalescer;
   readonly frontEnds: readonly FrontEnd[];
@@ -127,7 +127,7 @@ export class Machine {
     return this.running.flatMap(({ renderings }) => renderings);
   }
 
-  /** Delivers the oldest message of a front end to the primary. False without a message. */
+  /** Delivers a front end's oldest message to the primary. Returns false if there is no message. */
   deliverToPrimary(frontEnd: FrontEnd): boolean {
     const { id, toPrimary } = frontEnd;
     const message = toPrimary.shift();

@@ -18,7 +18,7 @@ const storeOpened: StoreOpened = {
   knownProjects: { confirmedAt: 0, projects: [] },
 };
 
-/** A supervisor of one front end, which is stopped at the end of the test. */
+/** Returns a supervisor of one front end, and stops it after the test. */
 function supervise(t: Test, script: string, options: Partial<SupervisorOptions> = {}) {
   const lines: Line[] = [];
   const supervisor = new Supervisor({

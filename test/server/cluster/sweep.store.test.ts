@@ -20,7 +20,7 @@ import { until } from '../../until.ts';
 const tagOf = (name: string): string => name.repeat(30);
 const purgedAt = Date.now();
 
-/** A project that has purged all images, or those of sources, by their names. */
+/** Returns a project that purged all images, or the images of named sources. */
 function projectOf(all: number, sources: Record<string, number> = {}, _id = 'prj_1'): SweptProject {
   const groups = Object.fromEntries(
     Object.entries(sources).map(([name, number]) => [`g${sourceGroup(tagOf(name))}`, number]),
@@ -29,7 +29,7 @@ function projectOf(all: number, sources: Record<string, number> = {}, _id = 'prj
   return { _id, revision: last, deletedAt: null, generations: { last, all, groups } };
 }
 
-/** The keys of images with an input, or several. */
+/** Returns the keys of images with the given inputs. */
 const keysOf = (inputs: string, count: number, generation = 0, project = 'prj_1'): string[] => {
   const [first = '', ...others] = inputs;
   const origin = {
@@ -47,7 +47,7 @@ function stopping(t: Test): AbortController {
   return controller;
 }
 
-/** Sweeps what a test purges, with short pauses. */
+/** Sweeps the test's purges, with short pauses. */
 function startSweep(t: Test, parts: Pick<SweepOptions, 'index' | 'bucket' | 'log'>) {
   const purged = new Map<string, SweptProject>();
   let looks = 0;
@@ -70,7 +70,7 @@ function startSweep(t: Test, parts: Pick<SweepOptions, 'index' | 'bucket' | 'log
     purge: (...projects: readonly SweptProject[]) => {
       for (const project of projects) purged.set(project._id, project);
     },
-    /** Resolves when all earlier purges were found, and swept if they were new. */
+    /** Resolves once it has found all earlier purges, and swept the new purges. */
     looked: () => {
       const before = looks;
       return until('two looks', () => looks > before + 1);

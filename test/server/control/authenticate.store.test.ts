@@ -13,7 +13,7 @@ import { Organisations } from '../../../store/organisations.ts';
 import { stopClock } from '../../clock.ts';
 import { testDatabase } from '../../store/connection.ts';
 
-/** The network of a client. */
+/** A client's network. */
 const client = '192.0.2.1';
 
 t.test('reads a key from either header, and prefers Authorization', async (t) => {

@@ -8,10 +8,10 @@ const inputs = new Map(
   ),
 );
 
-/** The names of the bodies of requests. */
+/** Names of the request bodies. */
 export const inputNames = [...inputs.keys()];
 
-/** The body of requests with a name. */
+/** Returns the request body schema with a name. */
 export function inputNamed(name: string): NamedSchema<unknown> {
   const input = inputs.get(name);
   if (input === undefined) throw new Error(`no operation takes ${name}`);

@@ -10,7 +10,7 @@ const key = {
   orgId: newProject.orgId,
 } as unknown as ApiKey;
 const { signal } = new AbortController();
-/** As many and as long as a project may have. */
+/** The maximum number of hosts, in the maximum length. */
 const allowedOrigins = Array.from(
   { length: 1_000 },
   (_, n) => `${`${'a'.repeat(60)}.`.repeat(4)}${String(n).padStart(9, '0')}`,

@@ -93,7 +93,7 @@ t.test("finds a prewarm request's jobs by an index", async (t) => {
     if (command['find'] === 'jobs') fields.push(Object.keys(command['filter']).join());
   });
   t.match(await findPrewarm({ prewarms }, projectId, id), { sources: { waiting: 1, failed: 1 } });
-  // The index with the project begins with the name.
+  // The project index starts with the name.
   t.same(fields, ['_id', 'name,data.projectId,data.fingerprint']);
 });
 

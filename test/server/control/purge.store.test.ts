@@ -11,7 +11,7 @@ const away = async (): Promise<never> => {
   throw new StoreUnavailable('away');
 };
 
-/** A project, and its purge by parts of which some may be unavailable. */
+/** Starts a project and its purge, with parts that can be unavailable. */
 async function startPurging(t: Test) {
   const { db } = await testDatabase(t);
   const projects = new Projects(db);

@@ -5,14 +5,14 @@ import { testDatabase } from '../../store/connection.ts';
 t.test('replaces an expired window even if it still exists', async (t) => {
   const { db } = await testDatabase(t);
   const limits = [new RateLimit(db, 20), new RateLimit(db, 20)];
-  /** Calls of one key at once; resolves with the number of allowed ones. */
+  /** Sends concurrent calls with the same key, and resolves with the number of accepted calls. */
   const allowed = async (calls: number) => {
     const results = await Promise.all(
       Array.from({ length: calls }, (_, i) => limits[i % 2]?.consume('key_1')),
     );
     return results.filter((result) => result?.failure === null).length;
   };
-  // Without the TTL index the expired document remains.
+  // The expired document stays if there is no TTL index.
   t.equal(await allowed(21), 20);
   await db.collection('rateWindows').updateMany({}, { $set: { expire: new Date(Date.now() - 1) } });
   t.equal(await allowed(60), 20);

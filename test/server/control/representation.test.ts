@@ -9,7 +9,7 @@ const signed = project({
   signingSecret: 'hush',
 });
 
-/** The fields of a response are part of the interface. */
+/** Response fields are part of the interface. */
 const projectFields = `id orgId name origin allowedOrigins color1 color2 autoFormat defaultQuality
   defaultDpr defaultFit maxWidth requireSignedUrls signedUrlTtlSeconds stripMetadata
   watermarkEnabled watermarkUrl watermarkPosition watermarkOpacity watermarkScale watermarkMargin

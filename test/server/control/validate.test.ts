@@ -227,7 +227,7 @@ t.test('suggests the likely URL for a text that lacks a part of a URL', async (t
   ]);
 });
 
-/** Keywords without errors of their own. */
+/** Keywords that cause no errors themselves. */
 const structural = new Set([
   'x-aliases',
   'properties',

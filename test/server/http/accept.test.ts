@@ -17,7 +17,7 @@ t.test('sends a page to clients that prefer it to JSON', async (t) => {
     'application/json, text/plain, */*',
     'application/json, text/html;q=0.9',
     'application/*, text/html;q=0.9',
-    // Of a browser's image element, and of a script.
+    // Headers of a browser's image element, and of a script.
     'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8',
     'text/html;q=0',
     'text/html;q=0, */*',

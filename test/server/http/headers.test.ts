@@ -25,7 +25,7 @@ t.test('drops the encoding from changed copies of encoded headers', async (t) =>
 });
 
 t.test('rejects a value with a line break or an invalid character', async (t) => {
-  // The last bytes of the letter are those of a line break.
+  // The letter's last bytes equal a line break.
   for (const character of ['\r', '\n', '\0', '\x7f', 'é', '\u010a']) {
     t.throws(() => encodeHeaders([['x-name', `a${character}b`]]), /the value of x-name/);
     t.throws(() => checkHeaders([['x-name', `a${character}b`]]), /the value of x-name/);

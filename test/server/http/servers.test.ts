@@ -20,7 +20,7 @@ import { until } from '../../until.ts';
 const many = 1_000;
 /** More bytes than the sockets buffer. */
 const bodyBytes = 32 * 1024 * 1024;
-/** A response after which uWebSockets.js keeps the connection, however many are open. */
+/** uWebSockets.js keeps the connection after a response of this size, however many are open. */
 const mediumBytes = 100 * 1024;
 
 type Sender = (bytes: string, localAddress?: string) => Promise<Socket>;
@@ -106,7 +106,7 @@ const flood = (
     }),
   );
 
-/** The first bytes that a connection receives, or '' if it is closed. */
+/** Returns a connection's first bytes, or '' if it closes. */
 async function firstBytes(socket: Socket): Promise<string> {
   if (socket.destroyed) return '';
   const received = once(socket, 'data').then(([bytes]) => String(bytes));
@@ -191,7 +191,7 @@ for (const name of typeof uws === 'string' ? ['node'] : ['node', 'uws']) {
   });
 }
 
-// Its timeouts of 10 s are fixed when the library is compiled.
+// The library's 10 s timeouts are compile-time constants.
 t.test(
   'uWebSockets.js: disconnects clients that stop in the middle',
   { skip: typeof uws === 'string' && uws },
@@ -213,7 +213,7 @@ t.test(
 );
 
 const limit = 40;
-/** The TLS handshake of a client that takes the port for that of HTTPS. */
+/** TLS handshake of a client that mistakes the port for HTTPS. */
 const hello = '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03';
 const small = 'GET /small HTTP/1.1\r\nHost: x\r\n\r\n';
 const skip = process.platform !== 'linux' && 'other systems have one loopback address';
@@ -229,7 +229,7 @@ async function limited(
   return [node, ['uws', (host) => new UwsServer(host, uws, connections())]];
 }
 
-/** The address of a client of an attack. */
+/** Client addresses of an attack. */
 const attackers = [
   ['one address', () => '127.0.0.2'],
   ['the addresses of a network', (index) => `127.0.2.${1 + index}`],
@@ -257,7 +257,7 @@ for (const [name, start] of await limited()) {
           t.match(await firstBytes(other), /^HTTP\/1\.1 200 /);
           other.destroy();
         }
-        // It has waited longest, and no network has fewer connections.
+        // This connection waited longest, and no network uses fewer connections.
         if (clients !== 'many networks') {
           kept.write(small);
           t.match(await firstBytes(kept), /^HTTP\/1\.1 200 /, 'its connection stays');
@@ -270,7 +270,10 @@ for (const [name, start] of await limited()) {
   }
 }
 
-/** Sends requests one after the other, each on a new connection; resolves when each is being answered. */
+/**
+ * Sends requests one after another, each on a new connection, and resolves when every response has
+ * started.
+ */
 async function oneByOne(send: Sender, count: number, bytes: string): Promise<Socket[]> {
   const sockets: Socket[] = [];
   for (let sent = 0; sent < count; sent += 1) {
@@ -359,7 +362,7 @@ t.test('uws: closes the longest waiting of many clients with one each', { skip }
   await until('five are closed', () => app.connections?.closedWaiting === 5);
   const closed = () => sockets.flatMap(({ closed }, index) => (closed ? index : []));
   await until('their clients have noticed', () => closed().length === 5);
-  // Connections that were accepted before half were open are not known to be silent.
+  // The server does not track silence on connections from before half were open.
   t.same(
     closed(),
     [0, 1, 2, 3, 4].map((index) => index + limit / 2),
@@ -372,7 +375,7 @@ const proxies = [parseNetwork('127.0.2.0/24')].filter((one) => one !== null);
 for (const [name, start] of await limited(...proxies)) {
   t.test(`${name}: does not limit a trusted proxy`, { skip }, async (t) => {
     const { app, send } = await serve(t, start);
-    // More than half, so that others are counted.
+    // More than half, so that the server counts the other clients.
     const sockets = await flood(send, 0.75 * limit, small.slice(0, -2), () => '127.0.2.1');
     await until('all are open', () => app.connections?.open === 0.75 * limit);
     t.equal(app.connections?.refused, 0);

@@ -66,7 +66,7 @@ t.test('rejects a file of uws-pack with unrecorded bytes', async (t) => {
   const folder = t.testdir();
   const changed = async (path: string) => {
     const bytes = await readFile(installed ?? join(unchanged, 'package.json'));
-    // It would load: nothing reads what follows the sections.
+    // The file still loads: no loader reads past the sections.
     await writeFile(path, Buffer.concat([bytes, Buffer.from('0')]));
   };
   const name = 'uws-pack';
@@ -81,7 +81,7 @@ t.test('rejects a file of uws-pack with unrecorded bytes', async (t) => {
 
 t.test('matches the installed files of uws-pack to the recorded digests', async (t) => {
   const platforms = ['linux_x64', 'linux_arm64', 'linux_arm', 'darwin_x64', 'darwin_arm64'];
-  // The ABIs of Node 20, 21 and 22.
+  // ABIs of Node 20, 21 and 22.
   const names = platforms.flatMap((one) => [115, 120, 127].map((abi) => `uws_${one}_${abi}.node`));
   t.same(recordedFiles, names);
   for (const name of names) {

@@ -4,10 +4,10 @@ import { Connections } from '../../../server/http/connection-limit.ts';
 import { WaitingConnections } from '../../../server/http/waiting-connections.ts';
 
 const limit = 640;
-/** Connections that are closed at once. */
+/** Number of connections to close at a time. */
 const batch = 10;
 
-/** Adds a waiting connection of each address, and returns the addresses of the closed ones. */
+/** Adds a waiting connection per address, and returns the addresses of closed connections. */
 function closedOf(addresses: readonly string[], batches = 1, network?: string): string[] {
   const trusted = [parseNetwork('192.0.2.0/24')].filter((one) => one !== null);
   const connections = new Connections(limit, trusted);

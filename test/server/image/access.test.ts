@@ -20,7 +20,7 @@ function check(of: Project, query: string, at = path): number {
   return checkSignature(of, address, at, query, now).expires;
 }
 
-/** The error of a request; the code `accepted` for none. */
+/** Returns a request's error, or the code `accepted`. */
 function refusal(of: Project, query: string, at = path): { code: string; message: string } {
   try {
     check(of, query, at);
@@ -142,7 +142,7 @@ t.test('keeps a signature valid when a proxy rewrites the path', async (t) => {
   ] as const) {
     t.match(refusal(signing, sign(query, signed), received), { code: 'signature_invalid' }, signed);
   }
-  // The signed text of one source must not be valid for a source with a query.
+  // A source's signed text must not be valid for a source with a query.
   const split = `project=p&exp=${seconds + 60}?project=p&exp=${seconds + 60}`;
   const whole = encodeURIComponent(`https://pictures.example.com/a.jpg?${query}`);
   const sig = sign(split).slice(split.length);

@@ -5,7 +5,7 @@ import { readAddress, readOptions } from '../../../server/image/address.ts';
 import { resolveSource } from '../../../server/image/source-url.ts';
 import { propertyRuns } from '../../more.ts';
 
-/** The code of the ServiceError for a URL; fails for other errors. */
+/** Returns the ServiceError code for a URL, and fails for other errors. */
 function refusal(path: string, query: string): string {
   try {
     const { source } = readAddress(path, query);
@@ -47,7 +47,7 @@ t.test('reads each spelling of a source', async (t) => {
   t.equal(refusal(`/img/${twice}`, 'project=p'), 'source_invalid', 'decoded only once');
 });
 
-/** The source of a path, for a project whose site is below a folder. */
+/** Returns a path's source, for a project with its site in a folder. */
 const onSite = (path: string, query = 'project=p'): string =>
   resolveSource(readAddress(path, query).source, 'https://shop.example/en/').href;
 

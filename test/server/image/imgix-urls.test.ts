@@ -137,7 +137,7 @@ t.test('finds the signature of a URL', async (t) => {
     const found = imgix.readSignature?.(path, query) ?? null;
     return found && [found.text, ...found.expected({ secret })];
   };
-  // The example of imgix's libraries.
+  // An example from imgix's libraries.
   const proxied = '/http%3A%2F%2Favatars.com%2Fjohn-smith.png';
   for (const [path, query] of [
     ['/users/1.png', 's=6797c24146142d5b40bde3141fd3600c'],

@@ -31,7 +31,7 @@ t.test('selects the formats in Accept, the highest weight first', async (t) => {
     'image/webp;v=b3;q=0.7': ['webp'],
     'image/webp;q=0.001': ['webp'],
     'image/webp;q=1.000': ['webp'],
-    // Malformed ranges are ignored.
+    // Ignore malformed ranges.
     ',,;;,image/,/webp,webp,image/webpx,ximage/webp,;q=1': [],
     ',; ,image/webp,': ['webp'],
     'text/x; a="image/avif", image/webp': ['webp'],

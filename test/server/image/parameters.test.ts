@@ -177,9 +177,9 @@ t.test("accepts the same texts in a parameter's schema as in its parser", async 
     fc.constantFrom('centre', 'entropy', 'contain', 'mks2021', 'lqip', 'transparent', 'lanczos3'),
     fc.constant('right top'),
   );
-  // A validator of requests reads the text as the type of the schema, where it can.
+  // Request validators convert the text to the schema's type if possible.
   const ajv = new Ajv2020({ strict: false, coerceTypes: true });
-  /** Other texts, such as 1e3, are read as numbers by some validators. */
+  /** Some validators read other texts, such as 1e3, as numbers. */
   const plain = /^(?:-?\d+(?:\.\d+)?|[a-z]+(?:[ ,][a-z]+)?)$/;
   for (const name of parameterNames) {
     const { schema, parse, example } = parameters[name];
@@ -193,7 +193,7 @@ t.test("accepts the same texts in a parameter's schema as in its parser", async 
         const valid = validate({ value: text });
         return parsed ? valid : !valid || !plain.test(text);
       }),
-      // The example comes first, so some text is accepted however few are tried.
+      // The example runs before the random texts, so every run accepts at least one text.
       { numRuns: propertyRuns(500), examples: [[example]] },
     );
     t.ok(accepted > 0, `${name}: ${accepted} texts were accepted`);

@@ -5,7 +5,7 @@ import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/gramma
 import { propertyRuns } from '../../more.ts';
 import { outcome } from './url-outcome.ts';
 
-/** The grammars whose options are in the path. */
+/** Grammars with options in the path. */
 const kinds = ['imgproxy', 'thumbor', 'cloudflare'] as const;
 
 type Row = readonly [path: string, expected: string | RegExp];

@@ -104,7 +104,7 @@ t.test('returns the pixels per CSS pixel of a box or a viewport', async (t) => {
     [{ hints: { viewport: 500, dpr: 2 } }, 2],
     [{ hints: { viewport: 500, dpr: 2 }, settings: { maxWidth: 810 } }, 1.5],
     [{ hints: { viewport: 500, dpr: 2 }, settings: { maxWidth: 300 } }, 1],
-    // Neither changes the size.
+    // Neither option changes the size.
     [{ options: { dpr: 2 }, settings }, 1],
     [{ hints: { dpr: 2 }, settings }, 1],
   ];

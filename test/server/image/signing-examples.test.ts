@@ -15,15 +15,18 @@ const now = Date.UTC(2026, 10, 20);
 const exp = now / 1_000 + 600;
 const call = JSON.stringify([target, secret, exp]).slice(1, -1);
 
-/** A program that prints the signed URL, as text on the command line or as a file, and how its command is asked for. */
+/**
+ * How to run a program that prints the signed URL: its command, and its code as an argument or a
+ * file.
+ */
 interface Language {
   readonly command: string;
   readonly version: string;
-  /** What the command needs too. */
+  /** Another required command. */
   readonly needs?: string;
   readonly program: (code: string) => string;
   readonly args: readonly string[];
-  /** The file of the program; without one it is the last argument. */
+  /** File to write the program to; if absent, the program is the last argument. */
   readonly file?: string;
 }
 

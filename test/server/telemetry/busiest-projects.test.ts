@@ -13,7 +13,7 @@ const counted = (requests: Readonly<Record<string, number>>) => {
   return totals.takeReport();
 };
 
-/** The misses of each series. */
+/** Returns the misses per series. */
 const seriesOf = (projects: BusiestProjects): Record<string, number> =>
   Object.fromEntries(projects.series().map(([project, counts]) => [project, counts.miss]));
 

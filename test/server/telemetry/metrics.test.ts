@@ -29,7 +29,7 @@ t.test("follows Prometheus' conventions in names and labels", async (t) => {
   }
 });
 
-/** The names of the service's metrics in a PromQL expression. */
+/** Returns the service's metric names in a PromQL expression. */
 const namesIn = (text: string): string[] =>
   text.match(/\b(image_delivery|prewarm|webhook|job)_\w+/g) ?? [];
 
@@ -53,7 +53,7 @@ const dashboard = JSON.parse(await read('grafana-dashboard.json'));
 const panelQueries: string[] = dashboard.panels.flatMap(
   ({ targets = [] }: { targets?: { expr: string }[] }) => targets.map(({ expr }) => expr),
 );
-/** The queries of docs/operating/monitoring.md. */
+/** Queries in docs/operating/monitoring.md. */
 const pageQueries = [...(await read('monitoring.md')).matchAll(/^```promql\n(.*?)^```/gms)].map(
   ([, query = '']) => query.trim(),
 );

@@ -8,7 +8,7 @@ import {
 import { MetricSums } from '../../../server/telemetry/sums.ts';
 import { parseMetrics, totalOf } from '../../service/scrape.ts';
 
-/** The values of a process as another one receives them. */
+/** Returns a process's values in the form that another process receives. */
 const snapshotOf = async (fill: (registry: MetricsRegistry) => void): Promise<MetricsSnapshot> => {
   const registry = new MetricsRegistry();
   fill(registry);

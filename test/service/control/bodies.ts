@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { together } from '../../store/servers.ts';
 import type { Call, Control } from './control.ts';
 
-/** Invalid bodies get 400, and nothing is stored. */
+/** Sends invalid bodies. They get 400 and change no data. */
 export async function bodies(t: Test, control: Control): Promise<void> {
   const { call, store } = control;
   const id = await control.project();
@@ -166,7 +166,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ),
     ];
     const malformedNames = 'Card 1 a.b a%2Fb a%00 $a __proto__ %ff %C2%84'.split(' ');
-    // The host of the query takes precedence, but the body must be valid.
+    // The query's host takes precedence, but the body must be valid.
     const withHost = '/domains?host=a.example';
     const presetName = /^the name of a preset must begin with a lower-case letter/;
     const bare = ['a.example:80', 'http://a.example', 'a/b', 'u@a.example', 'a..example', ''];

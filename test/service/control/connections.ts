@@ -91,7 +91,7 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
   });
 }
 
-/** Aborted uploads have no effect. */
+/** Sends aborted uploads, which must not change any data. */
 export async function brokenUploads(t: Test, control: Control): Promise<void> {
   const before = await projectCount(control);
   const { service } = control;

@@ -18,12 +18,12 @@ export interface Answer {
 }
 
 export interface Call {
-  /** null for none; the root key when absent. */
+  /** null to send no key; the root key if absent. */
   readonly key?: string | null;
   readonly headers?: Readonly<Record<string, string>>;
   /** Sent as JSON. */
   readonly json?: unknown;
-  /** Sent as it is, with the content type of JSON unless the headers name another. */
+  /** Sent unchanged, with the JSON content type unless the headers contain another. */
   readonly body?: string | Uint8Array;
   readonly agent?: Agent;
 }
@@ -35,7 +35,7 @@ export interface Control {
   call(method: string, path: string, call?: Call): Promise<Answer>;
   /** A new project, through the control plane. */
   project(allowedOrigins?: readonly string[]): Promise<string>;
-  /** The secret of a new key. */
+  /** Returns the secret of a new key. */
   issue(projectId: string | null, access: 'read' | 'write'): Promise<string>;
   /** The service's own store. */
   readonly store: Store;
@@ -45,7 +45,10 @@ export interface Control {
 
 export const prefix = '/api/sdk/v1';
 
-/** The path below the prefix of a `Location`, which begins with the path of the base URL; '' for another one. */
+/**
+ * Returns the path of a `Location` below the API prefix, or '' if it does not start with the base
+ * URL's path and that prefix.
+ */
 export function locatedPath({ headers }: Answer): string {
   const [nothing, path] = (headers.location ?? '').split(new URL(baseUrl).pathname + prefix);
   return nothing === '' ? (path ?? '') : '';
@@ -110,7 +113,7 @@ const isRetryable = (method: string, path: string, { status, body }: Answer) =>
   status === 503 &&
   body?.code === 'store_unavailable';
 
-/** Checks the headers of every response. */
+/** Checks the headers that every response needs. */
 function check({ headers, status }: Answer, path: string): void {
   const expected = {
     'content-type': status === 204 ? undefined : 'application/json',
@@ -126,7 +129,7 @@ function check({ headers, status }: Answer, path: string): void {
   }
 }
 
-/** The pid of the process that responded; the request's id begins with it. */
+/** Returns the pid of the responding process, which starts the request id. */
 export function processOf({ headers }: Answer): number {
   return Number.parseInt(String(headers['x-request-id']).split('-')[0] ?? '', 36);
 }
@@ -137,8 +140,8 @@ const bodyHeaders = (body: string | Uint8Array) => ({
 });
 
 /**
- * Sends a request, on a new connection unless an agent is given. The body of the response is parsed if it is
- * JSON, else a Buffer.
+ * Sends a request, on a new connection unless an agent is passed. Returns the body parsed as JSON
+ * if possible, otherwise as a Buffer.
  */
 export function send(port: number, method: string, path: string, call: Call): Promise<Answer> {
   const { key = rootKey, agent = false } = call;

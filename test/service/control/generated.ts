@@ -52,7 +52,7 @@ const bodyOf = (fields: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary
   );
 };
 
-/** The keywords of JSON Schema that decide about the generated values. */
+/** JSON Schema keywords that determine the generated values. */
 interface Schema {
   readonly type?: string | readonly string[];
   readonly enum?: readonly string[];
@@ -75,14 +75,14 @@ function generatedBy(schema: Schema): Arbitrary<unknown> {
   return schema.pattern === undefined ? name : host;
 }
 
-/** The schemas of the fields of a body. */
+/** Returns the schemas of a body's fields. */
 const fieldsOf = (name: string) =>
   (inputNamed(name).schema as { properties: Record<string, Schema> }).properties;
 
 const allGeneratedBy = (fields: Readonly<Record<string, Schema>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, generatedBy(schema)]));
 
-/** Without the URLs that need a setting, and without variants, which replace other fields. */
+/** Leave out URLs that need a setting, and variants, which replace other fields. */
 const { callbackUrl: _, ...purgeFields } = fieldsOf('PurgeInput');
 const { callbackUrl: __, variants: ___, ...prewarmFields } = fieldsOf('PrewarmInput');
 
@@ -96,7 +96,10 @@ const imageParameters = bodyOf({
   download: name,
 });
 
-/** By name. @param watermarks URLs of pictures @param signed the project of URLs to sign */
+/**
+ * Returns the bodies by name.
+ * @param watermarks URLs of images @param signed project of the URLs to sign
+ */
 export const bodiesWith = (watermarks: readonly string[], signed: string) =>
   ({
     CreateProjectInput: bodyOf(allGeneratedBy(fieldsOf('CreateProjectInput'))),
@@ -191,7 +194,7 @@ export const textOf = (body: Arbitrary<unknown>): Arbitrary<string> =>
       .map(([value, at, lost, put]) => {
         const text = JSON.stringify(value);
         const place = at % (text.length + 1);
-        // A surrogate pair may have been cut.
+        // The cut can split a surrogate pair.
         return (text.slice(0, place) + put + text.slice(place + lost)).toWellFormed();
       }),
   );

@@ -53,7 +53,7 @@ export async function keys(t: Test, control: Control): Promise<void> {
       [200, path, { 'X-SERVICE-API-KEY': scoped }],
       [401, path, { authorization: `Bearer ${'x'.repeat(5_000)}` }],
       [401, path, { cookie: `key=${scoped}` }],
-      // URLs are logged and shared.
+      // Reject keys in URLs, because users log and share URLs.
       [401, `${path}?api_key=${scoped}`, {}],
     ];
     for (const [status, target, headers] of cases) {

@@ -14,7 +14,7 @@ export async function lists(t: Test, control: Control): Promise<void> {
     ids.push((await call('POST', '/projects', { key, json })).body.project.id);
   }
 
-  /** The items of the pages at a path, which follow one another by their links. */
+  /** Returns the items of all pages at a path by following their links. */
   const pagesOf = async (path: string, name: string, first: string, given = key) => {
     const pages: { readonly [field: string]: string }[][] = [];
     for (let next: string | null = first; next !== null; ) {

@@ -15,7 +15,7 @@ export async function live(t: Test, control: Control): Promise<void> {
   const image = (host: string) => `/img/http://${host}:${origin.port}/a.jpg?project=${id}`;
   const get = (path: string, agent: Agent) => send(service.port, 'GET', path, { key: null, agent });
 
-  // One persistent connection to each process.
+  // Keep one persistent connection per process.
   const agents = new Map<number, Agent>();
   while (agents.size < 2) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { until } from '../../until.ts';
 import { baseUrl, type Control } from './control.ts';
 
-/** The life of a project: every operation succeeds. */
+/** Runs every operation over the life of a project. All succeed. */
 export async function operations(
   t: Test,
   { call, issue, service, store, watermarks }: Control,

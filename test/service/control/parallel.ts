@@ -23,7 +23,7 @@ function succeeded(t: Test, answers: readonly Answer[], status: number): Answer[
   return answers.filter((answer) => answer.status === status);
 }
 
-/** No limit is exceeded, however many calls check it at once. */
+/** Checks that concurrent calls exceed no limit. */
 async function limits(t: Test, { call, project }: Control): Promise<void> {
   const hosts = Array.from({ length: 980 }, (_, index) => `h${index}.example`);
   const id = await project(hosts);
@@ -39,7 +39,7 @@ async function limits(t: Test, { call, project }: Control): Promise<void> {
   for (const [plural, limit, count, send] of kinds) {
     succeeded(t, await each(count, (index) => send(names[index] ?? '')), 200);
     let last = 200;
-    // Refused calls are repeated until the limit is reached.
+    // Repeat rejected calls up to the limit.
     for (const name of names) {
       if (last === 400) break;
       last = (await send(name)).status;
@@ -79,7 +79,7 @@ async function secrets(t: Test, { call, project, store }: Control): Promise<void
   }
 }
 
-/** What is created while its project is deleted does not remain. */
+/** Checks that parts created during their project's deletion do not remain. */
 async function deletion(t: Test, { call, project, store }: Control): Promise<void> {
   for (let round = 0; round < 5; round += 1) {
     const id = await project();
@@ -127,7 +127,7 @@ async function purges(t: Test, { call, project }: Control): Promise<void> {
   );
 }
 
-/** Calls of one project that a client sends at once. */
+/** Sends a project's calls concurrently. */
 export async function parallel(t: Test, control: Control): Promise<void> {
   await t.test('exceeds no limit', (t) => limits(t, control));
   await t.test('returns only valid secrets', (t) => secrets(t, control));

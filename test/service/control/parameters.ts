@@ -45,19 +45,22 @@ const valuesOf = (parameter: Parameter): Arbitrary<string> =>
       fc.integer({ min: -2, max: 1_000 }).map(String),
       fc.string({ unit: 'binary', maxLength: 40 }),
     )
-    // No segment of a path is empty, and URLs resolve those of dots.
+    // Path segments are never empty, and URLs resolve dot segments.
     .filter((text) => !/^\.{0,2}$/.test(text));
 
 const ajv = new Ajv2020({ strict: false });
 formats.default(ajv);
 
-/** The value of a text by the type of its schema. */
+/** Converts a text to its schema type. */
 function typed({ schema }: Parameter, text: string): unknown {
   if (schema.type === 'integer' && /^-?\d+$/.test(text)) return Number(text);
   return schema.type === 'boolean' && /^(?:true|false)$/.test(text) ? text === 'true' : text;
 }
 
-/** No parameter of a path or a query that its schema forbids is accepted. `numRuns` is for each parameter. */
+/**
+ * Checks that the service rejects every path or query parameter that violates its schema. `numRuns`
+ * applies per parameter.
+ */
 export async function parameters(t: Test, control: Control, numRuns: number): Promise<void> {
   const response = await fetch(`${control.service.url}/openapi.json`);
   const { paths } = (await response.json()) as Document;

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { type Control, prefix, send } from './control.ts';
 
-/** Unknown paths get 404 and unsupported methods 405, with a body. */
+/** Checks that unknown paths return 404 and unsupported methods 405, with a body. */
 export async function paths(t: Test, control: Control): Promise<void> {
   const { call, service } = control;
   const on = `/projects/${await control.project()}`;

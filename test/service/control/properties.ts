@@ -20,10 +20,10 @@ function ensure(holds: boolean, what: string, ...of: unknown[]): void {
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
 
-/** The body of a successful response. */
+/** Body of a successful response. */
 type Body = Answer['body'];
 
-/** An operation that is tested with generated bodies. */
+/** An operation to test with generated bodies. */
 interface Kind {
   readonly input: string;
   readonly method: string;
@@ -33,13 +33,13 @@ interface Kind {
   readonly least: number;
   /** Reads the state that the operation changes, with `GET`. */
   readonly read: (get: (path: string) => Promise<Body>) => Promise<Body>;
-  /** Whether the state after an accepted body is right. */
+  /** Returns true if the state after an accepted body is correct. */
   readonly isRight: (after: Body, answer: Body, sent: Body, before: Body) => boolean;
 }
 
 const withoutTime = ({ updatedAt: _, ...origin }: Body) => origin;
 
-/** Each kind has its own project and connection, because all are sent concurrently. */
+/** Gives each kind a separate project and connection, because the kinds run concurrently. */
 async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
   const newPath = async () => `/projects/${await control.project(['a.example', '*.a.example'])}`;
   const identity = await newPath();
@@ -240,7 +240,10 @@ async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
   ];
 }
 
-/** Any input gets a documented response, and accepted input is stored. `numRuns` is for each kind of body. */
+/**
+ * Checks that every input gets a documented response, and that the service stores accepted input.
+ * `numRuns` applies per kind of body.
+ */
 export async function properties(t: Test, control: Control, numRuns: number): Promise<void> {
   const signed = await control.project();
   await control.call('POST', `/projects/${signed}/signing/secrets`, { json: {} });
@@ -271,7 +274,7 @@ export async function properties(t: Test, control: Control, numRuns: number): Pr
     await t.resolves(fc.assert(property, { numRuns }), name);
     t.same(await read(get), before, `${name}: rejected bodies change nothing`);
     const isVaried = count.accepted >= least && count.rejected >= 20;
-    // In fewer runs all may be rejected.
+    // A short run can consist of rejected bodies only.
     t.ok(isVaried || numRuns < 400, `${name}: ${JSON.stringify(count)}`);
   };
   await Promise.all((await kindsOf(control, signed)).map(test));

@@ -25,7 +25,7 @@ interface Operation {
   readonly security?: readonly object[];
 }
 
-/** The parts of an OpenAPI document that tests read. */
+/** Parts of an OpenAPI document that tests read. */
 export interface OpenApiDocument {
   readonly openapi: string;
   readonly info: { readonly version: string };
@@ -85,7 +85,7 @@ export class ResponseValidator {
     const name = reply?.$ref?.replace('#/components/responses/', '');
     const error = name === undefined ? undefined : components.responses[name];
     const { content } = error ?? reply ?? {};
-    // A response without a body is read as no bytes.
+    // A missing body is read as zero bytes.
     const empty = { type: 'object', maxProperties: 0 };
     const schema = status === 204 && reply ? empty : content?.['application/json']?.schema;
     if (schema === undefined) throw new Error(`${method} ${path} does not document ${status}`);

@@ -3,7 +3,7 @@ import type { Test } from 'tap';
 import { until } from '../../until.ts';
 import { type Control, processOf } from './control.ts';
 
-/** The status of a key in each of the two processes. */
+/** Returns the key's status in both processes. */
 async function statuses({ call }: Control, key: string): Promise<Map<number, number>> {
   const seen = new Map<number, number>();
   for (let i = 0; i < 60 && seen.size < 2; i++) {

@@ -2,7 +2,10 @@ import type { Test } from 'tap';
 import { until } from '../../until.ts';
 import type { Control } from './control.ts';
 
-/** The keys of a project: created, shown once, listed and revoked by who may manage all projects. */
+/**
+ * Creates a project's keys, shows them once, lists and revokes them, with a key that can manage all
+ * projects.
+ */
 async function projectKeys(t: Test, { call, project, issue }: Control): Promise<void> {
   const [own, other] = [await project(), await project()];
   const on = `/projects/${own}/keys`;
@@ -35,7 +38,7 @@ async function projectKeys(t: Test, { call, project, issue }: Control): Promise<
   t.same(again, revoked, 'the date of the revocation stays');
 }
 
-/** Signatures of a project: required, with a secret that can be replaced, and no more. */
+/** Requires signatures for a project, replaces the secret, and stops requiring them. */
 async function signing(
   t: Test,
   { call, project, issue, service, watermarks }: Control,
@@ -118,7 +121,7 @@ async function signing(
   await until('no signature is needed', async () => (await statusOf(target)) === 200);
 }
 
-/** The secrets of the URLs of other services: written, replaced and deleted, but never shown. */
+/** Writes, replaces and deletes the URL secrets of other services. The API never returns them. */
 async function urlSecrets(t: Test, { call, project, issue, store }: Control): Promise<void> {
   const id = await project();
   const on = `/projects/${id}/url-secrets`;

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { until } from '../../until.ts';
 import type { Answer, Call, Control } from './control.ts';
 
-/** Every error has its status and code, in the order of the checks. */
+/** Checks the status and code of every error, in the order of the checks. */
 export async function statuses(t: Test, control: Control): Promise<void> {
   const { call, store } = control;
   const jobs = store.db.collection('jobs');
@@ -29,14 +29,14 @@ export async function statuses(t: Test, control: Control): Promise<void> {
   const cases: ReadonlyArray<
     readonly [status: number, code: string, method: string, path: string, Call?]
   > = [
-    // The route is checked before the key.
+    // The service checks the route before the key.
     [404, 'endpoint_not_found', 'GET', '/nothing', { key: null }],
     [405, 'method_not_allowed', 'PUT', on, { key: 'sk_wrong', body: '{}' }],
-    // The key is checked before everything else.
+    // The service checks the key before everything else.
     [401, 'api_key_missing', 'GET', '/projects', { key: null }],
     [401, 'api_key_missing', 'POST', '/projects', { key: null, ...broken }],
     [401, 'api_key_invalid', 'PATCH', `${missing}/settings`, { key: 'sk_wrong', ...broken }],
-    // Scope and access are checked before the body and the project's existence.
+    // The service checks scope and access before the body and the project's existence.
     [403, 'project_forbidden', 'GET', missing, { key: writer }],
     [403, 'project_forbidden', 'PATCH', `${missing}/settings`, { key: reader, ...broken }],
     [403, 'project_forbidden', 'POST', '/projects', { key: writer, ...input }],
@@ -62,7 +62,7 @@ export async function statuses(t: Test, control: Control): Promise<void> {
     [404, 'project_not_found', 'GET', `${missing}/purges/1`],
     [403, 'project_forbidden', 'GET', `${on}/purges/1`, { key: otherWriter }],
     [403, 'project_forbidden', 'GET', `${on}/prewarms/pre_0`, { key: otherWriter }],
-    // The body is checked before the project's existence.
+    // The service checks the body before the project's existence.
     [400, 'invalid_request', 'PATCH', `${missing}/settings`, broken],
     [400, 'invalid_request', 'POST', `${missing}/prewarm`, { json: {} }],
     [400, 'invalid_request', 'POST', `${missing}/domains`, { json: { host: 'http://a' } }],

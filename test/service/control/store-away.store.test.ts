@@ -34,8 +34,8 @@ t.test(
     t.same([await image('/a.jpg'), await health()], [200, 200]);
     const [frontEnd] = service.frontEnds();
 
-    // The key is cached for a second, so requests reach the limiter. A new key, so that the second has
-    // just begun.
+    // The service caches the key for a second, so requests reach the limiter. A new key restarts
+    // that second.
     const key = await control.issue(null, 'write');
     t.equal((await call('GET', '/projects', { key })).status, 200);
     await link.cut();
@@ -46,7 +46,7 @@ t.test(
     const unknown = call('GET', '/projects', { key: 'sk_somebody-else' });
     t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200], 'cached and new images');
 
-    // For cached and unknown keys.
+    // Both cached and unknown keys get 503.
     for (const { status, body, headers } of [...(await waiting), await unknown]) {
       t.equal(status, 503);
       t.match(headers['retry-after'], /^\d+$/);
@@ -90,7 +90,7 @@ t.test(
 );
 
 t.test('reads from a full store, and explains failed writes', async (t) => {
-  // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
+  // The shell's file size limit, in 512-byte blocks, stands for a full disk.
   const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];
   const url = await startOwner(t, [shortFolder(t)], limited).nextLine();
   const control = await startControl(t, {

@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import type { Control } from './control.ts';
 
-/** The meaning of URLs, of a delivery host and of other hosts. */
+/** Checks the meaning of URLs at a delivery host and at other hosts. */
 export async function urlMeanings(t: Test, { call, project, issue }: Control): Promise<void> {
   const id = await project();
   const base = 'https://cdn.example.com/media/';

@@ -32,7 +32,7 @@ t.test('continues jobs of killed and stopped workers', async (t) => {
   const stopped = await start();
   await until('two fetches', () => source.waiting === 2);
   t.equal(await stopped.end('SIGTERM'), 0);
-  // Without waiting for the source.
+  // The worker must not wait for the source.
   await stopped.untilLogged('a job was released for later', 2);
   t.equal(await jobs.countDocuments(running), 0);
   t.equal(await jobs.countDocuments(waiting), 3);
@@ -47,7 +47,7 @@ t.test('continues jobs of killed and stopped workers', async (t) => {
       t.match(await cacheOf(`${url}&w=${width}&fmt=webp`), /^(memory|disk)$/);
     }
   }
-  // A job's state is saved after the line in the log.
+  // The worker saves a job's state after it writes the log line.
   const left = () => jobs.countDocuments({ $or: [running, waiting] });
   await until('no job is left', async () => (await left()) === 0);
   t.equal(await jobs.countDocuments({ failCount: { $gt: 0 } }), 0);

@@ -51,7 +51,7 @@ t.test(
     t.equal(new Set(all()).size, 2 + orphans.length, 'separate processes');
 
     for (const pid of workers()) process.kill(pid, 'SIGKILL');
-    // A stopped front end does not notice the end of its primary, and keeps the port.
+    // A stopped front end does not notice the primary's end, and keeps the port.
     for (const pid of orphans) process.kill(pid, 'SIGSTOP');
     for (const pid of primaries()) process.kill(pid, 'SIGKILL');
     const holder = createServer();

@@ -9,7 +9,7 @@ import { picture, startTestOrigin } from '../origin.ts';
 import { json } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';
 
-/** Accept headers of browsers with AVIF and WebP, with WebP, and with neither. */
+/** Accept headers of browsers that support AVIF and WebP, only WebP, and neither format. */
 const browsers = [
   'image/avif,image/webp,image/apng,image/svg+xml,image/*,*/*;q=0.8',
   'image/webp,image/apng,image/*,*/*;q=0.8',
@@ -28,7 +28,7 @@ t.test('hits on the first live request after prewarming', async (t) => {
   });
   const { service, store } = control;
   const worker = await startWorker(t, service);
-  /** Of the last request. */
+  /** Location of the last prewarm request. */
   let location = '';
   const prewarm = async (project: string, json: object) => {
     const path = `/projects/${project}/prewarm`;

@@ -16,7 +16,7 @@ t.test('shows the workbench in a browser', { skip: noChromium }, async (t) => {
   const sources = [source, source.replace('127.0.0.1', 'localhost')];
   const json = { sources, widths: [40, 80], formats: ['webp'] };
   await control.call('POST', `/projects/${project}/prewarm`, { json });
-  // A source that was allowed when it was queued, and is not any more, fails without a retry.
+  // A queued source fails with no retry if its host leaves the allowlist.
   const domains = `/projects/${project}/domains`;
   await control.call('DELETE', `${domains}?host=localhost`);
   const worker = await startWorker(t, control.service, {

@@ -27,7 +27,7 @@ export async function startWorker(
   const program = startProgram(t, 'worker/main.js', dataDir, {
     ...environment,
     SERVICE_WORKER_PORT: String(port),
-    // Without a resolver, for any base URL of a test.
+    // Skip the resolver, for any base URL of a test.
     SERVICE_INTERNAL_URL: `http://127.0.0.1:${environment['SERVICE_PORT'] ?? 3000}`,
     ...more,
   });

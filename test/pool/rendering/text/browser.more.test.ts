@@ -25,10 +25,10 @@ t.test('draws texts like Chromium', { skip: noChromium }, async (t) => {
   await useFonts(t, { 'arabic.woff2': arabic });
   const page = await (await startChromium(t)).newPage({ viewport: box });
 
-  /** The element's picture on a page of the box's size. */
+  /** Returns a screenshot of the element on a page with the box's size. */
   async function inBrowser(words: string, style: TextStyle): Promise<DrawnText> {
     const size = Number(style.size);
-    // Chromium breaks lines where the text is wider by less than a pixel.
+    // Chromium breaks lines even if the text is less than a pixel too wide.
     await page.setContent(`<meta charset="utf-8"><style>${faces}
       body { margin: 0 }
       div { box-sizing: border-box; width: fit-content; max-width: ${box.width}px;
@@ -80,7 +80,7 @@ t.test('draws texts like Chromium', { skip: noChromium }, async (t) => {
   }
 });
 
-/** Side of the cells that are compared; letters may differ by a part of it. */
+/** Side of the compared cells. Letters can be off by a fraction of a cell. */
 const cell = 10;
 
 /** The mean opacity of a cell, 0..1. */
@@ -94,7 +94,7 @@ function opacity({ width, height, pixels }: DrawnText, left: number, top: number
   return sum / 255 / cell ** 2;
 }
 
-/** The mean difference of the opacity of cells with ink, 0..1. */
+/** Returns the mean difference in opacity between cells with ink, 0..1. */
 function difference(ours: DrawnText, theirs: DrawnText): number {
   const differences: number[] = [];
   for (let top = 0; top < box.height; top += cell) {

@@ -7,7 +7,7 @@ import { prepareFonts } from '../../../../pool/rendering/text/font-folder.ts';
 import { renderText, type TextStyle } from '../../../../pool/rendering/text/render-text.ts';
 import { temporaryFolder } from '../../../temporary-root.ts';
 
-/** Gives this process the packaged fonts and others, until the end of the test file. */
+/** Loads the packaged fonts and others into this process until the end of the test file. */
 export async function useFonts(
   t: Pick<Test, 'teardown'>,
   added: Readonly<Record<string, Uint8Array>> = {},
@@ -30,7 +30,7 @@ export const plainStyle: TextStyle = {
   maxLines: null,
 };
 
-/** A rectangle of pixels; the right and lower edges are the last ones inside. */
+/** A rectangle of pixels. The right and lower edges are the last pixels inside. */
 export interface Bounds {
   readonly left: number;
   readonly top: number;
@@ -53,7 +53,7 @@ export class DrawnText {
     return [...this.pixels.subarray(4 * (y * this.width + x), 4 * (y * this.width + x + 1))];
   }
 
-  /** The bounds of the pixels that are at least a quarter opaque. */
+  /** Returns the bounds of pixels that are at least a quarter opaque. */
   ink(within: { from: number; to: number } = { from: 0, to: this.height }): Bounds {
     const bounds = { left: this.width, top: this.height, right: -1, bottom: -1 };
     for (let y = within.from; y < within.to; y += 1) {
@@ -68,12 +68,12 @@ export class DrawnText {
     return bounds;
   }
 
-  /** The ink's bounds in a line of 40 pixels. */
+  /** Returns the ink's bounds in a 40-pixel line. */
   line(index: number): Bounds {
     return this.ink({ from: index * 56, to: (index + 1) * 56 });
   }
 
-  /** The sum of the opacity, in opaque pixels. */
+  /** Total opacity, in opaque pixels. */
   get darkness(): number {
     let sum = 0;
     for (let at = 3; at < this.pixels.length; at += 4) sum += this.pixels[at] ?? 0;
@@ -94,7 +94,10 @@ export class DrawnText {
   }
 }
 
-/** A text in a box of 400 x 300 pixels, black on nothing and with 40 pixels unless another style is given. */
+/**
+ * Draws a text in a box of 400 × 300 pixels, by default in black, 40 pixels high, on a transparent
+ * background.
+ */
 export async function text(
   words: string,
   style: Partial<TextStyle> = {},

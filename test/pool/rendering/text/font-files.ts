@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { brotliCompressSync } from 'node:zlib';
 import decompress from 'wawoff2/decompress.js';
 
-/** The bytes of a file in the packages of fonts. */
+/** Reads a file in the font packages. */
 const fontFile = (path: string): Promise<Buffer> =>
   readFile(fileURLToPath(import.meta.resolve(path)));
 
@@ -12,16 +12,16 @@ export const arabic = await fontFile(
   '@fontsource/noto-sans-arabic/files/noto-sans-arabic-arabic-400-normal.woff2',
 );
 
-/** One of the packaged files. */
+/** Reads a packaged file. */
 export const openSans = (script: string): Promise<Buffer> =>
   fontFile(`@fontsource-variable/open-sans/files/open-sans-${script}-wght-normal.woff2`);
 
-/** Latin letters that are not packaged. */
+/** Latin letters outside the package. */
 export const italic = await fontFile(
   '@fontsource-variable/open-sans/files/open-sans-latin-wght-italic.woff2',
 );
 
-/** Other Latin letters, heavier than those of the packaged family, whose name the file has. */
+/** Returns different, heavier Latin letters under the packaged family's name. */
 export async function impostor(): Promise<Buffer> {
   const file = await fontFile(
     '@fontsource/noto-sans-arabic/files/noto-sans-arabic-latin-900-normal.woff2',

@@ -3,7 +3,7 @@ import { prepareFonts } from '../../../../pool/rendering/text/font-folder.ts';
 import { renderText } from '../../../../pool/rendering/text/render-text.ts';
 import { plainStyle } from './drawn-text.ts';
 
-/** Prints a digest of a drawn text, with fonts that are prepared in the folder of the argument. */
+/** Prints a digest of a drawn text. Prepares the fonts in the folder named by the argument. */
 const [, , own = ''] = process.argv;
 await prepareFonts({ own, added: null });
 const words = 'Hamburgefonts Жук שלום 你好 مرحبا 😀';

@@ -1,4 +1,4 @@
-// Own process: it must have no fonts.
+// Separate process: it must not load fonts.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
@@ -59,17 +59,17 @@ t.test('draws a text to the same bytes with other fonts and another language', a
 const svg = (inner: string) =>
   Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" width="300" height="120">${inner}</svg>`);
 
-/** An SVG whose letters show which fonts the process has. */
+/** Returns an SVG with letters that reveal the process's fonts. */
 const lettersIn = (family: string) =>
   svg(`<text y="45" font-size="40" font-family="${family}">Hag سلام</text>`);
 
-/** A text on a picture, and the bytes of its font if it has one of its own. */
+/** A text on an image, with the bytes of its custom font, if any. */
 interface Words {
   readonly position: 'north' | 'south';
   readonly font?: Buffer;
 }
 
-/** What a process of the pool makes of an SVG and texts. */
+/** Renders an SVG and texts in a process of the pool. */
 function run(pool: ProcessPool, source: Buffer, texts: readonly Words[] = []) {
   const stored = texts.map(({ position, font }, index) => {
     const own = font === undefined ? {} : { fontUrl: 'https://pictures.example.com/a.woff2' };
@@ -98,7 +98,7 @@ function run(pool: ProcessPool, source: Buffer, texts: readonly Words[] = []) {
   );
 }
 
-/** The pixels of an SVG with texts from a process of the pool. */
+/** Returns the pixels of an SVG with texts from a process of the pool. */
 async function drawn(...parameters: Parameters<typeof run>): Promise<Buffer> {
   const result = await run(...parameters);
   if (!('body' in result)) throw new Error(JSON.stringify(result));

@@ -16,7 +16,7 @@ const sentence = 'The quick brown fox jumps over the lazy dog';
 t.test('sizes a text to its lines', async (t) => {
   const one = await text('Hx');
   t.equal(one.height, 56, 'one line of 1.4 x 40 pixels');
-  // Of Open Sans: an H has a height of 0.714, and 0.098 of space before it.
+  // In Open Sans, an H is 0.714 high, with 0.098 of space in front.
   const { left, top, bottom } = one.ink();
   t.ok(Math.abs(bottom - top + 1 - 28.6) < 1.5, `a height of ${bottom - top + 1}`);
   t.ok(left >= 3 && left <= 5, `a left edge of ${left}`);
@@ -149,7 +149,7 @@ t.test('draws Greek, Cyrillic, Hebrew and Vietnamese in the packaged family', as
 });
 
 t.test('draws Hebrew lines from right to left, and aligns absolutely', async (t) => {
-  // The dot is narrower than the letter: it is at the end of the line, which is on the left.
+  // The dot is narrower than the letter. It is at the end of the line, on the left.
   const made = await text('שששש.');
   const reversed = await text('.שששש');
   t.ok(made.ink().bottom === reversed.ink().bottom && !made.equals(reversed));
