@@ -12,6 +12,7 @@ import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { held } from './held.ts';
+import { playHostGames } from './host-games.ts';
 import { httpServers } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
@@ -232,60 +233,9 @@ for (const engine of httpServers) {
     `delivers no image of another host's project behind nginx (${engine})`,
     { skip },
     async (t) => {
-      const { port, origin, store, createProject } = await startFrontEnd(t, {
-        SERVICE_HTTP_ENGINE: engine,
-      });
-      const { nginx } = await startExample(t, `127.0.0.1:${port}`);
-      await store.db.collection('hosts').deleteMany({});
-      for (const [name, width] of [
-        ['a', 40],
-        ['b', 60],
-      ] as const) {
-        const site = `${origin.url}/${name}/`;
-        origin.serve(`/${name}/pic.png`, await picture(width, 30));
-        const id = await createProject('127.0.0.1');
-        await store.projects.updateIdentity(id, { origin: site }, null);
-        origin.serve(`/${name}/x/pic.png`, await picture(width, 30));
-        for (const [host, urls] of [
-          [`img.${name}.example`, 'native'],
-          [`iiif.${name}.example`, 'iiif'],
-        ] as const) {
-          await store.projects.hostClaims.claim(host, id);
-          const set = { host, base: site, urls, updatedAt: new Date() };
-          await store.projects.setDeliveryHost(id, set);
-        }
-      }
-      /**
-       * Sends raw bytes and returns the image width in the response, or its status if there is no
-       * image.
-       */
-      const width = async (target: string, ...lines: readonly string[]) => {
-        const connection = await StrictConnection.open(Number(new URL(nginx).port));
-        connection.send([`GET ${target} HTTP/1.1`, ...lines, '', ''].join('\r\n'));
-        const { status, body } = await connection.response();
-        connection.close();
-        return status === 200 ? ((await sharp(body).metadata()).width ?? 0) : status;
-      };
-      const plain = '/pic.png?fmt=png';
-      // The same URL names a different image on each host, because the host determines the project.
-      const below = `/img/${encodeURIComponent('/b/pic.png')}?fmt=png&project=`;
-      for (let i = 0; i < 2; i += 1) {
-        t.equal(await width(plain, 'Host: img.a.example'), 40);
-        t.equal(await width(plain, 'Host: IMG.B.EXAMPLE:80'), 60);
-        t.equal(await width(plain, 'Host: img.a.example.'), 40, 'a trailing dot');
-        t.equal(await width(plain, 'Host: img.a.example', 'X-Forwarded-Host: img.b.example'), 40);
-        t.equal(await width(`http://img.b.example${plain}`, 'Host: img.a.example'), 60, 'absolute');
-        t.equal(await width(plain, 'Host: img.a.example', 'Host: img.b.example'), 400);
-        t.equal(await width(plain, 'Host: img.c.example'), 404);
-        t.equal(await width(below, 'Host: img.b.example'), 60);
-        t.equal(await width(below, 'Host: img.c.example'), 400, 'without a project');
-        const tile = '/iiif/3/x%2Fpic.png/full/max/0/default.png';
-        t.equal(await width(tile, 'Host: iiif.a.example'), 40, 'nginx keeps the encoded slash');
-        t.equal(await width(tile, 'Host: IIIF.B.EXAMPLE.:80'), 60);
-        t.equal(await width(tile, 'Host: iiif.a.example', 'X-Forwarded-Host: iiif.b.example'), 40);
-        t.equal(await width(tile, 'Host: iiif.a.example', 'Host: iiif.b.example'), 400);
-        t.equal(await width(`http://iiif.b.example${tile}`, 'Host: iiif.a.example'), 60);
-      }
+      const service = await startFrontEnd(t, { SERVICE_HTTP_ENGINE: engine });
+      const { nginx } = await startExample(t, `127.0.0.1:${service.port}`);
+      await playHostGames(t, 'nginx', service, Number(new URL(nginx).port));
     },
   );
 }
