@@ -117,7 +117,7 @@ const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
  * `available`; Piscina's own queue is a fallback.
  */
 class ThreadPool {
-  readonly #piscina: Piscina<TransformTask, TransformResult>;
+  readonly #piscina: Piscina<TransformTask | undefined, TransformResult>;
   readonly #count: number;
   readonly #running = new Set<AbortController>();
   #closing = false;
@@ -161,7 +161,7 @@ class ThreadPool {
     });
     // Loads the first thread before the first task. Other threads start when tasks need them, and
     // stay.
-    this.#piscina.run(null, { name: 'load' }).then(onAvailable, onAvailable);
+    this.#piscina.run(undefined, { name: 'load' }).then(onAvailable, onAvailable);
   }
 
   /**
