@@ -72,7 +72,7 @@ export function createLogger(settings: Settings, part: string): Logger {
       output.once('drain', () => {
         const lines = lost;
         lost = 0;
-        log.warn({ lines }, 'lines of this log were lost because they could not be written');
+        log.warn({ lines }, 'log lines lost: writing failed');
       });
     }
     lost += 1;

@@ -68,7 +68,7 @@ export function createApp(parts: FrontEndParts): App {
   const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
     log.error(
       { requestId: id, method, path, err: store.explain(error) },
-      'a request failed unexpectedly',
+      'request failed unexpectedly',
     );
   const queue = new JobQueue(store.db, settings.prewarmQueue);
   const app: App = new App(

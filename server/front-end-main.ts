@@ -18,7 +18,7 @@ const endOrphaned = (): void => void process.kill(process.pid, 'SIGKILL');
 process.prependListener('disconnect', endOrphaned);
 if (process.connected === false) endOrphaned();
 process.on('uncaughtException', (error) => {
-  log.fatal({ err: error }, 'this process ends because of an uncaught exception');
+  log.fatal({ err: error }, 'exiting after uncaught exception');
   process.exit(1);
 });
 

@@ -155,7 +155,7 @@ class FrontEnd {
       onFailure: (error, dropped) =>
         log.warn(
           { reason: describeOutage(this.#store.explain(error)), dropped },
-          'the usage of projects could not be stored; it is stored later',
+          'storing project usage failed; retrying later',
         ),
       now: Date.now,
     });
@@ -219,7 +219,7 @@ class FrontEnd {
       if (!(await this.#app.listen(start, host, port))) {
         return cannotStart(`cannot listen on ${host} port ${port}`);
       }
-      this.#log.info(chosen, 'the HTTP server listens');
+      this.#log.info(chosen, 'HTTP server listening');
       this.#metrics.listens(chosen.engine);
       setInterval(() => void this.#report(), reportEveryMs).unref();
       this.#usage.start();

@@ -63,12 +63,12 @@ export async function startOperations(
     await freePort({ host, port });
     const start = (app: HttpApp) => new NodeServer(app, new Connections(maxConnections), timeouts);
     await operationsApp(host, metrics).listen(start, host, port);
-    log.info({ host, port }, 'the operations listener listens');
+    log.info({ host, port }, 'operations listener started');
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
     const isChosen = opsPort !== null && !isMovedByPort(settings, 'opsPort');
     if (isChosen || code !== 'EADDRINUSE') throw error;
-    log.warn({ host, port }, 'metrics are not served: the port is in use; set SERVICE_OPS_PORT');
+    log.warn({ host, port }, 'metrics not served: port in use; set SERVICE_OPS_PORT');
   }
 }
 

@@ -29,7 +29,7 @@ export async function openOwnStore(
   });
   shutdown.add(() => store.close());
   store.failed.then((error) => {
-    log.fatal({ err: error }, 'the embedded store died');
+    log.fatal({ err: error }, 'embedded store died');
     return shutdown.stop(1);
   });
   return store;
@@ -77,9 +77,7 @@ async function open(
   log: Logger,
 ): Promise<Store> {
   await makeFolder(settings.dataDir);
-  return openStore(settings, onOutage, (reason) =>
-    log.warn({ reason }, 'no backup of the store could be made'),
-  );
+  return openStore(settings, onOutage, (reason) => log.warn({ reason }, 'store backup failed'));
 }
 
 /** Safe to repeat. */
@@ -91,7 +89,7 @@ async function prepare(store: Store, settings: Settings, log: Logger): Promise<s
   await new JobQueue(store.db).ensureIndexes();
   await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();
   const limits = await serverLimits(store.db);
-  if (limits !== null) log.info(`limits of the store: ${limits}`);
+  if (limits !== null) log.info(`store limits: ${limits}`);
   return ensureRootKey(store, settings, log);
 }
 
@@ -113,7 +111,7 @@ async function ensureRootKey(
     if (others.length === 0) return null;
     log.warn(
       { keys: others },
-      `the store has other keys that were a SERVICE_ROOT_API_KEY, of another machine or of the past; revoke those that are not used: ${adminCommand('keys revoke <id>')}`,
+      `store contains other keys from SERVICE_ROOT_API_KEY, of other machines or earlier settings; revoke unused keys: ${adminCommand('keys revoke <id>')}`,
     );
   } else if (await keys.isEmpty()) {
     const { secret } = await keys.issue({

@@ -67,7 +67,7 @@ export class Primary {
     this.#diskCacheIndex = new DiskCacheIndex(
       resolve(join(settings.dataDir, 'cache')),
       settings.diskCacheBytes,
-      (error) => log.error({ err: error }, 'the disk cache could not delete a file'),
+      (error) => log.error({ err: error }, 'deleting disk cache file failed'),
     );
     this.#diskSpace = new DiskSpace({
       folder: settings.dataDir,
@@ -101,7 +101,7 @@ export class Primary {
     const log = this.#log;
     const shutdown = this.#shutdown;
     const settings = this.#settings;
-    log.info({ version, node: process.version }, 'the service starts');
+    log.info({ version, node: process.version }, 'service starting');
     warnOfVariables(log);
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
@@ -134,7 +134,7 @@ export class Primary {
     this.#storePrepared = true;
     this.#supervisor.broadcast({ type: 'store-prepared' });
     await Promise.all([listening, storeReached]);
-    log.info({ url: settings.baseUrl, processes: settings.processes }, 'the service is ready');
+    log.info({ url: settings.baseUrl, processes: settings.processes }, 'service ready');
     // Informs `npm start`, which restarts a service that was ready, and ends when a first start fails.
     if (process.connected) process.send?.('ready', undefined, undefined, () => {});
     if (this.#onTerminal) message.print(this.#httpServer);
@@ -144,7 +144,7 @@ export class Primary {
   async #announceStop(): Promise<void> {
     const { drainDelayMs } = this.#settings;
     if (drainDelayMs === 0 || this.#supervisor.listening === 0) return;
-    this.#log.info({ drainDelayMs }, 'the service is going to stop');
+    this.#log.info({ drainDelayMs }, 'stop announced');
     this.#supervisor.announceStop();
     await sleep(drainDelayMs);
   }
@@ -187,7 +187,7 @@ export class Primary {
     if (settings.diskCacheBytes > 0) {
       await this.#diskCacheIndex
         .prepare()
-        .catch((error) => this.#log.error({ err: error }, 'the disk cache does not work'));
+        .catch((error) => this.#log.error({ err: error }, 'disk cache unusable'));
     }
     shutdown.add(() => this.#diskCacheIndex.close());
     // End the front ends before closing the store and disk cache that they use.
@@ -226,12 +226,12 @@ export class Primary {
     const path = resolve(join(dataDir, 'known-projects'));
     if (staleProjectsSeconds === 0) return rm(path, { force: true });
     const save = await this.#known.keepIn(path, mongodbUrl, (error) =>
-      this.#log.error({ err: error }, 'the known projects could not be written'),
+      this.#log.error({ err: error }, 'writing known projects failed'),
     );
     this.#shutdown.add(save);
     const { projects } = this.#known.snapshot;
     if (projects.length > 0) {
-      this.#log.info({ projects: projects.length }, 'the known projects are read');
+      this.#log.info({ projects: projects.length }, 'known projects read');
     }
   }
 
@@ -282,7 +282,7 @@ export class Primary {
     if (this.#httpServer === null && chosen.because !== undefined && !this.#onTerminal) {
       this.#log.warn(
         { because: chosen.because, node: process.version },
-        `uWebSockets.js does not work here, and Node's own server serves fewer hits: see ${documentPath('http-engines.md')}, or set SERVICE_HTTP_ENGINE=node`,
+        `uWebSockets.js unavailable; Node's own server serves fewer hits: see ${documentPath('http-engines.md')}, or set SERVICE_HTTP_ENGINE=node`,
       );
     }
     this.#httpServer = chosen;
@@ -292,7 +292,7 @@ export class Primary {
     if (this.#settings.diskCacheBytes === 0) return;
     const index = this.#diskCacheIndex;
     await index.scan();
-    this.#log.info({ files: index.count, bytes: index.bytes }, 'the disk cache is scanned');
+    this.#log.info({ files: index.count, bytes: index.bytes }, 'disk cache scanned');
   }
 
   /** Deletes purged images, once the index lists all files. */
@@ -302,7 +302,7 @@ export class Primary {
     const onError = async (error: unknown) => {
       // Loaded late, because the primary forks before it loads the driver.
       const { isOutage } = await import('../store/outage.ts');
-      if (!isOutage(error)) this.#log.warn({ err: error }, 'purges could not be read');
+      if (!isOutage(error)) this.#log.warn({ err: error }, 'reading purges failed');
     };
     this.#sweep = new Sweep({
       projects,
@@ -331,13 +331,13 @@ export class Primary {
 function warnOfVariables(log: Logger): void {
   const ignored = ignoredVariables(process.env);
   if (ignored.length > 0) {
-    log.warn({ variables: ignored }, 'variables that are not settings are ignored');
+    log.warn({ variables: ignored }, 'ignoring variables that are not settings');
   }
   const proxies = proxyVariables(process.env);
   if (proxies.length > 0) {
     log.warn(
       { variables: proxies },
-      'proxy variables are ignored: sources are fetched directly, because a proxy would look up their hosts itself, past the checks of addresses',
+      'ignoring proxy variables: a proxy would resolve source hosts itself and bypass the address checks',
     );
   }
 }

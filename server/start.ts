@@ -89,7 +89,7 @@ function run(part: Part): void {
       );
       return stop(1);
     }
-    log.error({ process: part.name, why, delayMs }, 'a process ended');
+    log.error({ process: part.name, why, delayMs }, 'process ended');
     setTimeout(() => (exitCode === null ? run(part) : undefined), delayMs);
   });
 }
@@ -103,13 +103,13 @@ function watchWorker(): void {
   const look = () => {
     const now = performance.now();
     if (worker.isReady) {
-      if (isReported) log.warn('the worker is ready after all');
+      if (isReported) log.warn('worker ready after delay');
       isReported = false;
       readyAt = now;
     } else if (!isReported && now - readyAt > workerStartMs) {
       isReported = true;
       const seconds = Math.round((now - readyAt) / 1_000);
-      log.error({ seconds }, 'the worker is not ready: prewarming and webhooks wait');
+      log.error({ seconds }, 'worker not ready: prewarming and webhooks waiting');
     }
   };
   setInterval(look, 1_000).unref();

@@ -186,13 +186,13 @@ export function logOutages(log: {
   return (cause) => {
     if (cause === null) {
       const seconds = ((performance.now() - (since ?? performance.now())) / 1_000).toFixed(1);
-      log.info(`the store is available after ${seconds} s`);
+      log.info(`store available after ${seconds} s`);
       since = null;
     } else if (since === null) {
-      log.error(`the store is unavailable: ${cause}; retrying`);
+      log.error(`store unavailable: ${cause}; retrying`);
       since = performance.now();
     } else {
-      log.error(`the store is still unavailable: ${cause}`);
+      log.error(`store still unavailable: ${cause}`);
     }
   };
 }

@@ -184,7 +184,7 @@ t.test('serves a folder of images', async (t) => {
   const url = await until('the URL', () => /http:\S+a\.jpg\S+w=800/.exec(service.stdout())?.[0]);
   const response = await fetch(`${url}&fmt=webp`);
   t.equal(response.headers.get('content-type'), 'image/webp');
-  t.match(service.stdout(), /uWebSockets\.js does not work here.*no package with binaries/);
+  t.match(service.stdout(), /uWebSockets\.js unavailable.*no package with binaries/);
   const [, page = ''] = /fewer hits: see (\S+),/.exec(service.stdout()) ?? [];
   t.equal(page, join(installed, 'docs/http-engines.md'));
   t.equal(await service.end('SIGTERM'), 0);
@@ -309,7 +309,7 @@ t.test('does not report a missing package as a port failure', async (t) => {
   const worker = start(t, ['worker'], variables);
   t.equal(await worker.end(null), 1);
   t.notMatch(worker.stderr(), 'cannot be used');
-  const fatal = worker.log.find(({ msg }) => msg === 'the worker could not start');
+  const fatal = worker.log.find(({ msg }) => msg === 'worker start failed');
   t.match(fatal, { err: { message: /Cannot find package .agendash/ } });
 });
 
@@ -348,9 +348,9 @@ t.test('supports every format and text with its dependencies', async (t) => {
     t.match(image.headers.get('content-type'), /^image\//, query);
     t.equal(image.headers.get('x-image-warnings'), null, query);
   }
-  t.ok(service.log.some(({ msg }) => msg === 'traces are sent by OTLP'));
+  t.ok(service.log.some(({ msg }) => msg === 'sending traces by OTLP'));
   const [first] = service.log;
-  t.match(first, { msg: 'the service starts', version, node: process.version });
+  t.match(first, { msg: 'service starting', version, node: process.version });
   t.equal(await service.end(), 0);
 });
 

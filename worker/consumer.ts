@@ -178,14 +178,14 @@ export class Consumer {
         },
       });
       metrics.finished('done', performance.now() - startedAt);
-      log.info({ ...logFields, ...counts }, 'a source is warm');
+      log.info({ ...logFields, ...counts }, 'source prewarmed');
     } catch (error) {
       if (this.#stopping.signal.aborted) {
-        log.info({ ...logFields, ...counts }, 'a job was released for later');
+        log.info({ ...logFields, ...counts }, 'job released for later');
       } else {
         this.#secret = null;
         metrics.finished('failed', performance.now() - startedAt);
-        log.warn({ ...logFields, ...counts, err: error }, 'a source could not be warmed');
+        log.warn({ ...logFields, ...counts, err: error }, 'prewarming source failed');
       }
       throw error;
     }
@@ -201,7 +201,7 @@ export class Consumer {
     try {
       await this.queue.removeEnded(new Date(Date.now() - keepEndedMs));
     } catch (error) {
-      this.#options.log.warn({ err: error }, 'ended jobs could not be removed');
+      this.#options.log.warn({ err: error }, 'removing ended jobs failed');
     }
   }
 }

@@ -24,7 +24,7 @@ const { settings } = settingsFromCommandLine(
 );
 const log = createLogger(settings, 'worker');
 
-log.info({ version, node: process.version }, 'the worker starts');
+log.info({ version, node: process.version }, 'worker starting');
 
 let store: Store | null = null;
 let consumer: Consumer | null = null;
@@ -47,7 +47,7 @@ async function stop(exitCode: number): Promise<void> {
   log.info('stopping');
   await consumer
     ?.stop(drainTimeoutMs)
-    .catch((error) => log.warn({ err: error }, 'the jobs in progress could not be drained'));
+    .catch((error) => log.warn({ err: error }, 'draining jobs failed'));
   await server.close();
   await store?.close().catch(() => {});
   log.info('stopped');
@@ -68,7 +68,7 @@ process.on('SIGINT', () => {
   void stop(0);
 });
 process.on('uncaughtException', (error) => {
-  log.fatal({ err: error }, 'this process ends because of an uncaught exception');
+  log.fatal({ err: error }, 'exiting after uncaught exception');
   process.exit(1);
 });
 
@@ -84,7 +84,7 @@ async function listen(): Promise<void> {
     process.stderr.write(`${reason}\n`);
     process.exit(1);
   }
-  log.info({ port }, 'the operations server listens');
+  log.info({ port }, 'operations server listening');
 }
 
 /** Allows the same addresses for clients' callbacks as for sources. */
@@ -115,7 +115,7 @@ async function consume(): Promise<void> {
   consumer = starting;
   // The store can become unavailable again before the consumer starts.
   await retryDuringOutages(() => starting.start(), { signal, onOutage });
-  log.info('the worker is ready');
+  log.info('worker ready');
   // Informs `npm start`.
   if (process.connected) process.send?.('ready', undefined, undefined, () => {});
   void watchForOutages(connected.ping, { signal, onOutage });
@@ -125,7 +125,7 @@ async function fail(error: unknown): Promise<void> {
   if (stopping.signal.aborted) return;
   const reason = await openErrorText(error, settings.dataDir);
   if (reason === null || !isOnTerminal(settings)) {
-    log.fatal({ err: error }, 'the worker could not start');
+    log.fatal({ err: error }, 'worker start failed');
   }
   if (reason !== null) process.stderr.write(`${reason}\n`);
   await stop(1);

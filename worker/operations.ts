@@ -107,7 +107,7 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
     const error = toServiceError(thrown);
     if (error.code === 'internal_error') {
       const [path] = request.url.split('?', 1);
-      environment.log.error({ err: thrown, path }, 'a request failed unexpectedly');
+      environment.log.error({ err: thrown, path }, 'request failed unexpectedly');
     }
     return sendError(error, reply);
   });

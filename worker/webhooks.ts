@@ -123,11 +123,11 @@ export class Webhooks {
       if (request === null) return;
       await post({ ...request, id, signal });
       metrics.webhookEnded(attrs.name, 'done');
-      log.info(logFields, 'a webhook is sent');
+      log.info(logFields, 'webhook sent');
     } catch (error) {
       if (!signal.aborted) {
         metrics.webhookEnded(attrs.name, 'failed');
-        log.warn({ ...logFields, err: error }, 'a webhook could not be sent');
+        log.warn({ ...logFields, err: error }, 'sending webhook failed');
       }
       throw error;
     }

@@ -40,14 +40,14 @@ export class DiskCacheReporter implements DiskCacheEvents {
   }
 
   removed(key: string): void {
-    this.#log.warn({ key }, 'a damaged file was removed from the disk cache');
+    this.#log.warn({ key }, 'damaged disk cache file removed');
     this.#changes.removed.push(key);
     this.#schedule();
   }
 
   failed(error: Error): void {
     if (!this.#mayLog()) return;
-    this.#log.error({ err: error }, 'the disk cache failed; images are rendered again instead');
+    this.#log.error({ err: error }, 'disk cache failed; rendering images again');
   }
 
   flush(): void {

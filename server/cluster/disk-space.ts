@@ -53,8 +53,8 @@ export class DiskSpace {
     const isLow = freeBytes < reserveBytes / 2;
     if (isLow === this.isLow) return;
     this.isLow = isLow;
-    if (isLow) log.warn({ freeBytes, reserveBytes }, 'the disk is full; no image is kept on it');
-    else log.info({ freeBytes, reserveBytes }, 'the disk has space again');
+    if (isLow) log.warn({ freeBytes, reserveBytes }, 'disk full; not storing images');
+    else log.info({ freeBytes, reserveBytes }, 'disk space available again');
   }
 
   async #measure(): Promise<{ freeBytes: number; reserveBytes: number } | null> {

@@ -20,7 +20,7 @@ const drainWithinMs = 35_000;
  */
 const connectionGraceMs = 11_000;
 
-const replacing = 'a front end died and is replaced';
+const replacing = 'replacing dead front end';
 
 /** A signal ended a front end before it listened. */
 class KilledEarly extends Error {}
@@ -163,17 +163,17 @@ export class Supervisor {
 
   async #roll(): Promise<void> {
     const { log } = this.#options;
-    log.info('replacing the front ends one at a time');
+    log.info('replacing front ends one at a time');
     for (const slot of this.#slots) {
       if (this.#announced) return;
       try {
         await this.#fill(slot);
       } catch (error) {
-        log.error({ err: error }, 'a replacement could not start; the other front ends stay');
+        log.error({ err: error }, 'starting replacement failed; keeping other front ends');
         return;
       }
     }
-    log.info('the front ends are replaced');
+    log.info('front ends replaced');
   }
 
   async #fillFirst(slot: Slot): Promise<void> {
@@ -199,7 +199,7 @@ export class Supervisor {
     const frontEnd = { worker, hasListened: false, isStuck: false, isUnresponsive: false };
     const startedAt = performance.now();
     this.#frontEnds.set(id, frontEnd);
-    log.debug({ frontEnd: id, child: worker.process.pid }, 'a front end starts');
+    log.debug({ frontEnd: id, child: worker.process.pid }, 'front end starting');
     return new Promise((resolve, reject) => {
       const startTimer = setTimeout(() => worker.process.kill('SIGKILL'), startWithinMs);
       worker.on('message', (message: ToPrimary) => {
@@ -207,7 +207,7 @@ export class Supervisor {
         if (message.type === 'ready') {
           clearTimeout(startTimer);
           frontEnd.hasListened = true;
-          log.info({ frontEnd: id, child: worker.process.pid }, 'a front end listens');
+          log.info({ frontEnd: id, child: worker.process.pid }, 'front end listening');
           if (slot.current !== null) void this.#retire(slot.current);
           slot.current = frontEnd;
           this.#listener?.onMessage(id, message);
@@ -220,14 +220,14 @@ export class Supervisor {
             startTimer.refresh();
             // Before `started` the process has no receiver, and would lose messages.
             if (this.#announced) this.send(id, { type: 'service-stops' });
-            log.debug({ frontEnd: id }, 'a front end waits for the store');
+            log.debug({ frontEnd: id }, 'front end waiting for store');
           }
           if (message.type === 'stats') this.#requireProgress(slot, frontEnd, message.stats);
           this.#listener?.onMessage(id, message);
         }
       });
       worker.on('error', (error) => {
-        log.error({ frontEnd: id, err: error }, 'a front end failed');
+        log.error({ frontEnd: id, err: error }, 'front end failed');
         if (worker.process.pid !== undefined) return;
         // If the fork fails, there is no `exit`: the machine ran out of descriptors or processes.
         clearTimeout(startTimer);
@@ -278,10 +278,7 @@ export class Supervisor {
     const frontEnd = this.#frontEnds.get(id);
     if (frontEnd === undefined) return;
     const { process } = frontEnd.worker;
-    this.#options.log.error(
-      { frontEnd: id, child: process.pid },
-      'a front end is unresponsive and is killed',
-    );
+    this.#options.log.error({ frontEnd: id, child: process.pid }, 'killing unresponsive front end');
     frontEnd.isUnresponsive = true;
     process.kill('SIGKILL');
   }
@@ -298,9 +295,9 @@ export class Supervisor {
     if (this.#stopping || frontEnd.isStuck) return;
     frontEnd.isStuck = true;
     this.restarts.stuck += 1;
-    log.error({ frontEnd: id, child: process.pid, stalledMs }, 'a front end is stuck and replaced');
+    log.error({ frontEnd: id, child: process.pid, stalledMs }, 'replacing stuck front end');
     this.#fill(slot).catch((error) => {
-      log.error({ err: error }, 'the replacement could not start');
+      log.error({ err: error }, 'starting replacement failed');
       process.kill('SIGKILL');
     });
   }

@@ -103,13 +103,13 @@ export class Sweep {
       }
       const ms = Math.round(performance.now() - begunAt);
       const objects = totals.objects - before.objects;
-      log.info({ projects: projects.length, images, objects, ms }, 'purged images are deleted');
+      log.info({ projects: projects.length, images, objects, ms }, 'purged images deleted');
     } catch (error) {
       if (signal.aborted) return;
       const left = projects.length - (totals.purges - before.purges);
       totals.failed += left;
       const cause = (error as Error).message;
-      log.warn({ projects: left, cause }, 'purged objects could not be deleted');
+      log.warn({ projects: left, cause }, 'deleting purged objects failed');
     }
   }
 

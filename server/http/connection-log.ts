@@ -19,7 +19,7 @@ export function logClosedConnections(
     [closedBefore, refusedBefore] = [closedWaiting, refused];
     log.warn(
       { open, limit, ...since },
-      'connections are closed, because too many are open for the limit of descriptors',
+      'closing connections: too many open for the descriptor limit',
     );
   };
 }

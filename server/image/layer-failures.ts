@@ -20,7 +20,7 @@ export function logLayerFailures(log: Pick<Logger, 'warn'>, now?: () => number):
   return (project, layer, { code, message }) => {
     if (!mayLog(project)) return;
     const isWatermark = layer.kind === 'image' && layer.isWatermark;
-    const missing = isWatermark ? 'their watermark' : 'one of their layers';
-    log.warn({ project, code, reason: message }, `images are delivered without ${missing}`);
+    const missing = isWatermark ? 'watermark' : 'layer';
+    log.warn({ project, code, reason: message }, `delivering images without ${missing}`);
   };
 }

@@ -85,7 +85,7 @@ export class SourceLoaders {
       identity,
       fetch: async () => {
         if (this.#mayLog(`${project} ${host}`)) {
-          const text = 'an origin cannot be decrypted: its key is not in SERVICE_ENCRYPTION_KEYS';
+          const text = 'decrypting origin failed: key not in SERVICE_ENCRYPTION_KEYS';
           this.#environment.log.error({ project, host }, text);
         }
         const text = `The configuration of ${host} cannot be decrypted; its key is missing.`;

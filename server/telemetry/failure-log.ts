@@ -27,7 +27,7 @@ export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: Image
   let highestLevel: 'info' | 'warn' = 'info';
   const endSecond = (): void => {
     const leftOut = inSecond - linesPerSecond;
-    if (leftOut > 0) log[highestLevel]({ leftOut }, 'more images could not be delivered');
+    if (leftOut > 0) log[highestLevel]({ leftOut }, 'more image requests failed');
     inSecond = 0;
     highestLevel = 'info';
   };
@@ -37,6 +37,6 @@ export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: Image
     // A terminal shows only warnings and errors.
     const level = isWarning(failure) ? 'warn' : 'info';
     if (level === 'warn') highestLevel = level;
-    if (inSecond <= linesPerSecond) log[level](failure, 'an image could not be delivered');
+    if (inSecond <= linesPerSecond) log[level](failure, 'image request failed');
   };
 }

@@ -93,7 +93,7 @@ export class Tracing {
       spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
     });
     this.#tracer = this.#provider.getTracer('image-delivery');
-    log.info('traces are sent by OTLP');
+    log.info('sending traces by OTLP');
   }
 
   begin(request: TracedRequest, route: RouteName): RequestTrace {
@@ -189,7 +189,7 @@ function logDiagnostics(log: Pick<Logger, 'warn'>): void {
   const mayLog = createLogThrottle(warnEveryMs);
   const warn = (message: string): void => {
     if (!mayLog()) return;
-    log.warn({ reason: message.slice(0, 300) }, 'traces cannot be sent');
+    log.warn({ reason: message.slice(0, 300) }, 'sending traces failed');
   };
   const ignore = (): void => {};
   diag.setLogger(

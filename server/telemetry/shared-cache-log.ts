@@ -2,8 +2,8 @@ import type { Logger } from '../../contract/log.ts';
 import type { OnSharedCacheChange } from '../../pool/cache/shared-cache.ts';
 
 const lines = {
-  read: ['the shared cache is not read while it fails', 'the shared cache is read again'],
-  write: ['the shared cache is not written while it fails', 'the shared cache is written again'],
+  read: ['shared cache failing; reads suspended', 'shared cache reads resumed'],
+  write: ['shared cache failing; writes suspended', 'shared cache writes resumed'],
 } as const;
 
 /** Logs one line when the shared cache stops trying an operation, and one when it works again. */

@@ -84,8 +84,7 @@ t.test('coalesces in two processes with a disk cache', async (t) => {
       process.kill(Number(leader['pid']), 'SIGKILL');
       return Promise.all(outcomes);
     };
-    const listening = () =>
-      service.log.filter(({ msg }) => msg === 'the HTTP server listens').length;
+    const listening = () => service.log.filter(({ msg }) => msg === 'HTTP server listening').length;
     let ended = await outcomesAt('/b0.jpg');
     // The system can give all connections to the dying process.
     for (let draw = 1; draw < 5 && !ended.includes(200); draw += 1) {

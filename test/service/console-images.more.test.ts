@@ -143,7 +143,7 @@ t.test(
       await prewarm.getByRole('button', { name: 'Prewarm' }).click();
       await prewarm.getByText('1 source, 2 images accepted').waitFor();
       await prewarm.getByText('All done.').waitFor();
-      t.equal(worker.logged('a source is warm').length, 1);
+      t.equal(worker.logged('source prewarmed').length, 1);
       const warm = `${url}/img/${encodeURIComponent(source)}?project=${id}&w=60&fmt=webp`;
       t.equal((await fetch(warm)).headers.get('x-cache'), 'memory');
       t.same(await violationsOf(page), []);

@@ -134,7 +134,7 @@ t.test('deletes a project', async (t) => {
 
     const json = { src: `${origin.url}/a.jpg` };
     t.equal((await call('POST', `/projects/${other}/prewarm`, { json })).status, 202);
-    await worker.untilLogged('a source is warm');
+    await worker.untilLogged('source prewarmed');
     const asked = [...origin.requests.keys()].filter((path) => path.startsWith('/held.jpg'));
     t.ok(asked.length < sources.length, `${asked.length} of the sources were asked for`);
     t.equal((await call('DELETE', `/projects/${other}`)).status, 204);

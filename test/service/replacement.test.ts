@@ -54,7 +54,7 @@ t.test('replaces a dead front end, with a delay after the first time', async (t)
     });
   }
   const delays = service.log
-    .filter((line) => line.msg === 'a front end died and is replaced')
+    .filter((line) => line.msg === 'replacing dead front end')
     .map((line) => Number(line['delayMs']));
   t.equal(delays[0], 0, 'the first at once');
   t.ok((delays[1] ?? 0) > 0, `${delays}`);
@@ -80,7 +80,7 @@ t.test('ends all processes with the primary, even while they start', async (t) =
   });
   const [pid = 0, sibling = 0] = service.frontEnds();
   process.kill(pid, 'SIGKILL');
-  const isStart = ({ msg }: { msg: string }) => msg === 'a front end starts';
+  const isStart = ({ msg }: { msg: string }) => msg === 'front end starting';
   const starts = () => service.log.filter(isStart).length;
   await until('a third one starts', () => starts() === 3);
   t.ok(isAlive(sibling));
@@ -100,7 +100,7 @@ t.test('ends a front end that waits for the store with the primary', async (t) =
   service.process.stdout?.once('close', () => {
     open = false;
   });
-  await service.waitForLog(({ msg }) => msg === 'a front end waits for the store');
+  await service.waitForLog(({ msg }) => msg === 'front end waiting for store');
   await service.end('SIGKILL');
   await until('all have ended', () => !open);
   t.same(service.frontEnds(), []);
@@ -119,7 +119,7 @@ t.test('kills and replaces a frozen front end', async (t) => {
   t.equal(await hanging, 'ended', 'its connections do not hang');
   const response = await fetch(`${service.url}/api/health`);
   t.equal(response.status, 200);
-  t.match(await service.waitForLog(({ msg }) => msg.startsWith('a front end is unresponsive')), {
+  t.match(await service.waitForLog(({ msg }) => msg.startsWith('killing unresponsive front end')), {
     child: frozen,
   });
 });

@@ -69,12 +69,12 @@ async function replaceProcesses(
   );
   await Promise.all(loads.map((traffic) => traffic.more(50)));
   service.process.kill('SIGHUP');
-  await service.waitForLog((line) => line.msg === 'the front ends are replaced');
+  await service.waitForLog((line) => line.msg === 'front ends replaced');
   await until('the old ones are gone', () => !before.some(isAlive));
   await Promise.all(loads.map((traffic) => traffic.more(50)));
   t.same(await Promise.all(loads.map((traffic) => traffic.end())), [[], []]);
   t.equal(service.frontEnds().length, 2);
-  t.notOk(service.log.some((line) => line.msg === 'a front end died and is replaced'));
+  t.notOk(service.log.some((line) => line.msg === 'replacing dead front end'));
 }
 
 async function drain(t: Test, { service, origin, image }: Delivery): Promise<void> {

@@ -79,7 +79,7 @@ async function dropDatabase(url: string | undefined): Promise<void> {
 /** Starts the built service as processes; resolves when it is ready. */
 export async function startService(t: Teardown, options: ServiceOptions = {}): Promise<Service> {
   const service = await launch(t, options);
-  await service.waitForLog((line) => line.msg === 'the service is ready');
+  await service.waitForLog((line) => line.msg === 'service ready');
   return service;
 }
 
@@ -191,7 +191,7 @@ export class Service extends Program {
 
   /** Pids of the listening front ends, oldest first. */
   frontEnds(): number[] {
-    const pids = this.logged('a front end listens').map((line) => Number(line['child']));
+    const pids = this.logged('front end listening').map((line) => Number(line['child']));
     return pids.filter(isAlive);
   }
 

@@ -112,7 +112,7 @@ t.test(
     }
     const reads = bucket.requests.filter((line) => line.startsWith('GET'));
     t.ok(reads.length > 0 && reads.length <= 5, 'then it is no longer read');
-    const warnings = first.log.filter(({ msg }) => msg.includes('shared cache is not read'));
+    const warnings = first.log.filter(({ msg }) => msg.includes('reads suspended'));
     t.match(warnings, [{ cause: 'no response within the timeout' }]);
     const health = await fetch(`${first.url}/api/health`);
     t.equal(health.status, 200);

@@ -33,7 +33,7 @@ t.test('stops at the start with a clear error if a port or a data folder is in u
   });
   t.teardown(() => holder.close());
   const first = await startService(t, { environment: { SERVICE_OPS_PORT: '' } });
-  const warning = first.log.find(({ msg }) => msg.startsWith('metrics are not served'));
+  const warning = first.log.find(({ msg }) => msg.startsWith('metrics not served'));
   t.match(warning, { port: defaultOpsPort }, 'only a configured port must be free');
   const second = await launch(t, { port: first.port });
   t.equal(await second.end('SIGCONT'), 1);
@@ -58,10 +58,8 @@ t.test('accepts a used port from --port for metrics, but not a configured port',
       String(port),
     ]);
   const moved = start({});
-  await moved.untilLogged('the service is ready');
-  const [warning] = moved.logged(
-    'metrics are not served: the port is in use; set SERVICE_OPS_PORT',
-  );
+  await moved.untilLogged('service ready');
+  const [warning] = moved.logged('metrics not served: port in use; set SERVICE_OPS_PORT');
   t.match(warning, { port: port + 2 });
   t.equal(await moved.end('SIGTERM'), 0);
   holder.close();
@@ -309,7 +307,7 @@ t.test(
     await until('the lines', () => output().split('\r\nNext ')[1]?.endsWith('\n'));
     const lines = output().trim().split('\r\n');
     t.match(lines, [
-      /^\d\d:\d\d:\d\d WARN primary: variables that are not settings are ignored .*SERVICE_NAME/,
+      /^\d\d:\d\d:\d\d WARN primary: ignoring variables that are not settings .*SERVICE_NAME/,
       new RegExp(`^Ready +http://localhost:${port}/ `),
       /^API key +sk_[\w-]{43} /,
       /^HTTP +Node's own server, .*: uWebSockets\.js has no native binary for Node \d+/,
@@ -338,9 +336,7 @@ t.test(
       SERVICE_PROCESSES: '1',
     });
     await until('the service and its worker', () =>
-      ['Next  ', 'worker is ready', 'limits of the store: '].every((words) =>
-        output().includes(words),
-      ),
+      ['Next  ', 'worker ready', 'store limits: '].every((words) => output().includes(words)),
     );
     const url = `http://127.0.0.1:${port}`;
     const created = await fetch(`${url}/api/sdk/v1/projects`, {
@@ -396,5 +392,5 @@ t.test('does not start if the server in SERVICE_HTTP_ENGINE does not load', asyn
   const service = await launch(t, { environment });
   t.equal(await service.end('SIGCONT'), 1);
   t.match(service.stderr(), /could not start: uWebSockets\.js has no native binary for Node \d+/);
-  t.notOk(service.log.some(({ msg }) => msg === 'the service is ready'));
+  t.notOk(service.log.some(({ msg }) => msg === 'service ready'));
 });

@@ -13,7 +13,7 @@ import { launch, plainNode, type Service } from './service.ts';
 
 const outageMessages = (service: Service, part: string) =>
   service.log.filter(
-    (line) => line['part'] === part && /^the store is (still )?unavailable/.test(line.msg),
+    (line) => line['part'] === part && /^store (still )?unavailable/.test(line.msg),
   );
 
 /** Keys of two machines that alternate. */
@@ -35,7 +35,7 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
   const cause = `${host} refuses connections (ECONNREFUSED)`;
   let running = service;
   const ends = (lines: Service['log']) =>
-    lines.filter(({ msg }) => /^the store is available after [\d.]+ s$/.test(msg)).length;
+    lines.filter(({ msg }) => /^store available after [\d.]+ s$/.test(msg)).length;
   const get = async (path: string, headers = {}) => {
     const response = await fetch(running.url + path, { headers });
     const text = await response.text();
@@ -59,7 +59,7 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
   const unknown = pathOf('prj_0000000000000000');
 
   await t.test('reports the outage, serves health, and recovers', async (t) => {
-    await service.waitForLog(({ msg }) => msg === 'a front end listens');
+    await service.waitForLog(({ msg }) => msg === 'front end listening');
     t.match(await health(), { status: 503, body: { ok: false, store: 'unavailable' } });
     await unavailable('/api/sdk/v1/projects', authorization);
     await unavailable(unknown);
@@ -69,7 +69,7 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
     await until('the log entry', () => outageMessages(service, 'primary').length > 0);
     t.equal(
       outageMessages(service, 'primary')[0]?.msg.split('; ')[0],
-      `the store is unavailable: ${cause}`,
+      `store unavailable: ${cause}`,
     );
     await until('a sentence', () => service.stderr().endsWith('\n'));
     t.match(service.stderr(), `The store is unavailable: ${cause}. Until it answers, `);
@@ -81,7 +81,7 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
     service.process.kill('SIGHUP');
     const waiting = healthCheck('--wait');
     await link.mend();
-    await service.waitForLog(({ msg }) => msg === 'the service is ready');
+    await service.waitForLog(({ msg }) => msg === 'service ready');
     t.same(await waiting, [0, null], 'a service manager waits for it');
     t.equal(outageMessages(service, 'primary').length, 1, 'reported once');
     t.equal(ends(service.log.filter((line) => line['part'] === 'primary')), 1, 'and its end once');
@@ -115,7 +115,7 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
     t.match(await get('/api/ready'), { status: 200, body: { ready: true, status: 'ready' } });
     t.same(await healthCheck(), [0, null], 'the health check of a container succeeds');
     const own = () => service.log.filter((line) => line['pid'] === pid);
-    const outages = () => own().filter(({ msg }) => msg.startsWith('the store is unavailable: '));
+    const outages = () => own().filter(({ msg }) => msg.startsWith('store unavailable: '));
     await until('the log entry', () => outages().length > 0);
     t.match(outages()[0]?.msg, cause);
     await link.mend();
@@ -157,14 +157,14 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
     await new Projects(link.other).removeHost(id, '127.0.0.1');
     const anotherKey = { ...environment, SERVICE_ROOT_API_KEY: rootKeys[1] };
     running = await launch(t, { dataDir, port, environment: anotherKey });
-    await running.waitForLog(({ msg }) => msg === 'a front end listens');
+    await running.waitForLog(({ msg }) => msg === 'front end listening');
     await delivers('restarted');
     t.equal((await get('/api/ready')).status, 200, 'a load balancer sends it requests');
     const { body } = await health();
     t.match(body, { store: 'unavailable', checks: { projects: { known: 2 } } });
     t.type(body.checks.projects.ageSeconds, 'number');
     await link.mend();
-    await running.waitForLog(({ msg }) => msg === 'the service is ready');
+    await running.waitForLog(({ msg }) => msg === 'service ready');
     await until('health', async () => (await health()).status === 200);
     t.equal(await image(), 403, 'a change in the meantime takes effect');
 
@@ -172,7 +172,7 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
       const { status } = await get('/api/sdk/v1/projects', { authorization: `Bearer ${key}` });
       t.equal(status, 200, 'a new key revokes no other key');
     }
-    const warned = running.log.filter(({ msg }) => msg.startsWith('the store has other keys'));
+    const warned = running.log.filter(({ msg }) => msg.startsWith('store contains other keys'));
     t.match(warned, [{ keys: [/^key_\w{16}$/] }], 'the log names the key');
   });
 });

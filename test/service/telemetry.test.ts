@@ -210,7 +210,7 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
     t.match(line, {
       // A terminal shows warnings and errors only.
       level: 40,
-      msg: 'an image could not be delivered',
+      msg: 'image request failed',
       project,
       host: '127.0.0.1',
       stage: 'fetch',

@@ -138,7 +138,7 @@ t.test("draws the project's watermark on all its images", async (t) => {
     }
     t.equal((await unmarked('&w=50')).headers.get('x-cache'), 'memory', 'they are rendered once');
     t.equal(requests, 1, 'the watermark is fetched once');
-    const lines = service.log.filter(({ msg }) => /without their watermark/.test(msg));
+    const lines = service.log.filter(({ msg }) => /without watermark/.test(msg));
     t.equal(lines.length, 1, 'it is logged once a minute');
     t.match(lines[0], {
       project,

@@ -31,7 +31,7 @@ t.test('retries a retryable error after a pause', async (t) => {
   t.equal(listener.received.length, 3, 'the first attempt ended with the first refusal');
   t.match(done, { failCount: 0, progress: 100, data: { counts: { done: 2, failed: 0 } } });
   t.ok(Number(done?.['lastRunAt']) >= Number(failed['nextRunAt']));
-  for (const message of ['a source could not be warmed', 'a source is warm']) {
+  for (const message of ['prewarming source failed', 'source prewarmed']) {
     const line = logged.find((one) => one.includes(message)) ?? '{}';
     t.match(JSON.parse(line), { source }, message);
   }

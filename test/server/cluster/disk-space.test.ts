@@ -44,7 +44,7 @@ t.test('logs once when the disk fills up, and once when it has space again', asy
   disk.freeForAll = 20 * block;
   await space.check();
   t.notOk(space.isLow);
-  t.same(lines, ['the disk is full; no image is kept on it', 'the disk has space again']);
+  t.same(lines, ['disk full; not storing images', 'disk space available again']);
 });
 
 t.test('reserves 5% of the disk by default', async (t) => {

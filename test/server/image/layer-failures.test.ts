@@ -14,7 +14,7 @@ t.test('logs one line a minute per project', async (t) => {
   unmarked('prj_a', mark, error);
   const line = (project: string) => [
     { project, code: 'source_not_found', reason: 'It is gone.' },
-    'images are delivered without their watermark',
+    'delivering images without watermark',
   ];
   t.same(lines, [line('prj_a'), line('prj_b')]);
   now += 1_001;

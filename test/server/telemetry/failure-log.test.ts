@@ -18,7 +18,7 @@ t.test('logs failures at a limited rate, with the number of omitted lines', asyn
     code: 'source_timeout',
     cause: 'The source did not arrive.',
   };
-  const line = ['warn', failure, 'an image could not be delivered'];
+  const line = ['warn', failure, 'image request failed'];
   for (let i = 0; i < 25; i++) log(failure);
   t.same(lines, new Array(10).fill(line));
   pass(999);
@@ -30,8 +30,8 @@ t.test('logs failures at a limited rate, with the number of omitted lines', asyn
   log(overloaded);
   pass(1_000);
   t.same(lines.slice(10), [
-    ['warn', { leftOut: 16 }, 'more images could not be delivered'],
+    ['warn', { leftOut: 16 }, 'more image requests failed'],
     line,
-    ['info', overloaded, 'an image could not be delivered'],
+    ['info', overloaded, 'image request failed'],
   ]);
 });

@@ -33,14 +33,14 @@ t.test('continues jobs of killed and stopped workers', async (t) => {
   await until('two fetches', () => source.waiting === 2);
   t.equal(await stopped.end('SIGTERM'), 0);
   // The worker must not wait for the source.
-  await stopped.untilLogged('a job was released for later', 2);
+  await stopped.untilLogged('job released for later', 2);
   t.equal(await jobs.countDocuments(running), 0);
   t.equal(await jobs.countDocuments(waiting), 3);
   t.equal((await stopped.get('/health/live')).status, 0, 'the listener is closed');
   source.release();
 
   const last = await start();
-  await last.untilLogged('a source is warm', 3);
+  await last.untilLogged('source prewarmed', 3);
   for (const path of paths) {
     for (const width of [40, 50]) {
       const url = `${service.url}/img/${origin.url}${path}?project=${project}`;

@@ -19,12 +19,12 @@ t.test('logs that its worker is not ready, and when it is ready', async (t) => {
     SERVICE_DATA_DIR: dataDir,
     SERVICE_POOL_THREADS: '1',
   });
-  const message = 'the worker is not ready: prewarming and webhooks wait';
+  const message = 'worker not ready: prewarming and webhooks waiting';
   await until('the line', () => program.logged(message).length === 1);
-  t.ok(program.logged('a process ended').length > 1, 'it is restarted meanwhile');
+  t.ok(program.logged('process ended').length > 1, 'it is restarted meanwhile');
   await new Promise((done) => holder.close(done));
-  await program.untilLogged('the worker is ready');
-  await program.untilLogged('the worker is ready after all');
+  await program.untilLogged('worker ready');
+  await program.untilLogged('worker ready after delay');
   t.equal(program.logged(message).length, 1);
   t.equal(await program.end('SIGTERM'), 0);
 });

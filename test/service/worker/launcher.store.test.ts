@@ -39,13 +39,13 @@ t.test(
     const { both, port } = program;
     const pids = (message: string, field = 'pid'): number[] =>
       program.logged(message).map((line) => Number(line[field]));
-    const workers = () => pids('the worker is ready');
-    const primaries = () => pids('the service is ready');
-    const frontEnds = () => pids('a front end listens', 'child');
+    const workers = () => pids('worker ready');
+    const primaries = () => pids('service ready');
+    const frontEnds = () => pids('front end listening', 'child');
     const all = () => [...workers(), ...primaries(), ...frontEnds()];
     // The lines name the processes, and can arrive after the first responses.
-    await program.untilLogged('the worker is ready');
-    await program.untilLogged('the service is ready');
+    await program.untilLogged('worker ready');
+    await program.untilLogged('service ready');
     await both();
     const orphans = frontEnds();
     t.equal(new Set(all()).size, 2 + orphans.length, 'separate processes');
@@ -65,25 +65,25 @@ t.test(
     );
     await until('the orphans are ended', () => !orphans.some(isAlive));
     await until('a start fails', () =>
-      program.logged('a process ended').some(({ why }) => why === 1),
+      program.logged('process ended').some(({ why }) => why === 1),
     );
     await new Promise((done) => holder.close(done));
-    await program.untilLogged('the worker is ready', 2);
-    await program.untilLogged('the service is ready', 2);
-    const ends = program.logged('a process ended').map(({ why }) => why);
+    await program.untilLogged('worker ready', 2);
+    await program.untilLogged('service ready', 2);
+    const ends = program.logged('process ended').map(({ why }) => why);
     t.same(ends.slice(0, 3), ['SIGKILL', 'SIGKILL', 1], 'each is restarted');
     await both();
 
     t.equal(await program.end('SIGTERM'), 0);
     await until('all have ended', () => !all().some(isAlive));
-    t.equal(program.logged('a process ended').length, ends.length, 'none was restarted after that');
+    t.equal(program.logged('process ended').length, ends.length, 'none was restarted after that');
   },
 );
 
 t.test('ends service and worker with a killed launcher', async (t) => {
   const program = await launch(t);
-  await program.untilLogged('a front end listens');
-  await program.untilLogged('the operations server listens');
+  await program.untilLogged('front end listening');
+  await program.untilLogged('operations server listening');
   const pids = program.log.flatMap((line) => [
     Number(line['pid']),
     Number(line['child'] ?? line['pid']),

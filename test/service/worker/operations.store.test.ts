@@ -30,7 +30,7 @@ t.test('starts a worker before the service', async (t) => {
   const dataDir = shortFolder(t);
   const environment = { SERVICE_DATA_DIR: dataDir };
   const alone = await startWorker(t, { dataDir, environment });
-  await alone.untilLogged('the operations server listens');
+  await alone.untilLogged('operations server listening');
 
   await t.test('waits for the owner of the embedded store', { skip: !embedded }, async (t) => {
     const live = await alone.get('/health/live');

@@ -61,7 +61,7 @@ t.test('hits on the first live request after prewarming', async (t) => {
     });
     const stranger = await control.issue(await control.project(), 'read');
     t.equal((await control.call('GET', location, { key: stranger })).status, 403);
-    await worker.untilLogged('a source is warm', 2);
+    await worker.untilLogged('source prewarmed', 2);
     for (const path of ['/a.jpg', '/b.jpg']) {
       for (const width of [60, 120]) {
         for (const accept of browsers) {
@@ -84,7 +84,7 @@ t.test('hits on the first live request after prewarming', async (t) => {
     });
     const src = `${origin.url}/c.jpg`;
     t.same(await prewarm(project, { src }), { accepted: true, sourceCount: 1, variantCount: 1 });
-    await worker.untilLogged('a source is warm', 3);
+    await worker.untilLogged('source prewarmed', 3);
     for (const accept of browsers) await checkCached(target(project, '/c.jpg', ''), accept);
   });
 
@@ -94,7 +94,7 @@ t.test('hits on the first live request after prewarming', async (t) => {
     const { signingSecret } = (await store.projects.find(project)) ?? {};
     const src = `${origin.url}/d.jpg`;
     await prewarm(project, { src, widths: [70], formats: ['webp'] });
-    await worker.untilLogged('a source is warm', 4);
+    await worker.untilLogged('source prewarmed', 4);
 
     const plain = target(project, '/d.jpg', '&w=70&fmt=webp');
     const { backgroundSecret } = await findDeployment(store.db);
@@ -156,8 +156,8 @@ t.test('hits on the first live request after prewarming', async (t) => {
     await until('more live requests are rejected', () => rejected > before + 20);
     live = false;
     await Promise.all(clients);
-    await worker.untilLogged('a source is warm', 5);
-    t.equal(worker.logged('a source could not be warmed').length, 0);
+    await worker.untilLogged('source prewarmed', 5);
+    t.equal(worker.logged('prewarming source failed').length, 0);
   });
 
   await t.test("reports the worker's metrics", async (t) => {

@@ -24,8 +24,8 @@ t.test('shows the workbench in a browser', { skip: noChromium }, async (t) => {
     SERVICE_WORKBENCH_PASSWORD: login.password,
   });
   const browser = await startChromium(t);
-  await worker.untilLogged('a source is warm');
-  await worker.untilLogged('a source could not be warmed');
+  await worker.untilLogged('source prewarmed');
+  await worker.untilLogged('prewarming source failed');
 
   const stranger = await browser.newPage();
   await t.rejects(stranger.goto(`${worker.url}/workbench`), /ERR_INVALID_AUTH_CREDENTIALS/);
@@ -65,9 +65,9 @@ t.test('shows the workbench in a browser', { skip: noChromium }, async (t) => {
   })`);
   await row('Failed').getByTitle('Requeue').click();
   await page.getByRole('button', { name: 'Requeue', exact: true }).click();
-  await worker.untilLogged('a source is warm', 2);
+  await worker.untilLogged('source prewarmed', 2);
   t.same(await streamed, ['start prewarm', 'complete prewarm']);
-  t.equal(worker.logged('a source is warm')[1]?.['source'], sources[1]);
+  t.equal(worker.logged('source prewarmed')[1]?.['source'], sources[1]);
   await row('Completed').nth(1).waitFor();
   t.equal(await row('Failed').count(), 1, 'the failed job is still listed');
   t.same(problems, []);

@@ -75,11 +75,11 @@ t.test('supports exactly the commands that clients send', async (t) => {
   }
 
   const worker = await startWorker(t, service, { SERVICE_LOG_LEVEL: 'debug' });
-  await worker.untilLogged('the worker is ready');
+  await worker.untilLogged('worker ready');
   await ask('POST', `${own}/prewarm`, { src: `${origin.url}/a.jpg`, widths: [30], dpr: 2 });
-  await worker.untilLogged('a source is warm');
+  await worker.untilLogged('source prewarmed');
   await ask('POST', `${own}/prewarm`, { src: `${origin.url}/gone.jpg` });
-  await worker.untilLogged('a source could not be warmed');
+  await worker.untilLogged('prewarming source failed');
   await ask('GET', `${worker.url}/health/details`);
 
   const jobs = client.db('recorded').collection('jobs');
@@ -94,9 +94,9 @@ t.test('supports exactly the commands that clients send', async (t) => {
   await ask('GET', `${workbench}?job=other&skip=1&limit=110`);
   await ask('GET', `${workbench}/stats?fullDetails=true`);
   await ask('POST', `${workbench}/jobs/requeue`, { jobIds });
-  await worker.untilLogged('a source is warm', 2);
+  await worker.untilLogged('source prewarmed', 2);
   await ask('POST', `${workbench}/jobs/retry`, { jobIds });
-  await worker.untilLogged('a source is warm', 3);
+  await worker.untilLogged('source prewarmed', 3);
   await ask('POST', `${workbench}/jobs/pause`, { jobIds });
   await ask('POST', `${workbench}/jobs/resume`, { jobIds });
   const job = { jobName: 'other', jobData: { list: [1.5, {}] } };
