@@ -9,9 +9,9 @@ import { sourceFormats } from '../pool/formats/source-formats.ts';
 import { outputFormats } from '../pool/rendering/encode/encodings.ts';
 import { rootPath as root } from './root.ts';
 
-/** The top-level folders, and the others, or single files, that each may import from. */
+/** Top-level folders, with the other folders or single files that each can import from. */
 const folders: Readonly<Record<string, readonly string[]>> = {
-  // The SDK, a package of its own, can import nothing, and compares names in the same way.
+  // The SDK, a separate package, cannot import code, and compares names in the same way.
   contract: ['sdk/src/similar.ts'],
   server: ['contract', 'pool', 'store'],
   worker: ['contract', 'pool', 'store'],
@@ -48,7 +48,7 @@ interface Import {
   readonly isInternal: boolean;
 }
 
-/** The specifiers of all static, dynamic and type imports outside of comments. */
+/** Returns the specifiers of all static, dynamic and type imports outside comments. */
 function specifiers(source: string): string[] {
   const token = /\/\*[\s\S]*?\*\/|\/\/[^\n]*|'(?:\\.|[^'\\\n])*'|"(?:\\.|[^"\\\n])*"/g;
   const text = source.replace(token, (found) => (/^\/[*/]/.test(found) ? ' ' : found));
@@ -107,7 +107,7 @@ const edges = imports
   .map(({ from, to }): Edge => [from, to]);
 
 t.test('finds imports of every kind outside comments and strings', async (t) => {
-  // With @, because the scan reads this file too.
+  // Use @ as a placeholder, because the scan reads this file too.
   const source = [
     `import a, { type B } from '@/a.ts';`,
     `import type { C } from '@/c.ts';`,
@@ -171,7 +171,7 @@ for (const [rule, isAllowed] of Object.entries(rules)) {
   });
 }
 
-/** Files that name output formats, most of which are source formats too, beside the grammars of URLs. */
+/** Files that name output formats, most of which are source formats too, and URL grammars. */
 const filesWithOutputs = new Set([
   'contract/auto-formats.ts',
   'pool/producer.ts',
@@ -202,7 +202,7 @@ t.test('names no source format in code outside the format folders', async (t) =>
   }
 });
 
-/** The modules that are loaded before an entry runs; those of packages by their names. */
+/** Returns the modules loaded before an entry runs; modules of packages by name. */
 async function loadedBefore(entry: string): Promise<ReadonlySet<string>> {
   const loaded = new Set([entry]);
   for (const from of loaded) {
@@ -256,7 +256,7 @@ t.test('depends on every package that the built programs load', async (t) => {
   const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
   const imported = await externalImports();
   t.ok(imported.includes('sharp'));
-  // Such as the file of a style sheet.
+  // The import can name a style sheet, for example.
   const resolved =
     /(?:resolve|moduleOf|createRequire\(import\.meta\.url\))\(\s*'([^'./][^']*)'|(?<!\b(?:from|import) ?\(?\s*)'([^'./]+\/[^']*\.(?:css|js|wasm))'/g;
   for (const path of sources.filter((one) => /^(?:server|pool|store|worker|demo)\//.test(one))) {
@@ -265,7 +265,7 @@ t.test('depends on every package that the built programs load', async (t) => {
     for (const [, one, other = ''] of text.matchAll(resolved)) imported.push(one ?? other);
   }
   for (const name of new Set(imported.map(packageOf))) {
-    // The MongoDB driver tries to load some that are not installed.
+    // The MongoDB driver tries to load some packages that are not installed.
     const isInstalled = existsSync(join(root, 'node_modules', name));
     if (isInstalled) t.ok(name in dependencies, name);
   }
@@ -283,7 +283,7 @@ t.test('runs no install script of a package', async (t) => {
   const read = async (name: string) => JSON.parse(await readFile(join(root, name), 'utf8'));
   const { packages } = await read('package-lock.json');
   const paths = Object.keys(packages).filter((path) => packages[path].hasInstallScript);
-  // Older versions of npm run them. None compiles or downloads anything on the supported systems.
+  // Older npm versions run these scripts. No script compiles or downloads on the supported systems.
   const { allowScripts } = await read('package.json');
   t.same(
     Object.keys(allowScripts),
@@ -300,13 +300,13 @@ t.test('imports certain packages only in certain files', async (t) => {
     // Its imports of packages are in the code examples that it makes.
     if (from === `${page}snippets.ts`) continue;
     t.match(to, /^(preact(\/|$)|@image-delivery\/sdk(\/client)?$)/, from);
-    // The client itself has more bytes than the page needs for its calls.
+    // The client itself takes more bytes than the page needs for its calls.
     if (to !== '@image-delivery/sdk/client') continue;
     const imported = /^import (type )?\{[^}]*\} from '@image-delivery\/sdk\/client';$/m;
     t.equal(imported.exec(await readFile(join(root, from), 'utf8'))?.[1], 'type ', from);
   }
   const ofSdk = packages.filter(
-    // It fails the build of a browser bundle by an import that does not exist.
+    // This entry fails browser builds on purpose, by importing a missing file.
     ({ from, to }) => to.startsWith('@image-delivery/sdk') && from !== 'sdk/src/sign/browser.ts',
   );
   t.ok(ofSdk.some(({ from }) => from.startsWith(page)));

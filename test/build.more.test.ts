@@ -36,7 +36,7 @@ async function startClone(t: { teardown(action: () => Promise<unknown>): void })
     at,
     build,
     refusal,
-    /** The text of a program with what it imports. */
+    /** Returns a program's text with its imports. */
     async output() {
       const files = (await readdir(at('dist'), { recursive: true })).filter((name) =>
         name.endsWith('.js'),

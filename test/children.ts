@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 
-/** The pids of the direct children of a process. */
+/** Returns the pids of a process's direct children. */
 export function childrenOf(parent: number): number[] {
   const table = execFileSync('ps', ['-A', '-o', 'pid=,ppid=,args='], { encoding: 'utf8' });
   return table.split('\n').flatMap((line) => {

@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 
-/** A stopped `performance.now` of this process. */
+/** A stopped `performance.now` in this process. */
 export interface StoppedClock {
   /** Advances it, and waits 5 ms, because lru-cache reads the clock once per millisecond. */
   forward(ms: number): Promise<void>;

@@ -1,6 +1,6 @@
 /**
  * Processes all items, several at a time.
- * @returns the results, in the order of the items
+ * @returns the results in the items' order
  */
 export async function concurrently<Item, Result>(
   atATime: number,

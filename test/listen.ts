@@ -1,7 +1,10 @@
 import { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
-/** Starts a server on a free port of 127.0.0.1, and closes it at the end of the test. @returns the port */
+/**
+ * Starts a server on a free port of 127.0.0.1, and closes it at the end of the test.
+ * @returns the port
+ */
 export async function listen(
   t: { teardown(action: () => void): void },
   server: Server,

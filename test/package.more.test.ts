@@ -35,7 +35,9 @@ interface Manifest {
 const manifestOf = async (path: string): Promise<Manifest> =>
   JSON.parse(await readFile(join(path, 'package.json'), 'utf8'));
 
-/** The folders of the clone with what npm installs for a package; those of other platforms are not there. */
+/**
+ * Returns the clone's folders that npm installs for a package, except folders for other platforms.
+ */
 async function foldersFor(manifest: Manifest, from: string, found = new Set<string>()) {
   const {
     dependencies,
@@ -64,7 +66,10 @@ async function bytesBelow(path: string): Promise<number> {
 }
 
 const quiet = ['--no-audit', '--no-fund', '--loglevel=error'];
-/** Without the variables of the npm that runs the tests, such as its folder; the registry may be one of them. */
+/**
+ * The environment minus the variables of the npm that runs the tests, such as its folder. Keeps the
+ * registry.
+ */
 const outerVariables = Object.entries(process.env).filter(
   ([name]) =>
     name !== 'NODE_OPTIONS' && (!name.startsWith('npm_') || name === 'npm_config_registry'),
@@ -73,7 +78,7 @@ const npmIn = (cwd: string, ...more: string[]) =>
   run('npm', [...more, ...quiet], { cwd, env: Object.fromEntries(outerVariables) });
 const npm = (...more: string[]) => npmIn(app, ...more);
 
-/** Whether a registry has what the package depends on. */
+/** Returns true if a registry offers the package's dependencies. */
 const isRegistryReachable = (): Promise<boolean> =>
   npm('view', 'agendash', 'version', '--fetch-retries=0', '--fetch-timeout=10000').then(
     () => true,
@@ -81,14 +86,14 @@ const isRegistryReachable = (): Promise<boolean> =>
   );
 
 /**
- * Lays the package out as npm does, without the network: copies it and the packages that npm would install with it, and
- * nothing else, from the clone. Links would lead to other packages of the clone.
+ * Installs the package like npm, but offline: copies it and only the packages that npm would
+ * install with it from the clone. Links would lead to other packages of the clone.
  */
 async function copyPackages(tarball: string): Promise<void> {
   await mkdir(installed, { recursive: true });
   execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
   for (const path of await foldersFor(await manifestOf(installed), rootPath)) {
-    // One inside of another package comes with it.
+    // A nested package comes with its parent.
     if (/node_modules\//.test(relative(modules, path))) continue;
     await cp(path, join(app, 'node_modules', relative(modules, path)), { recursive: true });
   }
@@ -190,7 +195,7 @@ t.test('serves a folder of images', async (t) => {
   t.equal(await service.end('SIGTERM'), 0);
 });
 
-/** Resolves when a URL answers with success. */
+/** Resolves once a URL returns success. */
 const untilOk = (url: string) =>
   until(url, () =>
     fetch(url).then(
@@ -288,7 +293,7 @@ const pdf = (): Buffer => {
     '<< /Type /Pages /Kids [3 0 R] /Count 1 >>',
     '<< /Type /Page /Parent 2 0 R /MediaBox [0 0 72 72] >>',
   ].map((object, index) => `${index + 1} 0 obj\n${object}\nendobj\n`);
-  // Without a table of references, which readers rebuild.
+  // Leave out the reference table, which readers rebuild.
   return Buffer.from(`%PDF-1.7\n${objects.join('')}trailer\n<< /Size 4 /Root 1 0 R >>\n%%EOF\n`);
 };
 

@@ -5,6 +5,6 @@ export function scriptUrl(path: string, caller: string): URL {
   return new URL(`${path}${extname(caller)}`, caller);
 }
 
-/** The arguments of Node for such a script, in any folder. */
+/** Node's arguments for such a script, in any folder. */
 export const scriptArguments =
   extname(import.meta.url) === '.ts' ? [`--import=${import.meta.resolve('tsx')}`] : [];

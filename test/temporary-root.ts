@@ -10,12 +10,12 @@ const tmpfs = 0x01021994;
 const leastBytes = 2 * 2 ** 30;
 
 /**
- * The parent of the tests' temporary folders, in memory if there is room: every write of the store waits
- * for the disk, and a busy disk may take longer than the store's deadline.
+ * Parent of the tests' temporary folders, in memory if there is room. Every store write waits for
+ * the disk, and a busy disk can exceed the store's deadline.
  */
 export const temporaryRoot: string = isRoomy() ? inMemory : tmpdir();
 
-/** A new temporary folder, which is deleted at the end of the test. */
+/** Creates a temporary folder and deletes it at the end of the test. */
 export async function temporaryFolder(t: {
   teardown(action: () => Promise<unknown>): void;
 }): Promise<string> {

@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 /** Longer than any operation takes on a busy machine: it only ends endless waits. */
 export const patienceMs = 90_000;
 
-/** Between two looks: looking often takes the processor from what is waited for. */
+/** Pause between polls: frequent polls take processor time from the awaited work. */
 const leastSleepMs = 5;
 const mostSleepMs = 50;
 

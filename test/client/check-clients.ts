@@ -16,7 +16,7 @@ export type Generators = Readonly<
 
 type Errors = Readonly<Record<string, readonly [right: string, wrong: string]>>;
 
-/** Type errors that are put into every program. */
+/** Type errors to insert into every program. */
 const commonErrors: Errors = {
   'a missing field': [", origin: 'https://shop.example.com/'", ''],
   'a wrong type in a body': ['defaultQuality: 70', "defaultQuality: '70'"],
@@ -72,7 +72,7 @@ export async function checkClients(t: Test, folder: string): Promise<void> {
     pathToFileURL(join(folder, 'generators.js')).href
   );
 
-  // In the folder, because the programs import its packages.
+  // Use the programs' folder, because they import its packages.
   const generated = await mkdtemp(join(folder, 'generated-'));
   t.teardown(() => rm(generated, { recursive: true, force: true }));
   const programs: { client: string; error: string | null; name: string }[] = [];
@@ -131,9 +131,8 @@ export async function checkClients(t: Test, folder: string): Promise<void> {
 }
 
 /**
- * Compiles the programs in `generated` with the compiler that the generators use.
- *
- * @returns the errors, each with the path of its file from `generated`
+ * Compiles the programs in `generated` with the generators' compiler.
+ * @returns the errors, each with its file's path from `generated`
  */
 async function compile(folder: string, generated: string, outDir: string) {
   const compilerOptions = {

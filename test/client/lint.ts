@@ -11,7 +11,7 @@ interface Problem {
   readonly location: readonly { readonly pointer?: string }[];
 }
 
-/** What is used of `@redocly/openapi-core`. */
+/** The used part of `@redocly/openapi-core`. */
 interface Linter {
   createConfig(config: object): Promise<object>;
   lintFromString(options: {
@@ -22,9 +22,8 @@ interface Linter {
 }
 
 /**
- * Checks that the document has no errors or warnings.
- *
- * @param folder with the packages of `programs/`
+ * Checks that the document causes no errors or warnings.
+ * @param folder a folder with the packages of `programs/`
  */
 export async function lintDocument(t: Test, folder: string): Promise<void> {
   const path = createRequire(join(folder, 'package.json')).resolve('@redocly/openapi-core');
@@ -34,14 +33,14 @@ export async function lintDocument(t: Test, folder: string): Promise<void> {
     rules: {
       // Clients use `/img/?url=`.
       'no-path-trailing-slash': 'off',
-      // Requests for health have no client errors.
+      // Health requests cause no client errors.
       'operation-4xx-response': 'off',
     },
   });
   const lint = async (document: object) => {
     const source = JSON.stringify(document);
     const problems = await lintFromString({ source, absoluteRef: '/openapi.json', config });
-    // The rule does not look for the fields of the object around a `not`.
+    // The rule ignores the fields of the object around a `not`.
     const isMisread = ({ ruleId, location: [at] }: Problem) =>
       ruleId === 'no-required-schema-properties-undefined' && at?.pointer?.includes('/not/');
     return problems

@@ -9,9 +9,9 @@ import { lintDocument } from './lint.ts';
 import { checkGoClient, goProblem } from './ogen.ts';
 
 /**
- * `npm run test:clients`: lints the OpenAPI document, and calls every operation with the clients that generators
- * make of it. `npm ci` does not install the packages of `programs/`: they are 40 packages that change rarely. They are
- * installed in a temporary folder from the npm registry.
+ * `npm run test:clients`: lints the OpenAPI document, and calls every operation with generated
+ * clients. `npm ci` does not install the packages of `programs/`, because there are 40 and they
+ * rarely change. The program installs them in a temporary folder from the npm registry.
  */
 const folder = mkdtempSync(join(tmpdir(), 'image-delivery-clients-'));
 process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
@@ -23,7 +23,7 @@ try {
   process.stderr.write('npm install failed: this test needs the network.\n');
   process.exit(1);
 }
-// For a busy machine; tap's default is 30 s.
+// A busy machine exceeds tap's default of 30 s.
 const timeout = 600_000;
 t.setTimeout(timeout);
 t.test('writes an OpenAPI document that passes a linter', (t) => lintDocument(t, folder));

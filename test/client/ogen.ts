@@ -4,10 +4,12 @@ import { join } from 'node:path';
 import type { Test } from 'tap';
 import { openApiDocument } from '../../server/control/openapi.ts';
 
-/** A generator for Go that rejects what it cannot express, and what most generators ignore. */
+/**
+ * A generator for Go. It rejects schemas that it cannot express, and most generators ignore these.
+ */
 const release = 'github.com/ogen-go/ogen@v1.24.0';
 
-/** Why the client for Go cannot be generated here, or false. */
+/** Returns the reason why this machine cannot generate the Go client, or false. */
 export const goProblem = (): string | false =>
   spawnSync('go', ['version']).status !== 0 && 'go is not installed';
 

@@ -98,7 +98,8 @@ t.test("reads a reference's authority like the URL standard", async (t) => {
       for (const base of ['http://b.example/c/d', 'https://b.example']) {
         const url = URL.canParse(reference, base) ? new URL(reference, base) : null;
         if (!url?.hostname.includes(host)) continue;
-        // Other schemes have opaque hosts: a backslash belongs to them, and none is converted.
+        // Hosts of other schemes are opaque: a backslash belongs to them, and they stay
+        // unconverted.
         if (!/^https?:$/.test(url.protocol)) continue;
         long += 1;
         if (!isLongAuthority(authorityOf(reference))) return false;

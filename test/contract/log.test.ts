@@ -75,7 +75,7 @@ t.test('redacts secret settings', async (t) => {
 
 t.test('survives a full disk and logs the number of lost lines', async (t) => {
   const file = join(t.testdir({ log: '' }), 'log');
-  // The log's file is replaced while the process runs: the full disk has space again.
+  // Replacing the log's file simulates that the full disk has space again.
   logged(
     {},
     `const fs = (await import('node:fs')).default;

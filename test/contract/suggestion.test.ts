@@ -42,7 +42,10 @@ t.test('does not compare very long names', async (t) => {
   t.equal(nearestName(`${long}n`, [long]), undefined);
 });
 
-/** All texts that one edit makes of a text: a letter deleted, inserted, replaced, or exchanged with the next. */
+/**
+ * Returns all texts that are one edit away: a letter deleted, inserted, replaced, or exchanged with
+ * the next.
+ */
 function editsOf(text: string, letters: readonly string[]): ReadonlySet<string> {
   const places = Array.from({ length: text.length + 1 }, (_, at) => at);
   const parts = places.map((at) => [text.slice(0, at), text.slice(at)] as const);

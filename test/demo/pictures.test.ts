@@ -4,7 +4,7 @@ import t from 'tap';
 import { jpeg422, withExif } from '../../demo/origin/jpeg.ts';
 import { mediaTypeOf, type PictureName, picture } from '../../demo/origin/pictures.ts';
 
-/** What the demo, the gallery and the benchmarks need of each picture. */
+/** Properties that the demo, the gallery and the benchmarks require of each image. */
 const properties: Readonly<Record<PictureName, Partial<Metadata>>> = {
   'landscape.jpg': { format: 'jpeg', width: 2725, height: 2225 },
   'coast.jpg': { format: 'jpeg', width: 2160, height: 1440 },

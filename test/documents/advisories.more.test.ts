@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { root, rootPath } from '../root.ts';
 
-/** The advisories that SECURITY.md answers: rows of package, version and advisory. */
+/** Advisories with a verdict in SECURITY.md: rows of package, version and advisory. */
 const page = await readFile(new URL('SECURITY.md', root), 'utf8');
 const answered = [...page.matchAll(/^\| `([^`]+)` (\S+) \| (?:CVE|GHSA)-/gm)];
 
@@ -43,7 +43,7 @@ t.test(
     for (const [name, { via }] of Object.entries(vulnerabilities)) {
       if (!isUsed(name)) continue;
       for (const advisory of via) {
-        // A name stands for the advisories of that package, which are listed too.
+        // A name refers to that package's advisories, which the list contains too.
         if (typeof advisory === 'string') continue;
         const id = advisory.url.split('/').at(-1) ?? '';
         t.ok(page.includes(id), `${name}: ${advisory.url}`);

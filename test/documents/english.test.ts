@@ -7,7 +7,7 @@ import { proseOf } from './pages.ts';
 
 type Place = 'docs' | 'comments' | 'titles';
 
-/** A pattern that native readers stumble over, with the advice and the most occurrences in each place. */
+/** A pattern that native readers stumble over, with the advice and the maximum count per place. */
 interface Pattern {
   readonly name: string;
   readonly advice: string;
@@ -15,7 +15,10 @@ interface Pattern {
   readonly most: Readonly<Record<Place, number>>;
 }
 
-/** Counts may only fall: lower a row after you have reworded texts. A hit is a prompt to look, not always an error. */
+/**
+ * Counts may only fall: lower a row after you have reworded texts. A hit is a prompt to look, not
+ * always an error.
+ */
 const patterns: readonly Pattern[] = [
   {
     name: 'passive voice',

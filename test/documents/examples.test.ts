@@ -14,7 +14,7 @@ import { examplesOf } from './examples.ts';
 import { type Block, type Page, readPages } from './pages.ts';
 import { startShell } from './shell.ts';
 
-/** The project id of the pages; each page gets a project of its own. */
+/** Project id in the pages. The test gives each page a separate project. */
 const projectInPages = 'prj_32gx1acb9wtykf3m';
 const isRun = ({ language, mark }: Block): boolean =>
   language === 'console' && !mark.startsWith('not run:');
@@ -31,7 +31,7 @@ t.test(
   { skip, buffered },
   async (t) => {
     const origin = await startTestOrigin(t);
-    // Replaces the sample pictures; one page shows the size of the coast.
+    // Replaces the sample images; one page shows the size of the coast.
     const [landscape, coast] = await Promise.all([picture(900, 735), picture(2160, 1440)]);
     origin.serve('/landscape.jpg', landscape);
     origin.serve('/coast.jpg', coast);
@@ -59,7 +59,10 @@ t.test(
       );
     };
 
-    /** Several pages run at a time, because they mostly wait; each has a shell and a project of its own. */
+    /**
+     * Runs several pages at a time, because they mostly wait. Each page uses a separate shell and
+     * project.
+     */
     const run = async ({ path, blocks }: Page) => {
       const examples = blocks.filter(isRun);
       if (examples.length === 0) return [];
@@ -71,7 +74,7 @@ t.test(
       const runExample = await startShell(t, options);
       const results: { where: string; error: string | null }[] = [];
       for (const { page, line, text, mark } of examples) {
-        // Its low priority may delay it for minutes on a busy machine.
+        // On a busy machine its low priority can delay it for minutes.
         if (mark === 'after: prewarming') {
           await until('the prewarming is done', prewarmed, 2 * patienceMs);
         }
@@ -82,7 +85,7 @@ t.test(
       }
       return results;
     };
-    // All at once, they delay an answer of the store for longer than a request waits for it.
+    // Running all pages at once would delay the store for longer than a request's limit.
     const results = (await concurrently(pagesAtOnce, await readPages(), run)).flat();
     t.ok(results.length > 50, `${results.length} examples`);
     for (const { where, error } of results) t.equal(error, null, where);

@@ -3,17 +3,20 @@
 /** A command of a `console` block with the output that the page shows. */
 export interface Example {
   readonly command: string;
-  /** '' when the page shows none. */
+  /** '' if the page shows no output. */
   readonly output: string;
 }
 
-/** Whether a command continues on the next line: a quote is open, or it ends with a backslash. */
+/**
+ * Returns true if a command continues on the next line: a quote is open, or it ends with a
+ * backslash.
+ */
 function isOpen(command: string): boolean {
   const quotes = command.replaceAll(/\\.|"(?:\\.|[^"\\])*"|'[^']*'/gs, '');
   return /["']/.test(quotes) || command.endsWith('\\');
 }
 
-/** The commands of a block: lines after `$ `, each with its output. */
+/** Returns a block's commands: lines after `$ `, each with its output. */
 export function examplesOf(text: string): Example[] {
   const examples: { command: string; output: string[] }[] = [];
   let open = false;
@@ -31,14 +34,14 @@ export function examplesOf(text: string): Example[] {
 /** Values that differ between two runs, with their replacements. */
 const varying: ReadonlyArray<readonly [RegExp, string]> = [
   [/\b(prj|org|key)_[0-9a-z]{16}\b/g, '$1_id'],
-  // Tags: of a project of its own, and of an origin at another port.
+  // Tags depend on the test's own project, and on the origin's port.
   [/\b([ps])-[0-9a-f]{16,30}\b/g, '$1-tag'],
   [/"#[0-9a-f]{6}"/g, '"#colour"'],
-  // The rest of an age.
+  // The rest of an age varies.
   [/^((?:cdn-cache|surrogate)-control: .*max-age|cache-status: .*ttl)=\d+/gm, '$1=0'],
   [/("bytes"|"latencyMs"):\d+/g, '$1:0'],
   [/"createdAt":"[^"]*"/g, '"createdAt":""'],
-  // The stages depend on the state of the memory cache.
+  // The stages depend on the memory cache's state.
   [/(cache;desc=\w+), .*$/gm, '$1'],
   [/^(etag|x-request-id|content-length|date|ratelimit-\w+): .*$/gim, '$1: 0'],
   [/^((?:prewarm|image_delivery)_\S*) [\d.e-]+$/gm, '$1 0'],
@@ -52,15 +55,15 @@ function normalised(text: string): string {
 const lowerNames = (head: string): string[] =>
   head.split('\n').map((line) => line.replace(/^[\w-]+:/, (name) => name.toLowerCase()));
 
-/** A pattern for a text in which `…` stands for any text. */
+/** Returns a pattern for a text. `…` stands for any text. */
 function patternOf(text: string): RegExp {
   const parts = text.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('[\\s\\S]*')}$`);
 }
 
 /**
- * Whether an output is the one that a page shows. The page may omit headers of a response, and their order
- * may differ, as it does between HTTP servers.
+ * Returns true if a page shows this output. The page can omit response headers, and their order can
+ * differ, like between HTTP servers.
  */
 export function isShown(shown: string, printed: string): boolean {
   const [wanted, found] = [normalised(shown), normalised(printed)];

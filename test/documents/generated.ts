@@ -55,7 +55,7 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'sdk/src/generated/schemas.ts': typescript(schemaTypes),
 };
 
-/** The new texts of the files that are out of date. */
+/** Returns new texts for outdated files. */
 export async function outdatedDocuments(): Promise<Record<string, string>> {
   const outdated: Record<string, string> = {};
   for (const [name, generate] of Object.entries(generated)) {

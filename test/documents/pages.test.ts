@@ -15,7 +15,7 @@ import { settingsExample, settingsMarkdown } from './tables.ts';
 
 /** test/documents/examples.test.ts runs the examples of the pages. */
 const pages = await readPages();
-/** Without the reports of `npm run bench`, whose length has no limit. */
+/** Pages other than the reports of `npm run bench`, which can be of any length. */
 const pagesForReaders = pages.filter(
   ({ path }) => path === 'README.md' || path.startsWith('docs/'),
 );
@@ -74,7 +74,7 @@ t.test('links every page from the index in docs/, once', async (t) => {
   t.equal(titles.length, new Set(titles).size);
 });
 
-/** Blocks in these languages contain nothing that can run. */
+/** Languages of blocks that contain no runnable code. */
 const notCode = new Set(['', 'text', 'html', 'nginx']);
 
 t.test('runs every block of code in a test, or gives the reason why not', async (t) => {
@@ -102,7 +102,7 @@ t.test('names only existing files, commands, settings, error codes and parameter
     'url',
     'exp',
     'sig',
-    // The example of an unknown one.
+    // The example of an unknown parameter.
     'zoom',
   ]);
   for (const { path, text } of pages) {

@@ -2,15 +2,15 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rootPath } from '../root.ts';
 
-/** A fenced block of code of a page. */
+/** A fenced code block of a page. */
 export interface Block {
   readonly page: string;
-  /** Of the opening fence, counted from 1. */
+  /** Line number of the opening fence, from 1. */
   readonly line: number;
-  /** The word after the fence; '' for none. */
+  /** Word after the fence, or ''. */
   readonly language: string;
   readonly text: string;
-  /** The comment directly above the block, such as `not run: it takes an hour`; '' for none. */
+  /** Comment directly above the block, such as `not run: it takes an hour`, or ''. */
   readonly mark: string;
 }
 
@@ -42,7 +42,7 @@ function blocksOf(page: string, text: string): Block[] {
   return blocks;
 }
 
-/** The text without its blocks of code. */
+/** Returns the text minus its code blocks. */
 export function proseOf(text: string): string {
   return text.replaceAll(/^(`{3,}).*\n[\s\S]*?^\1$/gm, '');
 }

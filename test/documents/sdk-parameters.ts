@@ -26,7 +26,7 @@ const isFlag = (schema: ValueSchema): boolean =>
   alternatives(schema).some(({ type }) => type === 'boolean');
 const isNumber = ({ type }: ValueSchema): boolean => type === 'integer' || type === 'number';
 
-/** The words of a choice that are identifiers, such as `webp`. */
+/** Returns the words of a choice that are identifiers, such as `webp`. */
 const plainWords = (schema: ValueSchema): readonly string[] =>
   alternatives(schema)
     .flatMap((one) => one.enum ?? [])
@@ -40,7 +40,7 @@ const allWords = (schema: ValueSchema): readonly string[] => [
   ),
 ];
 
-/** The TypeScript type of an option. */
+/** Returns an option's TypeScript type. */
 function optionType({ schema, parts }: ParameterType<unknown>): string {
   if (parts !== undefined) {
     return `readonly [${Object.keys(parts)
@@ -56,7 +56,7 @@ function optionType({ schema, parts }: ParameterType<unknown>): string {
   return types.length === 0 ? 'string' : types.join(' | ');
 }
 
-/** The example of a parameter as the value of an option. */
+/** Returns a parameter's example as an option value. */
 function exampleOption(name: ParameterName): string {
   const { example, schema, parts } = parameters[name] as (typeof parameters)[ParameterName] &
     ParameterType<unknown>;
@@ -74,12 +74,12 @@ function optionField(name: ParameterName): string {
   return `${documentation(text)}readonly ${name}?: ${optionType(parameters[name])} | undefined;`;
 }
 
-/** Minimum factor between two default widths: the wider picture has at least 1.5 x the pixels. */
+/** Minimum factor between two default widths: each step shows at least 1.5 times as many pixels. */
 const minStep = 1.25;
-/** From a narrow phone to a wide screen with two device pixels for each CSS pixel. */
+/** From a narrow phone to a wide screen with two device pixels per CSS pixel. */
 const [minWidth, maxWidth] = [320, 3840];
 
-/** The steps of the service that differ enough from the one before. */
+/** Returns the service's steps that differ enough from their predecessor. */
 function defaultWidths(): readonly number[] {
   const kept: number[] = [];
   for (const width of widthSteps.filter((one) => one >= minWidth && one <= maxWidth)) {
@@ -88,7 +88,10 @@ function defaultWidths(): readonly number[] {
   return kept;
 }
 
-/** The most pixels of a format with lossy and with lossless encoding, where they are fewer than of others. */
+/**
+ * Returns the maximum pixels for lossy and lossless encoding, for formats with a lower limit than
+ * others.
+ */
 function pixelLimits(): Record<string, readonly [number, number]> {
   const limits = outputFormats.map((format) => {
     const of = (lossless: boolean) => Math.min(maxFramePixels, maxOutputPixels(format, lossless));
@@ -99,48 +102,48 @@ function pixelLimits(): Record<string, readonly [number, number]> {
   return Object.fromEntries([['auto', [least(0), least(1)]], ...lower]);
 }
 
-/** The options of an image and what is needed to write and to read its URL. */
+/** Returns the module with an image's options, and the tables to write and read its URL. */
 export function parametersModule(): string {
   const aliases = parameterNames.flatMap((name) =>
     parameters[name].aliases.map((alias) => [alias, name] as const),
   );
   const named = (isOf: (type: ParameterType<unknown>) => boolean) =>
     `^(${parameterNames.filter((name) => isOf(parameters[name])).join('|')})$`;
-  return `/** The transform parameters of an image URL. Absent ones have the defaults of the project. */
+  return `/** Transform parameters of an image URL. Absent parameters use the project's defaults. */
   export interface ImageOptions {
     ${parameterNames.map(optionField).join('\n')}
     ${documentation(`Words of a text layer of \`layer\`, such as \`'text.price': '19,90 €'\`: at most ${maxWords} characters.`)}readonly [words: \`text.\${string}\`]: string | undefined;
   }
 
-  /** The formats of images. */
+  /** Image formats. */
   export type ImageFormat = ${outputFormats.map((format) => `'${format}'`).join(' | ')};
 
-  /** The canonical names of parameters that have further names. */
+  /** Canonical names of parameters with several names. */
   export const canonicalNames: Readonly<Record<string, string>> = {
-    // So that it has no other names.
+    // This table inherits no other names.
     __proto__: null as never,
     ${aliases.map(([alias, name]) => `${alias}: '${name}',`).join('\n')}
   };
 
-  /** The parameters of which 1 and 0 are true and false. */
+  /** Parameters with the values 1 and 0 for true and false. */
   export const flagName = /${named(({ schema }) => isFlag(schema) && !alternatives(schema).some(isNumber))}/;
 
-  /** The parameters whose values are texts, although some look like numbers. */
+  /** Parameters with text values, although some look like numbers. */
   export const textName = /${named((type) => optionType(type) === 'string')}|^text\\./;
 
-  /** The most characters of the words of a layer. */
+  /** Maximum number of characters in a layer's words. */
   export const maxWords = ${maxWords};
 
-  /** The widths of a srcset in device pixels: steps to which the service rounds the widths of client hints. */
+  /** Srcset widths in device pixels: the steps to which the service rounds client-hint widths. */
   export const defaultWidths: readonly number[] = ${literal(defaultWidths())};
 
-  /** The most device pixels of a side of an output. */
+  /** Maximum device pixels per output side. */
   export const maxSide = ${maxSide};
 
-  /** The most pixels of an output. */
+  /** Maximum pixels per output. */
   export const maxPixels = ${maxFramePixels};
 
-  /** The most pixels of formats with lower limits: lossy and lossless. */
+  /** Maximum pixels in formats with lower limits: lossy and lossless. */
   export const pixelLimits: Readonly<Record<string, readonly [lossy: number, lossless: number]>> = ${literal(pixelLimits())};`;
 }
 
@@ -150,7 +153,7 @@ const rangeOf = ({ type, minimum, maximum }: ValueSchema): unknown => ({
   whole: type === 'integer' ? true : undefined,
 });
 
-/** What a value must be; `kind` is for rules that a schema cannot state. */
+/** Returns the rule for a value; `kind` selects rules that a schema cannot state. */
 function rule(type: ParameterType<unknown>): string {
   const { accepts, schema, parts } = type;
   const ranges =
@@ -177,7 +180,7 @@ function rule(type: ParameterType<unknown>): string {
   });
 }
 
-/** What the values of options must be, for the checks in development. */
+/** Returns the rules for option values that development checks use. */
 export const rulesModule = (): string =>
   `import type { Rule } from '../rule.ts';
 
@@ -185,8 +188,8 @@ export const rulesModule = (): string =>
     ${parameterNames.map((name) => `${name}: ${rule(parameters[name])},`).join('\n')}
   };
 
-  /** The names of CSS colours. */
+  /** CSS colour names. */
   export const colourNames = ${literal([...Object.keys(colourNames), 'transparent'].join(' '))};
 
-  /** The most characters of a source URL. */
+  /** Maximum number of characters in a source URL. */
   export const maxSourceLength = ${maxSourceLength};`;

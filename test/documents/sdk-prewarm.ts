@@ -2,14 +2,16 @@ import { maxVariantCharacters } from '../../server/control/resources/prewarm-var
 import { maxVariants } from '../../server/control/resources/prewarms.ts';
 import { parameterNames } from '../../server/image/parameters.ts';
 
-/** What a prewarm request can name, for the client that derives requests from image URLs. */
+/**
+ * Returns the limits of a prewarm request, for the client that derives requests from image URLs.
+ */
 export function prewarmModule(): string {
-  return `/** The parameters of a variant; the service ignores others in image URLs. */
+  return `/** Parameters of a variant. The service ignores others in image URLs. */
   export const variantNames: readonly string[] = ${JSON.stringify(parameterNames)};
 
-  /** The most variants of a request. */
+  /** Maximum number of variants in a request. */
   export const maxVariants = ${maxVariants};
 
-  /** The most characters of all variants of a request as JSON. */
+  /** Maximum number of characters in all variants of a request as JSON. */
   export const maxVariantCharacters = ${maxVariantCharacters};`;
 }

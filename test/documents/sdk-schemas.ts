@@ -3,7 +3,7 @@ import type { Operation } from '../../server/control/operation.ts';
 import { controlPrefix, operations } from '../../server/control/operations.ts';
 import { documentation } from './typescript.ts';
 
-/** The part of JSON Schema (2020-12) that the schemas of the service use. */
+/** Part of JSON Schema (2020-12) that the service's schemas use. */
 interface Schema {
   readonly $ref?: string;
   readonly type?: string | readonly string[];
@@ -48,7 +48,7 @@ const plainTypes: Readonly<Record<string, string>> = {
   null: 'null',
 };
 
-/** The TypeScript type of the values of a schema. */
+/** Returns the TypeScript type of a schema's values. */
 function typeOf(schema: Schema): string {
   const { $ref, type = [], anyOf, allOf, items, properties, additionalProperties } = schema;
   if ($ref !== undefined) return $ref.replace('#/components/schemas/', '');
@@ -73,11 +73,11 @@ function fieldsOf({ properties = {}, required = [] }: Schema): string {
     .join('\n');
 }
 
-/** An optional field may also be undefined, for `exactOptionalPropertyTypes`. */
+/** Optional fields can also be undefined, for `exactOptionalPropertyTypes`. */
 const field = (schema: Schema, isRequired: boolean): string =>
   isRequired ? `: ${typeOf(schema)};` : `?: ${typeOf(schema)} | undefined;`;
 
-/** The comment on a schema: its description, and the limits that the type does not state. */
+/** Returns a schema's comment: its description, and the limits that the type does not state. */
 function comment(schema: Schema): string {
   const { description, allOf = [], minimum, maximum, minLength, maxLength } = schema;
   const { minItems, maxItems } = schema;
@@ -91,7 +91,7 @@ function comment(schema: Schema): string {
   return sentences.length === 0 ? '' : documentation(sentences.join(' '));
 }
 
-/** The limits in words. A lower limit alone is clear from the description. */
+/** Returns the limits in words. The description alone explains a lower limit. */
 function between(minimum: number | undefined, maximum: number | undefined, what: string): string {
   if (maximum === undefined || maximum === Number.MAX_SAFE_INTEGER) return '';
   return minimum === undefined ? `At most ${maximum}${what}.` : `${minimum} to ${maximum}${what}.`;
@@ -105,10 +105,10 @@ function declaration([name, schema]: readonly [string, Schema]): string {
   return `${comment(schema)}export ${declared}`;
 }
 
-/** What `iterate` of the client sets by itself. */
+/** Parameters that the client's `iterate` sets itself. */
 const pageParameters: readonly string[] = ['limit', 'cursor'];
 
-/** The parameters, the body and the result of an operation, as the fields of a type. */
+/** Returns an operation's parameters, body and result as the fields of a type. */
 function operationType([id, operation]: readonly [string, Operation]): string {
   const { method, path, input, result, summary, description } = operation;
   const { parameters = [] } = paths[`${controlPrefix}${path}`]?.[method.toLowerCase()] ?? {};
@@ -137,11 +137,11 @@ function resultType(result: Operation['result']): string {
   return result.isList ? `readonly ${name}[]` : name;
 }
 
-/** The types of bodies, and those of the parameters and the result of each operation. */
+/** Returns the types of bodies, and of each operation's parameters and result. */
 export const schemaTypes = (): string =>
   [
     ...Object.entries(components.schemas).map(declaration),
-    `/** What each operation of the control plane takes, and the value in the body of its response. */
+    `/** Inputs of each control-plane operation, and the value in its response body. */
     export interface Operations {
     ${Object.entries<Operation>(operations).map(operationType).join('\n')} }`,
   ].join('\n\n');

@@ -17,7 +17,7 @@ export function errorsModule(): string {
   export type ErrorCode = keyof typeof errors;`;
 }
 
-/** What a client needs to know of each operation to send it. */
+/** Returns the facts about each operation that a client needs to call it. */
 export function operationsModule(): string {
   const rows = Object.entries<Operation>(operations).map(([id, operation]) => {
     const { method, path, input, query, result, isPaged, hasLocation } = operation;
@@ -35,9 +35,10 @@ export function operationsModule(): string {
   return `export const controlPrefix = '${controlPrefix}';
 
   /**
-   * The operations of the control plane. \`path\` is below the prefix; \`result\` is the field of the response's
-   * body that has the value, and absent if there is no body; with \`isPaged\` a list can be asked for in pages; with
-   * \`hasLocation\` the response's Location is the URL of the request's progress.
+   * Operations of the control plane. \`path\` is below the prefix. \`result\` is the response
+   * body's field with the value, or absent if there is no body. \`isPaged\` marks lists that
+   * support pages. \`hasLocation\` marks responses with a Location, which is the URL of the
+   * request's progress.
    */
   export const operations = { ${rows.join('\n')} } as const;`;
 }

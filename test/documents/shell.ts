@@ -13,16 +13,16 @@ const retryEveryMs = 100;
 
 export interface ShellOptions {
   readonly environment: Readonly<Record<string, string>>;
-  /** Addresses in the pages and those of this test; replaced in this order. */
+  /** Addresses in the pages and in this test. The shell replaces them in this order. */
   readonly addresses: ReadonlyArray<readonly [inPage: string, inTest: string]>;
   readonly rootKey: string;
-  /** Identifiers in the pages and those of this test. */
+  /** Identifiers in the pages and in this test. */
   readonly identifiers: ReadonlyMap<string, string>;
 }
 
 /**
- * npm for the examples. `npm start` has no effect: the service runs. Other commands than `admin` fail, so
- * that a page cannot name a command that no test runs.
+ * npm for the examples. `npm start` has no effect, because the service already runs. Commands other
+ * than `admin` fail, so that pages only show tested commands.
  */
 const npm = `npm() {
   if [ "$*" = start ]; then return; fi
@@ -91,7 +91,7 @@ export async function startShell(
         addReplacements(shown, printed);
         return null;
       }
-      // The first error tells most: the next time an image comes from a cache.
+      // Keep the first error: the next attempt gets the image from a cache.
       error ??= `exit code ${status}, printed:\n${printed}`;
       if (changes || Date.now() > deadline) return error;
       await sleep(retryEveryMs);

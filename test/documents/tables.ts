@@ -59,7 +59,7 @@ export function apiMarkdown(): string {
   return markdownTable(['Operation', 'Effect', 'Key', 'SDK method'], rows);
 }
 
-/** The URLs of another service that a delivery host reads, for its page of docs/migration. */
+/** Returns another service's URLs that a delivery host reads, for its page in docs/migration. */
 export function grammarMarkdown(kind: string, { title, examples, notes }: UrlGrammar): string {
   const rows = examples.map(({ url, native, meaning, size }) => [
     `\`${url}\``,
@@ -72,7 +72,7 @@ export function grammarMarkdown(kind: string, { title, examples, notes }: UrlGra
   return `${table}\n\n${explained}\n\n${notes.map((note) => `- ${note}`).join('\n')}`;
 }
 
-/** Every field of the answer to `fmt=json`, for docs/information.md. */
+/** Returns every field of `fmt=json`, for docs/information.md. */
 export function factsMarkdown(): string {
   return markdownTable(['Field', 'Type', 'Meaning'], factRows('', imageFacts.schema));
 }

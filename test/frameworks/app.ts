@@ -13,7 +13,7 @@ const tsc = join(rootPath, 'node_modules/typescript/bin/tsc');
 const packageName = '@image-delivery/sdk';
 /** Longer than an installation or a build takes on a busy machine. */
 const patienceMs = 10 * 60_000;
-/** Without tap's hooks. */
+/** The environment minus tap's hooks. */
 const plainEnvironment = { ...process.env, NODE_OPTIONS: '' };
 const generated = /\/(node_modules|dist|\.next|\.nuxt|\.output|\.astro|package-lock\.json)$/;
 
@@ -26,7 +26,7 @@ export interface RunningApp {
   end(): Promise<void>;
 }
 
-/** Packs the SDK into a folder; resolves with the path of the tarball. */
+/** Packs the SDK into a folder, and resolves with the tarball's path. */
 export async function pack(folder: string): Promise<string> {
   const args = ['pack', '--workspace', 'sdk', '--pack-destination', folder];
   await run('npm', args, { cwd: rootPath, env: plainEnvironment });
@@ -37,19 +37,21 @@ export async function pack(folder: string): Promise<string> {
 /** Installs packages in a new folder; resolves with its path. */
 export async function newFolder(path: string, packages: readonly string[]): Promise<string> {
   await mkdir(path);
-  // Without one, npm would install in a folder above.
+  // npm would install in a parent folder if this file were missing.
   await writeFile(join(path, 'package.json'), '{ "private": true, "type": "module" }');
   await install(path, packages);
   return path;
 }
 
-/** Installs packages in a folder, beside those of its `package.json`. */
+/** Installs packages in a folder, in addition to the packages in its `package.json`. */
 async function install(folder: string, packages: readonly string[]): Promise<void> {
   const args = ['install', '--no-audit', '--no-fund', '--loglevel=error', ...packages];
   await run('npm', args, { cwd: folder, env: plainEnvironment, timeout: patienceMs });
 }
 
-/** Runs a command of a folder's packages; resolves with what it printed if it failed, else with null. */
+/**
+ * Runs a command of a folder's packages. Resolves with its output if it fails, otherwise with null.
+ */
 export async function failure(folder: string, command: readonly string[]): Promise<string | null> {
   const options = { cwd: folder, env: plainEnvironment, timeout: patienceMs };
   try {
@@ -134,7 +136,7 @@ export class App {
     }
   }
 
-  /** Checks the types of a program of the app; resolves with the errors. */
+  /** Checks the types of a program in the app, and resolves with the errors. */
   async typeErrors(program: string): Promise<string> {
     await writeFile(join(this.#folder, 'program.ts'), program);
     const options = ['--noEmit', '--strict', '--skipLibCheck', '--types', '', '--ignoreConfig'];
@@ -147,8 +149,8 @@ export class App {
   }
 
   /**
-   * Builds the app with `./sign` imported by a file of its browser's bundle; resolves with what the failed
-   * command printed, or with null if the bundle could be built.
+   * Builds the app with an import of `./sign` in a file of its browser bundle. Resolves with the
+   * failed command's output, or null if the build succeeds.
    */
   async buildWithSecret(file: string, command: readonly string[]): Promise<string | null> {
     const path = join(this.#folder, file);

@@ -21,10 +21,9 @@ const read = (text: string): readonly Peer[] => JSON.parse(text).packages;
 const labelOf = ({ package: name, version, does }: Peer) => `${name} ${version}, ${does}`;
 
 /**
- * Measures the current packages of other services, and prints them beside this one; resolves with the recorded
- * figures that are wrong for their versions.
- *
- * @param isRecorded whether the figures are recorded instead
+ * Measures the current packages of other services, and prints them next to this package. Resolves
+ * with the recorded figures that do not match their versions.
+ * @param isRecorded true to record the figures instead
  */
 export async function checkBytes(parent: string, isRecorded: boolean): Promise<string[]> {
   const recorded = read(await readFile(recordFile, 'utf8'));

@@ -2,17 +2,17 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { rootPath } from '../root.ts';
 
-/** What the test knows of an example. */
+/** Test settings of an example. */
 export interface Example {
-  /** Where the page with signed URLs is; undefined if the app cannot sign. */
+  /** Path of the page with signed URLs; undefined if the app cannot sign. */
   readonly signedPage?: string;
-  /** Whether the images of densities may be wider than these say. */
+  /** True if density images can be wider than the densities say. */
   readonly roundsUp?: boolean;
-  /** What `npm run dev` lets the page write to the console. */
+  /** Expected console messages of the page under `npm run dev`. */
   readonly development?: RegExp;
-  /** Whether some images in development come from the app itself. */
+  /** True if the app itself serves some images in development. */
   readonly ownImages?: boolean;
-  /** A program whose types fit those of the framework. */
+  /** A program with types that match the framework's types. */
   readonly program?: string;
   /** A file of the bundle for browsers, and the commands that build it. */
   readonly browserBundle?: {
@@ -78,7 +78,7 @@ export async function unsupported(name: string): Promise<string | null> {
   return isEnough ? null : `it needs Node ${engines.node}; this is ${process.versions.node}`;
 }
 
-/** The examples of the repository, which the table must have. */
+/** Returns the repository's examples, which the table must contain. */
 export async function exampleNames(): Promise<readonly string[]> {
   const names = (await readdir(join(rootPath, 'sdk/examples'))).sort();
   const unknown = names.filter((name) => !Object.hasOwn(examples, name));

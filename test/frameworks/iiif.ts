@@ -171,12 +171,12 @@ interface View {
   /** The centre, in parts of the width and the height. */
   readonly x: number;
   readonly y: number;
-  /** Of the zoom; 0 for the whole image. */
+  /** Zoom scale; 0 for the whole image. */
   readonly scale: number;
 }
 
 interface Point {
-  /** In image pixels. */
+  /** Position in image pixels. */
   readonly x: number;
   readonly y: number;
   readonly rgb: Rgb;

@@ -1,6 +1,6 @@
 import type { Browser } from 'playwright-core';
 
-/** Longer than a busy machine takes to encode the pictures of a page. */
+/** Enough for a busy machine to encode a page's images. */
 const patienceMs = 5 * 60_000;
 
 /** An image that a page refers to. */
@@ -8,15 +8,15 @@ export interface PageImage {
   readonly url: string;
   /** Such as `640w` or `2x`; empty for a `src`. */
   readonly descriptor: string;
-  /** The width of the layout, CSS pixels: that of the attribute if there is one. */
+  /** Layout width in CSS pixels, from the attribute if it exists. */
   readonly layoutWidth: number;
 }
 
 /** An image as a page shows it: width and height, CSS pixels. */
 export interface ShownImage {
-  /** Of the attributes; 0 for one that is absent. */
+  /** Sides from the attributes; 0 if absent. */
   readonly attributes: Sides;
-  /** In the layout. */
+  /** Box in the layout. */
   readonly box: Sides;
   readonly natural: Sides;
 }
@@ -26,7 +26,7 @@ type Sides = readonly [width: number, height: number];
 export interface Visit {
   readonly images: readonly PageImage[];
   readonly shown: readonly ShownImage[];
-  /** What is wrong with the page, in words. */
+  /** Faults of the page, in words. */
   readonly problems: readonly string[];
 }
 
@@ -45,7 +45,9 @@ const observeShifts = `globalThis.shifts = [];
   observer.observe({ type: 'layout-shift', buffered: true });
   globalThis.readShifts = () => (keep(observer.takeRecords()), shifts);`;
 
-/** Runs in the page: gives its images, and as problems those that were not loaded and layout shifts. */
+/**
+ * Runs in the page: returns its images, and reports unloaded images and layout shifts as problems.
+ */
 const readPage = `(async () => {
   for (const image of document.images) image.loading = 'eager';
   for (const image of document.images) await image.decode().catch(() => {});
@@ -78,7 +80,7 @@ const readPage = `(async () => {
 
 /**
  * Opens a page on a screen.
- * @param expected the messages that the page may write to the console
+ * @param expected messages that the page is allowed to write to the console
  */
 export async function visit(
   browser: Browser,

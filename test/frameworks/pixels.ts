@@ -9,9 +9,8 @@ function stated({ descriptor, layoutWidth }: PageImage): number | undefined {
 }
 
 /**
- * What is wrong with the pixels of an image of a page, or null.
- *
- * @param roundsUp whether the images of densities may be wider than these say
+ * Returns the fault in the pixels of a page's image, or null.
+ * @param roundsUp true if density images can be wider than the densities say
  */
 export async function pixelProblem(
   image: PageImage,
@@ -20,7 +19,7 @@ export async function pixelProblem(
 ): Promise<string | null> {
   const { url, descriptor } = image;
   if (!url.startsWith(`${serviceUrl}/img/`)) return `not an image of the service: ${url}`;
-  // A connection of its own: one that is kept may end while it is used.
+  // Use a separate connection: a kept connection can close during the request.
   const headers = { accept: 'image/webp,*/*', connection: 'close' };
   const response = await fetch(url, { headers });
   if (!response.ok) return `${response.status} ${url}: ${await response.text()}`;

@@ -1,19 +1,19 @@
-/** The files of an app by their paths; null for those of its example that go. */
+/** An app's files by path; null removes a file of its example. */
 type Files = Readonly<Record<string, string | null>>;
 
 interface SnippetApp {
-  /** The example in whose folder the files are written, because it has the framework. */
+  /** Example to write the files into; it provides the framework. */
   readonly example: string;
-  /** Whether its component states the size in the style, instead of attributes. */
+  /** True if the component states the size in the style instead of attributes. */
   readonly hasStyle?: boolean;
-  /** The app of a snippet, with nothing that the snippet does not say but the page around it. */
+  /** Returns the snippet's app, which adds only the surrounding page. */
   files(code: string): Files;
 }
 
 const head = '<meta charset="utf-8"><title>Snippet</title><link rel="icon" href="data:,">';
 const document = (body: string) => `<!doctype html><html lang="en">${head}${body}</html>`;
 
-/** Serves what a module gives as its default export. */
+/** Serves a module's default export. */
 const server = `import { createServer } from 'node:http';
 import { page } from './page.js';
 
@@ -25,7 +25,7 @@ createServer(async (_, response) => {
 
 const plain = (page: string): Files => ({ 'server.js': server, 'page.js': page });
 
-/** A module of the SDK's snippet, and the page that uses what it declares. */
+/** Returns a module with the SDK's snippet, and a page that uses its declarations. */
 const ofSdk = (code: string): Files =>
   plain(`${code}
 
@@ -40,7 +40,7 @@ const element = ${
 export const page = ${JSON.stringify(document('ELEMENT'))}.replace('ELEMENT', () => element);
 `);
 
-/** The parts of a snippet by the files that their comments name. */
+/** Splits a snippet by the file names in its comments. */
 function partsOf(code: string): Readonly<Record<string, string>> {
   const parts = code.split(/^\/\/ ([\w.-]+\.\w+)\n/m).slice(1);
   const names = parts.filter((_, index) => index % 2 === 0);
@@ -55,7 +55,7 @@ function componentOf(code: string): string {
   return component;
 }
 
-/** How the snippet of each tab becomes an app; curl is no page. */
+/** How each tab's snippet becomes an app. curl is not a page. */
 export const snippetApps: Readonly<Record<string, SnippetApp>> = {
   HTML: {
     example: 'html',

@@ -17,11 +17,11 @@ const run = promisify(execFile);
 interface Case {
   readonly picture: string;
   readonly options: Readonly<Record<string, string>>;
-  /** Of the image in the layout, CSS pixels. */
+  /** Image box in the layout, in CSS pixels. */
   readonly box: readonly [width: number, height: number];
 }
 
-/** What the playground shows when its code is copied. */
+/** State of the playground when a user copies its code. */
 const cases: Readonly<Record<string, Case>> = {
   'a photograph with a width': { picture: 'coast.jpg', options: { w: '400' }, box: [400, 267] },
   'a photograph with both sides and more parameters': {
@@ -46,7 +46,7 @@ const screens = [
 const areClose = ([width, height]: readonly number[], box: Case['box'], by: number): boolean =>
   Math.abs((width ?? 0) - box[0]) <= by && Math.abs((height ?? 0) - box[1]) <= by;
 
-/** What is wrong with the page of a snippet. */
+/** Returns the faults of a snippet's page. */
 async function pageProblems(
   stage: Stage,
   url: string,
@@ -79,7 +79,9 @@ async function pageProblems(
   return [...new Set(problems)];
 }
 
-/** What is wrong with an image of a snippet: a warning of the service, or an animation that stands still. */
+/**
+ * Returns the faults of a snippet's image: a service warning, or an animation that stands still.
+ */
 async function responseProblems(url: string, isAnimated: boolean): Promise<string[]> {
   const headers = { accept: 'image/webp,*/*', connection: 'close' };
   const response = await fetch(url, { headers });
@@ -91,7 +93,7 @@ async function responseProblems(url: string, isAnimated: boolean): Promise<strin
   ].flat();
 }
 
-/** What is wrong with the picture that the command of a snippet writes. */
+/** Returns the faults of the image that the curl command writes. */
 async function curlProblems(code: string, { box }: Case, dpr: number, parent: string) {
   const cwd = join(parent, 'curl');
   await mkdir(cwd, { recursive: true });

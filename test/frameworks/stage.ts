@@ -16,10 +16,10 @@ const screens: readonly Screen[] = [390, 900, 1_600].flatMap((width) =>
 /** The projects that an app runs with. */
 const projectNames = ['plain', 'bounded', 'signed'] as const;
 type ProjectName = (typeof projectNames)[number] | 'signed without bounds';
-/** The settings of those that have bounds. */
+/** Settings of projects with bounds. */
 const bounds = { defaultDpr: 2, maxWidth: 1_500 };
 
-/** What the examples run with. */
+/** Resources for the examples. */
 export interface Stage {
   readonly browser: Browser;
   readonly service: Service;
@@ -30,7 +30,7 @@ interface Teardown {
   teardown(action: () => unknown): void;
 }
 
-/** Writes what was checked, and what is wrong with it. */
+/** Writes the checked item and its faults. */
 export type Report = (title: string, problems: readonly string[]) => void;
 
 /**
@@ -45,7 +45,7 @@ export async function startStage(t: Teardown): Promise<Stage> {
   return { browser: await startChromium(t), service, originUrl: origin.url };
 }
 
-/** Creates a project; resolves with the settings of an app that uses it. */
+/** Creates a project, and resolves with the settings of an app that uses it. */
 export async function createProject({ service, originUrl }: Stage, name: ProjectName) {
   const projectId = await service.project();
   const client = createClient({ baseUrl: service.url, apiKey });

@@ -5,13 +5,13 @@ import { failure, newFolder } from './app.ts';
 
 const packageName = '@image-delivery/sdk';
 
-/** What is wrong with how a build with `./sign` ended. */
+/** Returns the faults in the outcome of a build with `./sign`. */
 export function refusalProblems(printed: string | null): string[] {
   if (printed === null) return ['the bundle was built'];
   return printed.includes('sign-is-for-servers-only') ? [] : [printed];
 }
 
-/** What is wrong with bundles for browsers by webpack: only that of `./sign` must fail. */
+/** Returns the faults of webpack's browser bundles: only the bundle of `./sign` must fail. */
 export async function checkWebpack(parent: string, tarball: string): Promise<string[]> {
   const folder = await newFolder(join(parent, 'webpack'), [tarball, 'webpack', 'webpack-cli']);
   const { exports } = JSON.parse(await readFile(join(rootPath, 'sdk/package.json'), 'utf8'));

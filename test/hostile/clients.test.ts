@@ -174,7 +174,7 @@ const inputs = Object.values<Operation>(operations).flatMap((operation) =>
   operation.input === undefined ? [] : [{ ...operation, input: operation.input }],
 );
 
-eachHttpServer('hostile clients', async (t, { environment }) => {
+eachHttpServer('survives hostile clients', async (t, { environment }) => {
   const target = await HostileTarget.start(t, {
     ...environment,
     SERVICE_ROOT_API_KEY: rootKey,

@@ -3,27 +3,27 @@ import { executablePath } from '../service/chromium.ts';
 import type { Size } from './compare.ts';
 import { maxOutput } from './reference.ts';
 
-/** Chromium, which draws pictures as a page shows them in an `<img>`. */
+/** Chromium, which draws images like an `<img>` on a page. */
 export interface Browser {
   /**
-   * Draws a picture with its size in CSS pixels.
-   *
-   * @param size of the result if the page decides (an SVG without a size), if the service limits it, or always
+   * Draws an image with its size in CSS pixels.
+   * @param size result size, used if the page decides (an SVG with no size), if the service limits
+   * it, or always
    * @returns a PNG
-   * @throws Error if the browser does not show the picture
+   * @throws Error if the browser does not show the image
    */
   draw(path: string, size: Size | null, always: boolean): Promise<Buffer>;
   close(): Promise<void>;
 }
 
 const timeoutMs = 60_000;
-/** A page keeps decoded pictures. */
+/** A page keeps decoded images, so replace it after this number. */
 const drawingsPerPage = 200;
 
 /**
- * Runs in the page. A width that no picture has shows whether the size of the picture depends on the page. A canvas is
- * sRGB, whatever the screen is. A page cannot read one with an SVG that has a foreignObject: such an image stays in the
- * page, for a screenshot.
+ * Runs in the page. A width that no image uses shows whether the image's size depends on the page.
+ * A canvas is sRGB, whatever the screen is. A page cannot read a canvas that contains an SVG with a
+ * foreignObject, so such an image stays in the page for a screenshot.
  */
 const script = `globalThis.draw = async (path, given, always, max) => {
   const image = new Image();
@@ -57,10 +57,10 @@ const script = `globalThis.draw = async (path, given, always, max) => {
   }
 }`;
 
-/** @param url a server of the pictures, with an empty page at `/page` */
+/** @param url URL of a server with the images, and an empty page at `/page` */
 export async function startBrowser(url: string): Promise<Browser> {
   const args = ['--no-sandbox', '--force-color-profile=srgb'];
-  // The program stops after a picture, and closes the browser itself.
+  // The program stops after an image, and closes the browser itself.
   const signals = { handleSIGINT: false, handleSIGTERM: false };
   const browser = await chromium.launch({ executablePath, args, ...signals });
   let page: Page | null = null;

@@ -18,7 +18,7 @@ export interface Decoded extends Size {
 export interface Tolerance {
   /** Mean difference of a channel, 0..255. */
   readonly mean: number;
-  /** Largest difference of a channel of any pixel, 0..255. */
+  /** Largest difference in any channel of any pixel, 0..255. */
   readonly most: number;
 }
 

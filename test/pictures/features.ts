@@ -1,6 +1,6 @@
 /**
- * Features of SVGs that are likely to explain a difference. A group has those that its pictures use, because
- * pictures with the same feature usually differ for the same reason.
+ * SVG features that are likely to explain a difference. A group lists its images' features, because
+ * images with the same feature usually differ for the same reason.
  */
 const features: readonly (readonly [name: string, pattern: RegExp])[] = [
   ['foreignObject', /<(?:\w+:)?foreignObject\b/],
@@ -18,7 +18,7 @@ const features: readonly (readonly [name: string, pattern: RegExp])[] = [
 
 const maxFeatures = 2;
 
-/** The first features of an SVG; none for other files. */
+/** Returns an SVG's first features, and an empty list for other files. */
 export function featuresOf(file: string, source: Buffer): readonly string[] {
   if (!/\.svg$/i.test(file)) return [];
   const text = source.toString('latin1');

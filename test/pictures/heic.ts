@@ -19,7 +19,7 @@ interface Libheif {
 
 let loaded: Libheif | null = null;
 
-/** A HEIC as a PNG, if sharp cannot decode it itself; other sources as they are. */
+/** Returns a HEIC as a PNG if sharp cannot decode it itself, and other sources unchanged. */
 export async function readable(source: Buffer): Promise<Uint8Array> {
   const header = await sharp(source, { limitInputPixels: false }).metadata();
   if (header.compression !== 'hevc') return source;

@@ -21,7 +21,8 @@ import {
 } from './verdict.ts';
 
 /**
- * `npm run test:pictures -- FOLDER`: compares the service's images of a folder of pictures with Chromium's or sharp's.
+ * `npm run test:pictures -- FOLDER`: compares the service's images of a folder with Chromium's or
+ * sharp's images.
  */
 
 const notNegative = numberFrom(0, Number.MAX_VALUE);
@@ -114,7 +115,7 @@ async function timed(attempt: () => Promise<Omit<Attempt, 'ms'>>): Promise<Attem
   return { ...result, ms: performance.now() - startedAt };
 }
 
-/** The result of a reference, or its message. */
+/** Returns a reference's result, or its message. */
 const attempted = (draw: () => Promise<Buffer>) =>
   timed(() =>
     draw().then(
@@ -126,7 +127,7 @@ const attempted = (draw: () => Promise<Buffer>) =>
 /** Formats that Chromium shows. */
 const shown = new Set(['jpeg', 'png', 'webp', 'gif', 'avif', 'svg', 'bmp', 'ico']);
 
-/** Chromium's result if it shows the picture or its format, otherwise sharp's. */
+/** Returns Chromium's result if it shows the image or its format, otherwise sharp's result. */
 async function expectedOf(index: number, source: Buffer, request: Request, made: Attempt) {
   const format = recognise(source)?.name ?? '';
   const isDrawn = request.name === 'whole' || format === 'svg';
@@ -168,7 +169,7 @@ function progress(done: number): void {
 }
 
 const verdicts: Verdict[] = [];
-// URLs have numbers, because file names may have any bytes.
+// Number the URLs, because file names can contain any bytes.
 const origin = await serveBodies(async (target) => {
   if (target === '/page')
     return {

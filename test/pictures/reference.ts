@@ -21,9 +21,8 @@ const maxSourcePixels = 100_000_000;
 const timeoutSeconds = 60;
 
 /**
- * Renders a picture with a plain pipeline of sharp.
- *
- * @throws Error of sharp
+ * Renders an image with a plain sharp pipeline.
+ * @throws Error from sharp
  */
 export async function reference(file: Buffer, { width }: Request): Promise<Buffer> {
   const source = await readable(file);
@@ -39,7 +38,7 @@ export async function reference(file: Buffer, { width }: Request): Promise<Buffe
     maxOutput.side / Math.max(size.width, size.height),
     Math.sqrt(maxOutput.pixels / (size.width * size.height)),
   );
-  // A vector graphic is rasterised at the requested size.
+  // Rasterise a vector graphic at the requested size.
   const drawn = isVector ? { density: Math.min(100_000, Math.max(1, 72 * scale)) } : {};
   let image = sharp(source, { ...options, ...drawn })
     .timeout({ seconds: timeoutSeconds })

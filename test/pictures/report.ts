@@ -1,16 +1,16 @@
 import { isWrong, type Outcome, outcomes, type Verdict } from './verdict.ts';
 
-/** Pictures of one collection with the same kind of difference. */
+/** Images of a collection with the same kind of difference. */
 export interface Group {
-  /** The folder below the given one; `.` for pictures in the given folder itself. */
+  /** Folder below the given folder; `.` for images in the given folder itself. */
   readonly collection: string;
   readonly outcome: Outcome;
-  /** What differs, or the message. */
+  /** Difference, or message. */
   readonly kind: string;
   readonly verdicts: readonly Verdict[];
 }
 
-/** The groups of all verdicts except `same`, the largest first. */
+/** Returns the groups of all verdicts except `same`, the largest first. */
 export function groupsOf(verdicts: readonly Verdict[]): Group[] {
   const groups = new Map<string, Omit<Group, 'verdicts'> & { verdicts: Verdict[] }>();
   for (const verdict of verdicts) {
@@ -26,7 +26,7 @@ export function groupsOf(verdicts: readonly Verdict[]): Group[] {
   return [...groups.values()].sort((a, b) => b.verdicts.length - a.verdicts.length);
 }
 
-/** The reasons without the figures and names of one picture, and the features of its source. */
+/** Returns the reasons minus figures and names, and the source's features. */
 function kindOf({ file, request, reference, outcome, reasons, features }: Verdict): string {
   const generic = reasons.map((reason) =>
     outcome === 'differs'
@@ -38,7 +38,7 @@ function kindOf({ file, request, reference, outcome, reasons, features }: Verdic
   return all.filter((part) => part !== '').join(', ');
 }
 
-/** Lists the groups with some of their pictures, what is slow, and counts the outcomes. */
+/** Lists the groups with some of their images, lists slow images, and counts the outcomes. */
 export function summary(verdicts: readonly Verdict[], examples = Number.POSITIVE_INFINITY): string {
   const groups = groupsOf(verdicts);
   const lines = outcomes.flatMap((outcome) => {

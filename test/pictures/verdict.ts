@@ -1,6 +1,6 @@
 import { compare, type Decoded, decode, type Tolerance } from './compare.ts';
 
-/** The result of the service or of the reference. */
+/** Result of the service or the reference. */
 export interface Attempt {
   /** Null after a failure. */
   readonly image: Uint8Array | null;
@@ -23,12 +23,12 @@ export type Outcome = (typeof outcomes)[number];
 
 export type Reference = 'Chromium' | 'sharp';
 
-/** The comparison of one picture for one request. */
+/** Comparison of an image for a request. */
 export interface Verdict {
   readonly file: string;
   readonly request: string;
   readonly reference: Reference;
-  /** Features of the source that may explain a difference. */
+  /** Source features that can explain a difference. */
   readonly features: readonly string[];
   readonly outcome: Outcome;
   readonly reasons: readonly string[];
@@ -65,7 +65,7 @@ async function outcomeOf(
   const failures = [made.failure, expected.failure].flatMap((failure, index) =>
     failure === null ? [] : [`${index === 0 ? 'service' : name}: ${failure}`],
   );
-  // The service is overloaded or broken, or timed out (504), whatever the result of the reference.
+  // The service is overloaded, broken or timed out (504), whatever the reference returns.
   if (made.image === null && (made.status === 0 || made.status >= 500)) {
     return { outcome: 'failed', reasons: failures };
   }

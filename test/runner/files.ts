@@ -4,10 +4,13 @@ import { rootPath } from '../root.ts';
 
 export const builtTests = join(rootPath, 'dist-test/test');
 
-/** Begins a line of a process of the tests, before the milliseconds that a file took and its name. */
+/**
+ * Start of a line that a test process prints, before the milliseconds that a file took and its
+ * name.
+ */
 export const durationMark = '# duration';
 
-/** `store`: those that run on any server of the store; `more`: those of `npm run test:more`. */
+/** `store`: tests that run on any store server; `more`: tests of `npm run test:more`. */
 export type Selection = 'test' | 'more' | 'store';
 
 /**
@@ -29,10 +32,10 @@ const filesPerProcess: Readonly<Record<string, number>> = {
 };
 /** A comment, followed by the reason. */
 const ownProcess = '// Own process: ';
-/** In files that do more in `npm run test:more`. */
+/** Import in files that test more in `npm run test:more`. */
 const importOfMore = "/more.js'";
 
-/** The test files below `builtTests` that a selection has, and whose path contains one of the texts. */
+/** Returns a selection's test files below `builtTests` with one of the texts in their path. */
 export function testFiles(selection: Selection, texts: readonly string[]): string[] {
   return readdirSync(builtTests, { recursive: true, encoding: 'utf8' })
     .filter((file) => file.endsWith('.test.js') && isSelected(file, selection))
@@ -41,8 +44,8 @@ export function testFiles(selection: Selection, texts: readonly string[]): strin
 }
 
 /**
- * Divides files among processes. Those of services wait most of the time, so others run beside them. At the end
- * are those that share processes, which take equally long.
+ * Divides files among processes. Service tests wait most of the time, so other files run next to
+ * them. Files that share processes, which take equally long, come last.
  */
 export function processesFor(files: readonly string[]): string[][] {
   const processes: string[][] = [];

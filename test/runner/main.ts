@@ -15,7 +15,7 @@ import {
 
 const buildLimitMs = 300_000;
 const testLimitMs = { test: 300_000, store: 300_000, more: 900_000 };
-/** Lines of a failure that are printed. */
+/** Maximum number of lines to print per failure. */
 const shownLines = 30;
 const shownDurations = 20;
 
@@ -64,7 +64,7 @@ async function checkAndBuild(): Promise<void> {
   await Promise.all([step('types, build of the tests', 'scripts/build.js', 'test'), others()]);
 }
 
-/** What tap's last line says, such as `# { total: 12, pass: 10, fail: 1, skip: 1 }`. */
+/** Reads tap's last line, such as `# { total: 12, pass: 10, fail: 1, skip: 1 }`. */
 function countsOf({ end, lines }: ProgramResult): Counts {
   const totals = lines.findLast((line) => /^# \{ total: \d/.test(line)) ?? '';
   const count = (kind: string) => Number(new RegExp(`${kind}: (\\d+)`).exec(totals)?.[1] ?? 0);
@@ -73,7 +73,10 @@ function countsOf({ end, lines }: ProgramResult): Counts {
   return { pass: count('pass'), fail: fail > 0 || end === 0 ? fail : 1, skip: count('skip') };
 }
 
-/** The lines about the failed assertions; the last ones when the process failed without one. */
+/**
+ * Returns the lines about failed assertions, or the last lines if the process failed for another
+ * reason.
+ */
 function failuresIn({ lines, end }: ProgramResult): string[] {
   const failed = lines.flatMap((line, at) => (/^ *not ok /.test(line) ? [at] : []));
   if (failed.length === 0) return [...lines.slice(-shownLines), `The process ended with ${end}.`];
@@ -119,7 +122,7 @@ async function runTests(): Promise<Counts> {
       limitMs,
       {
         TEST_FILES: next.join('\n'),
-        // For the threads too.
+        // Threads use it too.
         NODE_OPTIONS: '--enable-source-maps',
         TAP_TIMEOUT: String(limitMs / 1_000),
         ...(more ? { TEST_MORE: '1' } : {}),

@@ -5,8 +5,8 @@ import t from 'tap';
 import { builtTests, durationMark } from './files.ts';
 
 /**
- * A process of the tests: runs the files of TEST_FILES one after the other. A file is loaded in a subtest, so
- * that its own begin after those of the file before, and tap does not end in between.
+ * A test process: runs the files of TEST_FILES in turn. It loads each file in a subtest, so that
+ * the file's subtests start after the previous file's, and tap does not end in between.
  */
 const files = process.env['TEST_FILES']?.split('\n') ?? [];
 const begun: number[] = [];

@@ -12,7 +12,7 @@ let printedAt = begun;
 export interface ProgramResult {
   /** The exit code, or the signal that ended the program. */
   readonly end: number | NodeJS.Signals | null;
-  /** What it printed. */
+  /** Printed lines. */
   readonly lines: readonly string[];
   readonly ms: number;
 }
@@ -29,19 +29,19 @@ export function print(text: string): void {
   process.stdout.write(`${minutes(printedAt - begun).padStart(5)}  ${text}\n`);
 }
 
-/** Signals a program and what it has started, such as a service. */
+/** Signals a program and its descendants, such as a service. */
 function signal(child: ChildProcess, name: NodeJS.Signals): void {
-  // Of a program that could not be started; 0 would be the group of this process.
+  // The program did not start; 0 would signal this process's group.
   if (child.pid === undefined) return;
   try {
     process.kill(-child.pid, name);
   } catch (error) {
-    // It has ended.
+    // The program has ended.
     if (!(error instanceof Error && 'code' in error && error.code === 'ESRCH')) throw error;
   }
 }
 
-/** Runs Node in a process group of its own. `limitMs` only ends endless waits. */
+/** Runs Node in a separate process group. `limitMs` only ends endless waits. */
 export async function runNode(
   name: string,
   args: readonly string[],
@@ -69,7 +69,7 @@ export async function runNode(
   return { end, lines, ms: performance.now() - from };
 }
 
-/** Prints what is running, whenever nothing else was printed for a while. */
+/** Prints the running programs after a while with no output. */
 export function reportWhatRuns(): void {
   const timer = setInterval(() => {
     const now = performance.now();
@@ -80,7 +80,7 @@ export function reportWhatRuns(): void {
   timer.unref();
 }
 
-/** Ends what is running. */
+/** Ends the running programs. */
 export function endPrograms(): void {
   for (const child of running.keys()) signal(child, 'SIGKILL');
 }

@@ -21,7 +21,7 @@ interface Case {
   readonly options: SrcsetOptions;
 }
 
-/** The options of a URL, and the size that the service plans for it. */
+/** Returns a URL's options, and the size that the service plans for it. */
 function planned(url: string, { width, height, defaultDpr, maxWidth }: Case) {
   const owner = project({ defaultDpr, maxWidth, defaultFit: 'inside' });
   const { pathname, search } = new URL(url);
@@ -51,7 +51,7 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
 
 t.test('offers candidates with the stated pixels, up to the largest possible', async (t) => {
   const property = fc.property(anyCase, (one) => {
-    // The service enlarges a picture to at most 100,000 pixels a side, before it cuts off any of them.
+    // The service enlarges an image to at most 100,000 pixels a side before it crops.
     fc.pre(one.options.enlarge !== true || Math.abs(Math.log(one.width / one.height)) < 1.6);
     const { fixed, ratio, widths } = one.options;
     const urls = createImageUrls({ baseUrl, project: project()._id, maxWidth: one.maxWidth });
@@ -68,9 +68,9 @@ t.test('offers candidates with the stated pixels, up to the largest possible', a
     const [last = ''] = candidates.at(-1)?.split(' ') ?? [];
     const wanted = fixed === undefined ? Math.max(...(widths ?? [3_840])) : 3 * fixed;
     const { w } = planned(last, one);
-    // Wider ones of a kept box would only have more background.
+    // Wider candidates of a kept box would only add background.
     if (w >= wanted || w === 10_000 || one.options.enlarge === 'box') return;
-    // The height of a few more pixels may be rounded to the same one.
+    // A few more pixels of width can round to the same height.
     const more = w + 2 + Math.ceil(ratio ?? one.width / one.height);
     const wider = { ...urls.parse(last)?.options, w: more };
     const h = ratio === undefined ? undefined : Math.round(more / ratio);

@@ -12,7 +12,7 @@ t.test('needs only the features of browsers and edge runtimes', async (t) => {
     absWorkingDir: rootPath,
     bundle: true,
     minify: true,
-    // Resolves none of Node's modules.
+    // The browser platform resolves no Node modules.
     platform: 'browser',
     format: 'iife',
     globalName: 'sdk',

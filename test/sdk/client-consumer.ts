@@ -12,7 +12,10 @@ import {
 } from '../../sdk/src/client/index.ts';
 import type { ImageUrls } from '../../sdk/src/index.ts';
 
-/** A program of an integrator, which is only compiled. Each expected error marks a mistake that the types detect. */
+/**
+ * An integrator's program, which is only compiled. Each expected error marks a mistake that the
+ * types detect.
+ */
 export async function consume(options: ClientOptions, images: ImageUrls): Promise<void> {
   const client: Client = createClient({ ...options, retries: { count: 1 }, timeoutMs: 5_000 });
   const { signal } = new AbortController();
@@ -22,7 +25,7 @@ export async function consume(options: ClientOptions, images: ImageUrls): Promis
   for await (const { name } of client.iterate('listProjects', {}, { signal })) {
     name satisfies string;
   }
-  // @ts-expect-error An operation that has no list.
+  // @ts-expect-error This operation returns no list.
   client.iterate('getProject', { projectId });
   const maxWidth: number | null = (await client.getProject({ projectId }, { signal })).maxWidth;
   const usage: Usage = await client.getProjectUsage({ projectId, from: '2026-11-01' });
@@ -61,13 +64,13 @@ export async function consume(options: ClientOptions, images: ImageUrls): Promis
   await client.deleteProjects({ projectId });
   // @ts-expect-error The host is missing.
   await client.removeProjectDomain({ projectId });
-  // @ts-expect-error It may be null.
+  // @ts-expect-error The result can be null.
   await client.getProjectPurge({ projectId, purgeId });
   // @ts-expect-error A field of the result that does not exist.
   status.variants satisfies number;
   // @ts-expect-error The key is missing.
   createClient({ baseUrl: 'https://img.example.com' });
-  // @ts-expect-error The client has no field with the key.
+  // @ts-expect-error The client exposes no key.
   client.apiKey satisfies string;
 
   try {
@@ -82,7 +85,7 @@ export async function consume(options: ClientOptions, images: ImageUrls): Promis
         retryAfter: number | null;
       } = error;
       const code: ErrorCode = error.code;
-      // Known codes are completed, and others are allowed.
+      // Editors complete listed codes, and the types allow other codes.
       if (code === 'project_not_found' || code === 'a_later_code') throw [requestId, hint];
       throw [error.status satisfies number, retryAfter];
     }

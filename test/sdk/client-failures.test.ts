@@ -31,7 +31,7 @@ t.test('completes calls through a failing proxy', async (t) => {
   const service = await startService(t, { environment: { SERVICE_ROOT_API_KEY: apiKey } });
   const proxy = await startFaultyProxy(t, service.url);
 
-  /** A client, whose first requests have these faults. */
+  /** Starts a client with faults in its first requests. */
   const start = (faults: readonly Fault[], options: Partial<ClientOptions> = {}) => {
     proxy.faults.splice(0, Number.POSITIVE_INFINITY, ...faults);
     proxy.requests.length = 0;
@@ -283,7 +283,7 @@ t.test('completes calls through a failing proxy', async (t) => {
     }
     const slash = client.getProjectPreset({ projectId, presetName: '../settings?a#b' });
     await t.rejects(slash, { code: 'preset_not_found' });
-    // @ts-expect-error JavaScript does not know the types.
+    // @ts-expect-error JavaScript does not check the types.
     await t.rejects(client.getProject(projectId), { name: 'TypeError', message: /projectId/ });
   });
 });

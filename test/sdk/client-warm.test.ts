@@ -6,7 +6,7 @@ import { startDelivery } from '../service/service.ts';
 import { cacheOf, startWorker } from '../service/worker/worker.ts';
 
 const apiKey = 'sk_key-of-the-client';
-/** Accept headers of browsers with AVIF and WebP, with WebP, and with neither. */
+/** Accept headers of browsers that support AVIF and WebP, only WebP, and neither format. */
 const browsers = ['image/avif,image/webp,*/*', 'image/webp,*/*', '*/*'];
 
 const urlsOf = (srcset: string) => srcset.split(', ').map((candidate) => candidate.split(' ')[0]);

@@ -7,7 +7,7 @@ import { stoppedClock } from './stopped-clock.ts';
 
 const apiKey = 'sk_key-of-the-client';
 
-/** What each call meets before it reaches the service; the last three may have taken effect. */
+/** Faults that each call meets before it reaches the service. The last three can take effect. */
 const faults: readonly Fault[] = [
   refusal(429, 'rate_limited', { 'retry-after': '1' }),
   refusal(503, 'store_unavailable'),
@@ -30,13 +30,14 @@ t.test('completes every operation, even through a failing proxy', async (t) => {
     baseUrl: `${proxy.url}/`,
     apiKey,
     timeoutMs: 300,
-    // A busy machine may need more than one attempt after the faults.
+    // A busy machine can need more than one attempt after the faults.
     retries: { count: 20, withinMs: 1_000_000 },
   };
   const client = new Proxy(createClientWith(options, stoppedClock()), {
     get(target, name, receiver) {
       called.add(String(name));
-      // A creation is repeated only after a refusal before it took effect; a deletion that took effect is not found.
+      // The client repeats a creation only after a refusal before it took effect. A deletion that
+      // took effect returns 404.
       const some = creations.has(String(name)) ? 1 : { deleteProject: 2 }[String(name)];
       proxy.faults.push(...faults.slice(0, some));
       return Reflect.get(target, name, receiver);
@@ -151,7 +152,7 @@ t.test('completes every operation, even through a failing proxy', async (t) => {
 
   t.match(await client.getServiceVersion(), { service: version, node: process.version });
 
-  // Pages are in the order of ids, the whole list in that of creation.
+  // Pages are ordered by id, the whole list by creation.
   const listed = await client.listProjects();
   const ordered = listed.toSorted((a, b) => (a.id < b.id ? -1 : 1));
   t.same(await collected(client.iterate('listProjects')), ordered);

@@ -8,7 +8,7 @@ import { createSigner } from '../../sdk/src/sign/node.ts';
 import { rootPath } from '../root.ts';
 import { startFrontEnd } from '../service/front-end.ts';
 
-/** The left half is red, and the right half blue. */
+/** Returns an image with a red left half and a blue right half. */
 async function halves(width: number, height: number): Promise<Buffer> {
   const half = { width: width / 2, height, channels: 3 } as const;
   const red = sharp({ create: { ...half, background: '#d02010' } });
@@ -24,7 +24,7 @@ async function halves(width: number, height: number): Promise<Buffer> {
 
 type Colour = 'red' | 'blue' | 'white';
 
-/** A simple picture may be smaller without loss. */
+/** A simple image can be smaller if lossless. */
 const autoType = /^image\/(?:avif|png)$/;
 
 /** A pixel of an image, by the fraction of its width. */
@@ -138,7 +138,7 @@ t.test('describes the images of a running service correctly', async (t) => {
   });
 });
 
-/** The rows of the tables of a page: the cells, without the marks of code. */
+/** Returns the table rows of a page: the cells, minus code marks. */
 const rowsOf = (page: string): readonly string[][] =>
   page
     .split('\n')

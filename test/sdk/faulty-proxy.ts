@@ -8,16 +8,16 @@ import {
 import { buffer } from 'node:stream/consumers';
 import { listen } from '../listen.ts';
 
-/** What the proxy does with a request. */
+/** Action of the proxy on a request. */
 export type Fault =
   | 'pass'
   /** The service does its work, and the connection breaks in the middle of its response. */
   | 'half'
   /** The service does its work, and the connection breaks before its response. */
   | 'none'
-  /** The service gets nothing, and the client gets nothing. */
+  /** Neither the service nor the client receives anything. */
   | 'silence'
-  /** The proxy's own response; the service gets nothing. */
+  /** The proxy responds itself. The service receives no request. */
   | {
       readonly status: number;
       readonly headers?: Readonly<Record<string, string>>;
@@ -36,9 +36,9 @@ export const refusal = (
 });
 
 export interface FaultyProxy {
-  /** Without a slash at the end. */
+  /** URL with no trailing slash. */
   readonly url: string;
-  /** The faults of the next requests; the others pass. */
+  /** Faults of the next requests. The proxy forwards the others. */
   readonly faults: Fault[];
   readonly requests: {
     readonly method: string;
@@ -48,7 +48,7 @@ export interface FaultyProxy {
   }[];
 }
 
-/** A proxy in front of a service that does what a test asks for. */
+/** Starts a proxy in front of a service, with faults that the test sets. */
 export async function startFaultyProxy(
   t: { teardown(action: () => void): void },
   service: string,

@@ -8,7 +8,7 @@ import { transform } from '../../sdk/src/loaders/unpic.ts';
 import { createAsyncSigner, createSigner } from '../../sdk/src/sign/node.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 
-/** As in a program without types, in which each of these mistakes can be made. */
+/** Simulates an untyped program, which can make each of these mistakes. */
 const untyped = (value: unknown) => value as never;
 
 const settings = { baseUrl: 'https://images.example.com', project: 'prj_32gx1acb9wtykf3m' };

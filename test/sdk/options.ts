@@ -3,7 +3,7 @@ import type { ImageOptions } from '../../sdk/src/index.ts';
 import { type ParameterName, parameterNames, parameters } from '../../server/image/parameters.ts';
 import type { ParameterType, ValueSchema } from '../../server/image/values.ts';
 
-/** Texts for the parameters whose type is only `string`. */
+/** Texts for parameters with the mere type `string`. */
 const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
   ar: fc.constantFrom('16:9', '3:2', '1:100'),
   bg: fc.constantFrom('fff', '0a84ff80', 'tomato', 'transparent', '000', '1234', '123456'),

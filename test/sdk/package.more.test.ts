@@ -36,7 +36,7 @@ await install();
 const { exports } = JSON.parse(await readFile(join(sdk, 'package.json'), 'utf8'));
 const entries = Object.keys(exports).map((entry) => entry.replace('.', name));
 
-/** The bundle of a program of the app. */
+/** Bundles a program of the app. */
 async function bundle(
   code: string,
   options: Readonly<Record<string, unknown>> = {},
@@ -157,7 +157,8 @@ t.test('shows code for each tested framework in the README, and no links to file
   t.same(readme.match(/\]\((?!https:)[^)]*\)/g), null, 'npm shows it without the repository');
   const blocks = [...readme.matchAll(/```(\w+)\n(.*?)```/gs)];
   const codeOf = (start: string) => blocks.find(([, , code]) => code?.startsWith(start))?.[2] ?? '';
-  // What Nuxt and Astro add to a program; `npm run test:frameworks` builds the examples with them.
+  // Simulate the additions of Nuxt and Astro; `npm run test:frameworks` builds the examples with
+  // them.
   await mkdir(join(folder, 'node_modules/astro'), { recursive: true });
   await writeFile(
     join(folder, 'node_modules/astro/package.json'),
@@ -225,7 +226,7 @@ t.test('checks in development, but does not need `process`', async (t) => {
   const program = `${useUrls} export const url = () => urls.url('https://a.example/b', { w: 0 });`;
   const evaluate = async (options?: Readonly<Record<string, unknown>>): Promise<() => string> => {
     const text = await bundle(program, options);
-    // Without the process of this program.
+    // Hide this program's `process`.
     const module = `const process = undefined;${text}`;
     return (await import(`data:text/javascript,${encodeURIComponent(module)}`)).url;
   };

@@ -1,11 +1,11 @@
 import type { Clock } from '../../sdk/src/client/clock.ts';
 
 export interface StoppedClock extends Clock {
-  /** The lengths of the sleeps so far, in ms. */
+  /** Durations of the sleeps so far, in ms. */
   readonly waits: readonly number[];
 }
 
-/** A clock whose time passes only during sleeps. */
+/** Returns a clock that advances only during sleeps. */
 export function stoppedClock(): StoppedClock {
   const waits: number[] = [];
   let at = 0;

@@ -15,7 +15,7 @@ const project = 'prj_0123456789abcdef';
 const urls = createImageUrls({ baseUrl, project, origin: 'https://shop.example.com/a/' });
 const src = 'https://shop.example.com/a.jpg';
 
-/** What the service reads of a URL. */
+/** Returns the service's reading of a URL. */
 function readByService(url: string) {
   const { pathname, search } = new URL(url);
   const address = readAddress(pathname.replace('/base', ''), search.slice(1));
@@ -48,7 +48,7 @@ t.test(
   },
 );
 
-/** Values for a JavaScript program, which has no types. */
+/** Values that an untyped JavaScript program can pass. */
 const anyValue = fc.oneof(
   fc.string({ unit: 'binary' }),
   fc.double(),

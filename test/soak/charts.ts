@@ -4,7 +4,7 @@ import { escapeXml } from '../../pool/formats/escape-xml.ts';
 
 export interface Series {
   readonly name: string;
-  /** In ascending order of x; NaN for an unknown y. */
+  /** Points in ascending order of x; NaN for an unknown y. */
   readonly points: ReadonlyArray<readonly [x: number, y: number]>;
 }
 
@@ -22,7 +22,7 @@ export interface Chart {
   readonly xTitle?: string;
   /** Labels of the x-axis; figures from 0 when not given. */
   readonly ticks?: ReadonlyArray<{ readonly at: number; readonly label: string }>;
-  /** Whether the x-axis is logarithmic. */
+  /** True for a logarithmic x-axis. */
   readonly logarithmic?: boolean;
 }
 
@@ -36,14 +36,14 @@ const gridSteps = [0, 0.25, 0.5, 0.75, 1];
 
 const figure = (value: number): string => String(Number(value.toPrecision(4)));
 
-/** The next of 1, 2, 4, 5, 8 and 10 times a power of ten. */
+/** Returns the next of 1, 2, 4, 5, 8 and 10 times a power of ten. */
 function roundedUp(value: number): number {
   if (value <= 0) return 1;
   const power = 10 ** Math.floor(Math.log10(value));
   return power * ([1, 2, 4, 5, 8, 10].find((step) => step * power >= value) ?? 10);
 }
 
-/** Panels one above the other: lines, with dots for series of few points. Y-axes begin at 0. */
+/** Draws panels one above another: lines, with dots for series of few points. Y-axes start at 0. */
 export function drawChart(chart: Omit<Chart, 'name'>): string {
   const { title, panels } = chart;
   const [heading = '', ...details] = title.split(', ');

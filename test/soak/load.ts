@@ -6,7 +6,7 @@ import { mutant } from '../hostile/inputs/mutations.ts';
 import type { SoakOrigin } from './origin.ts';
 
 export interface Target {
-  /** Without a slash at the end. */
+  /** URL with no trailing slash. */
   readonly url: string;
   readonly project: string;
   /** A project that requires signatures; null sends no signed URLs. */
@@ -21,7 +21,7 @@ export interface SoakOptions {
   readonly seed: number;
 }
 
-/** The kinds of requests, with their shares in percent. */
+/** Shares of the kinds of requests, in percent. */
 export const shares = {
   'zipf hits': 66,
   'conditional requests': 10,
@@ -37,11 +37,11 @@ export type RequestKind = keyof typeof shares;
 
 const widths = [96, 160, 240, 320, 400, 480, 640, 800] as const;
 const formats = ['webp', 'jpeg', 'avif', 'auto'] as const;
-/** The interval after which signed URLs change, so that cached responses expire. */
+/** Signed URLs change after this interval, so that cached responses expire. */
 const signedForS = 120;
 const drainWithinMs = 30_000;
 
-/** The responses of an interval. */
+/** Returns zero counts for an interval's responses. */
 const noCounts = () => ({
   requests: 0,
   fromCache: 0,
@@ -83,7 +83,7 @@ export class Load {
     this.#drawVariant = zipf(this.#variants.length, 1, this.#random);
   }
 
-  /** Sends requests until `stop`; resolves when the last one has ended. */
+  /** Sends requests until `stop`, and resolves when the last request ends. */
   async run(): Promise<void> {
     const startedAt = performance.now();
     for (let sent = 0; !this.#stopped; sent++) {

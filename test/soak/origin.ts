@@ -3,14 +3,14 @@ import { serveBodies } from '../../demo/origin/bodies.ts';
 import { picture } from '../../demo/origin/pictures.ts';
 import { type PictureKind, pictures } from '../hostile/inputs/pictures.ts';
 
-/** An origin on this machine with pictures to transform, hostile ones and missing ones. */
+/** An origin on this machine with images to transform, hostile images and missing images. */
 export interface SoakOrigin {
   readonly url: string;
-  /** URLs of intact pictures. */
+  /** URLs of intact images. */
   readonly pictures: readonly string[];
-  /** Intact small pictures, the originals of hostile ones. */
+  /** Intact small images, the originals of hostile images. */
   readonly originals: ReadonlyMap<PictureKind, Buffer>;
-  /** The URL of a body that is served for a few minutes. */
+  /** Serves a body for a few minutes and returns its URL. */
   once(bytes: Buffer): string;
   missing(number: number): string;
   close(): Promise<void>;

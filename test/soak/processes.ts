@@ -18,8 +18,8 @@ export interface ProcessSample extends Partial<ProbeFigures> {
 }
 
 /**
- * The primary and its descendants, without those that have ended.
- * @param probes the folder of the probes' files; null without probes
+ * Samples the primary and its running descendants.
+ * @param probes folder of the probes' files; null if there are no probes
  */
 export async function sampleProcesses(
   primary: number,

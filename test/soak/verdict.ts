@@ -2,12 +2,12 @@ import { mean, percentile } from '../../bench/rounds.ts';
 import type { Interval } from './load.ts';
 import type { ProcessSample } from './processes.ts';
 
-/** The figures of the requests of an interval. */
+/** Returns the figures of an interval's requests. */
 export const figuresOf = (interval: Interval) => ({
   requests: interval.requests,
   /** Refused because the service has too much work. */
   overloaded: interval.overloaded,
-  /** The share of delivered images that came from a cache, 0 to 1. */
+  /** Share of delivered images that came from a cache, 0 to 1. */
   hitRate: interval.fromCache / (interval.fromCache + interval.missed),
   hitP50Ms: percentile(interval.hitMs, 0.5),
   hitP99Ms: percentile(interval.hitMs, 0.99),
@@ -15,9 +15,9 @@ export const figuresOf = (interval: Interval) => ({
   missP99Ms: percentile(interval.missMs, 0.99),
 });
 
-/** The state of the service, and the requests since the last sample. */
+/** State of the service, and the requests since the last sample. */
 export interface Sample extends Readonly<ReturnType<typeof figuresOf>> {
-  /** Since the start of the load, s. */
+  /** Seconds since the load started. */
   readonly atS: number;
   readonly processes: readonly ProcessSample[];
   readonly memoryCacheBytes: number;
@@ -36,8 +36,9 @@ export interface Growth {
 const tolerance = 0.05;
 
 /**
- * For the sum of all processes, and for the primary and the front ends that existed in both thirds.
- * Transform processes have their own limit, and may start at any time.
+ * Returns growth figures for the sum of all processes, and for the primary and the front ends that
+ * ran in both thirds. Transform processes are excluded: they have a separate limit, and can start
+ * at any time.
  */
 export function growths(samples: readonly Sample[]): Growth[] {
   const end = samples.at(-1)?.atS ?? 0;
@@ -66,7 +67,7 @@ export function growths(samples: readonly Sample[]): Growth[] {
   return [all, ...lasting];
 }
 
-/** The number of all front ends minus the most at one time. */
+/** Returns the number of all front ends minus the maximum at one time. */
 export function replacedFrontEnds(samples: readonly Sample[]): number {
   const frontEnds = samples.map(({ processes }) =>
     processes.filter(({ role }) => role === 'front end').map(({ pid }) => pid),

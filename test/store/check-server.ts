@@ -1,8 +1,8 @@
 import { type Behaviour, behaviours, differences, identify } from './servers.ts';
 
 /**
- * The first step of `npm run test:store`: prints the server of the tests and its known
- * differences. Exit code 2 without a server.
+ * First step of `npm run test:store`: prints the tests' server and its known differences. Exits
+ * with code 2 if there is no server.
  */
 async function main(): Promise<number> {
   const url = process.env['SERVICE_MONGODB_URL'];

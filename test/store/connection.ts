@@ -14,8 +14,8 @@ export interface TestDatabase {
 }
 
 /**
- * A new database for a test: on the server of SERVICE_MONGODB_URL, dropped at the end of the test, or else
- * in an embedded store, which ends with the tests.
+ * Returns a new database for a test: on the server of SERVICE_MONGODB_URL, dropped after the test,
+ * or in an embedded store, which ends with the tests.
  */
 export async function testDatabase(t: Test): Promise<TestDatabase> {
   const server = process.env['SERVICE_MONGODB_URL'];
@@ -48,7 +48,7 @@ async function startTemporaryStore(): Promise<Store> {
   return started;
 }
 
-/** Whether a promise is fulfilled. */
+/** Returns true if a promise is fulfilled. */
 export const succeeds = (promise: Promise<unknown>): Promise<boolean> =>
   promise.then(
     () => true,

@@ -32,7 +32,10 @@ async function openTestStore(t: Test, kind: 'of the tests' | 'embedded'): Promis
 const job = (projectId: string, n: number) =>
   prewarmJob({ projectId, source: `https://e.test/${n}.jpg` });
 
-/** Adds documents of each kind to a store, with more than 200 jobs, which are read in two pages. */
+/**
+ * Adds documents of each kind to a store, including over 200 jobs, which the copy reads in two
+ * pages.
+ */
 async function fill(store: Store, jobCount = 20) {
   const { _id: orgId } = await store.organisations.default();
   const other = await store.organisations.create('Other');
@@ -71,7 +74,7 @@ const copied = async (from: Db, to: Db) =>
 
 const stored = (db: Db, name: string) => db.collection(name).find().sort({ _id: 1 }).toArray();
 
-/** Checks that a target contains all documents of a source, and nothing else. */
+/** Checks that a target contains exactly the documents of a source. */
 async function isSame(t: Test, from: Db, to: Db): Promise<void> {
   for (const name of Object.keys(copiedCollections)) {
     t.same(await stored(to, name), await stored(from, name), name);
@@ -172,7 +175,7 @@ t.test('restarts a copy after a kill before any of its writes', async (t) => {
   }
 });
 
-/** A database whose user dies before a write, or does something else before it. */
+/** Returns a database that fails, or runs other code, before a write. */
 function interrupted(
   db: Db,
   { beforeWrite, run }: { beforeWrite: number; run: (() => Promise<unknown>) | null },
@@ -203,7 +206,7 @@ function interrupted(
   });
 }
 
-/** Collections that are not copied like the others, with the reason. */
+/** Collections that the copy treats differently, with the reason. */
 const otherCollections: Readonly<Record<string, string>> = {
   deployments: 'written last: a store without it contains no complete copy',
   copies: 'marks an incomplete copy',

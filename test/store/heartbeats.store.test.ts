@@ -10,7 +10,7 @@ t.test('reconnects the client to a server that stopped during an operation', asy
   const client = new MongoClient(link.url, {
     serverSelectionTimeoutMS: 300,
     connectTimeoutMS: 300,
-    // The failed operation requests a heartbeat soon after the first one.
+    // The failed operation requests a heartbeat soon after the first.
     minHeartbeatFrequencyMS: 1,
   });
   const outages: (string | null)[] = [];

@@ -39,7 +39,7 @@ t.test('uses all characters equally', async (t) => {
 });
 
 t.test('stores a key as its SHA-256', async (t) => {
-  // FIPS 180-4, the example of one block.
+  // The one-block example of FIPS 180-4.
   const digest = 'ba7816bf8f01cfea414140de5dae2223b00361a396177a9cb410ff61f20015ad';
   t.equal(hashApiKey('abc'), digest);
 });

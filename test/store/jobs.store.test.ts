@@ -23,7 +23,7 @@ const jobsOf = (projectId: string, count: number, more: Partial<PrewarmJob> = {}
 
 interface Options {
   readonly maxWaiting?: number;
-  /** Stored before the queue is opened. */
+  /** Documents stored before the queue opens. */
   readonly documents?: readonly object[];
   readonly db?: Db;
 }
@@ -190,7 +190,7 @@ t.test('gives projects turns by their numbers of variants', async (t) => {
   await queue.add(jobsOf(press, 4));
   t.equal((await takeSome(9)).replaceAll('s', ''), 'pppp', 'each second job');
   await queue.add(jobsOf(press, 2, { widths: [1, 2], formats: ['avif', 'webp'] }));
-  // The order of jobs with the same turn is not defined.
+  // The order of jobs in the same turn is undefined.
   t.match(await takeSome(11), /^s{4,5}ps{3,5}ps*$/, 'four variants for four');
   const variants = { widths: [], variants: ['w=1', 'w=2', 'w=3'] };
   t.same(turnsAfter(7, jobsOf(press, 2, variants)), [10, 13], 'three named variants');
@@ -204,7 +204,7 @@ t.test('gives a retry its turn when it is due', async (t) => {
   await take();
   await stored.updateOne({ failCount: 1 }, { $set: { nextRunAt: new Date() } });
   await queue.add(jobsOf(press, 1));
-  // It is queued after the project's other jobs, and does not delay other projects.
+  // A job waits behind its project's other jobs, and does not delay other projects.
   const taken: (string | undefined)[] = [];
   for (let job = await take(); job !== undefined; job = await take()) {
     taken.push(job.data.projectId);

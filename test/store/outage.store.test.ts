@@ -7,7 +7,7 @@ import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { succeeds } from './connection.ts';
 
-/** A store behind a link that is cut, and its reported outages. */
+/** Returns a store behind a broken link, and its reported outages. */
 async function connectDuringOutage(t: Test) {
   const link = await storeLink(t);
   await link.cut();

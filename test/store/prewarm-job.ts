@@ -1,6 +1,6 @@
 import type { PrewarmJob } from '../../store/waiting-jobs.ts';
 
-/** A job of one variant with some changed fields. */
+/** Returns a single-variant job with changed fields. */
 export const prewarmJob = (changes: Partial<PrewarmJob> = {}): PrewarmJob => ({
   projectId: 'prj_0123456789abcdef',
   source: 'https://a.example/1',

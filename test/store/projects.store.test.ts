@@ -285,7 +285,7 @@ t.test('accepts one of several concurrent deletions', async (t) => {
   t.equal(results.filter((one) => one !== null).length, 1);
 });
 
-/** The groups of sources: those of `a` and `b` differ. */
+/** Groups of sources: `a` and `b` belong to different groups. */
 const [a, b] = ['a'.repeat(30), 'b'.repeat(30)];
 
 t.test('numbers each purge higher than all before', async (t) => {

@@ -9,7 +9,7 @@ export const newProject: NewProject = {
   allowedOrigins: ['pictures.example.com'],
 };
 
-/** The projects of a test database, with indexes. */
+/** Returns the projects of a test database, with indexes. */
 export async function testProjects(t: Test) {
   const { db } = await testDatabase(t);
   const projects = new Projects(db);

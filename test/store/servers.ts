@@ -4,7 +4,7 @@ import { markdownTable } from '../documents/tables.ts';
 /** The servers with MongoDB's protocol that the tests distinguish. */
 export type ServerName = 'embedded' | 'mongodb' | 'ferretdb';
 
-/** Behaviours of MongoDB 7.0 that tests expect, and in which a server may differ. */
+/** Behaviours of MongoDB 7.0 that tests expect, but that can differ on other servers. */
 export const behaviours = {
   duplicateKeyCode: 'a duplicate key in a findAndModify is the error 11000',
   duplicateKeyDetails: 'the error 11000 names index, key and value',
@@ -18,7 +18,7 @@ export const behaviours = {
 export type Behaviour = keyof typeof behaviours;
 
 interface Difference {
-  /** What the server does, and why. */
+  /** The server's behaviour, and the reason. */
   readonly reason: string;
   /** How the service, or else the tests, handle it. */
   readonly handling: string;
@@ -107,7 +107,7 @@ export async function together<T>(calls: readonly (() => Promise<T>)[]): Promise
   return results;
 }
 
-/** The table of docs/testing.md. */
+/** Returns the table in docs/testing.md. */
 export function differencesMarkdown(): string {
   const rows = Object.entries(differences).flatMap(([server, own]) =>
     Object.entries(own).map(([behaviour, { reason, handling }]) => [

@@ -7,12 +7,12 @@ import { rootPath } from '../root.ts';
 import { json, startService } from '../service/service.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 
-/** What `write.ts` has written with a version of the service. */
+/** Record that `write.ts` wrote with a version of the service. */
 interface Written {
   readonly rendererVersion: number;
   readonly project: string;
   readonly key: string;
-  /** The path and query of the image in the cache, whose origin does not exist any more. */
+  /** Path and query of the cached image. Its origin is gone. */
   readonly path: string;
   readonly bytes: number;
 }

@@ -10,8 +10,9 @@ import { startService } from '../service/service.ts';
 import { until } from '../until.ts';
 
 /**
- * `node dist-test/test/upgrade/write.js`: writes a data folder of the present version to `test/upgrade/`, and what is in
- * it, for the test that opens those of all versions. docs/releasing.md says when.
+ * `node dist-test/test/upgrade/write.js`: writes a data folder of the present version to
+ * `test/upgrade/`, and a record of its contents, for the test that opens the folders of all
+ * versions. docs/releasing.md says when to run it.
  */
 const image = 'w=40&fmt=webp';
 

@@ -9,7 +9,7 @@ import { rootPath } from '../root.ts';
 import { startFrontEnd } from '../service/front-end.ts';
 import { until } from '../until.ts';
 
-/** A URL of another service, and one of the same picture as PNG. */
+/** A URL of another service, and a URL of the same image as PNG. */
 export interface ComparedUrl {
   readonly path: string;
   readonly asPng: string;
@@ -67,8 +67,8 @@ function isNear(first: string, second: string): boolean {
 }
 
 /**
- * Starts an origin with pictures and a delivery host that reads the URLs of another service.
- * @param theirUrl of the other service, without a slash at the end
+ * Starts an origin with images, and a delivery host that reads another service's URLs.
+ * @param theirUrl URL of the other service, with no trailing slash
  */
 async function startBoth(t: Test, kind: ForeignUrls, theirUrl: string) {
   const { url, origin, store, createProject } = await startFrontEnd(t);
@@ -111,8 +111,8 @@ async function startBoth(t: Test, kind: ForeignUrls, theirUrl: string) {
 }
 
 /**
- * Compares the sizes, the types and the pixels of a delivery host's images with those of the service whose URLs it reads.
- * @param toUrls makes the URLs of pictures below the URL of an origin
+ * Compares sizes, types and pixels between a delivery host's images and the other service's images.
+ * @param toUrls builds the URLs of images below an origin's URL
  */
 export async function compareImages(
   t: Test,

@@ -176,5 +176,5 @@ const others = [
   ]),
 ];
 
-/** URLs of imgproxy 4 whose images are equal here: without those in the notes of the grammar. */
+/** URLs of imgproxy 4 with equal images here. Leaves out the exceptions in the grammar's notes. */
 export const imgproxyUrls: readonly ImgproxyUrl[] = [...photo, ...others];

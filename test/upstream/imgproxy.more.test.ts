@@ -3,8 +3,8 @@ import { type ComparedUrl, compareImages } from './compare.ts';
 import { imgproxyUrls } from './imgproxy-urls.ts';
 
 /**
- * Compares a delivery host with an imgproxy 4 that runs without a key at `IMGPROXY_URL`, and may fetch from this
- * machine (`IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES=true`).
+ * Compares a delivery host with an imgproxy 4 at `IMGPROXY_URL`. It must run with no key, and be
+ * allowed to fetch from this machine (`IMGPROXY_ALLOW_LOOPBACK_SOURCE_ADDRESSES=true`).
  */
 const imgproxyUrl = process.env['IMGPROXY_URL'] ?? '';
 const skip = imgproxyUrl === '' && 'IMGPROXY_URL is not set';

@@ -7,8 +7,8 @@ import '../../pool/rendering/gain-map.ts';
 import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 
 /**
- * Minimal examples of defects of sharp 0.35 and libvips 8.18 that the service works around. When a test
- * fails, the defect is fixed, and the code in its title can be removed.
+ * Minimal examples of defects in sharp 0.35 and libvips 8.18, with workarounds in the service. A
+ * failing test means that upstream fixed the defect: remove the code in its title.
  */
 
 const plain = (space: 'srgb' | 'b-w') =>
@@ -108,7 +108,7 @@ t.test(
   },
 );
 
-// A few of a hundred keep it: what the encoder reads has been freed.
+// A few of a hundred images keep the profile, because the encoder reads freed memory.
 t.test('drops a kept 16-bit profile, or fails: `depthReduced` in plan.ts', async (t) => {
   const changes: Record<string, (image: Sharp) => Sharp> = {
     rotate: (image) => image.rotate(90),
@@ -207,7 +207,7 @@ t.test('never frees the output of `toUint8Array`: `write` in pipeline.ts', async
     collect();
     return (process.memoryUsage.rss() - before) / 2 ** 20;
   };
-  // 112 MiB of outputs; what is freed, and what the libraries keep, is measured first.
+  // Write 112 MiB of outputs, and measure first the memory that the libraries free or keep.
   const freed = await growth((image) => image.toBuffer());
   const kept = await growth((image) => image.toUint8Array());
   t.ok(kept > 80 && kept > 2 * freed, `${Math.round(kept)} MiB, ${Math.round(freed)} MiB`);

@@ -8,7 +8,7 @@ import { type ComparedUrl, compareImages } from './compare.ts';
 const thumborUrl = process.env['THUMBOR_URL'] ?? '';
 const skip = thumborUrl === '' && 'THUMBOR_URL is not set';
 
-/** The part in front of the filters, the filters, and the picture. */
+/** Path before the filters, the filters, and the image. */
 const rows: readonly (readonly [before: string, filters: string, picture: string])[] = [
   ['', '', 'photo.jpg'],
   ['300x0', '', 'photo.jpg'],

@@ -17,7 +17,7 @@ const projectId = 'prj_0123456789abcdef';
 const webhooks = { purgeHookUrl: null, hookSecret, guard: localGuard };
 const secret = projectWebhookSecret(hookSecret, projectId);
 
-/** A queue, and a project whose calls have callbacks. */
+/** Opens a queue, and a project with callbacks for its calls. */
 async function startCallbacks(t: Test) {
   const queue = await startQueue(t);
   const projects = new Projects(queue.db);
@@ -113,7 +113,7 @@ t.test('sends no callback for a deleted project', async (t) => {
   const { db, consume, ended, projects, addPurge } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   await projects.delete(projectId);
-  // As calls do that began before the deletion.
+  // Simulate calls that started before the deletion.
   await addPurge('7');
   const url = `${receiver.url}/`;
   await new Callbacks(db).add({ projectId, url, subject: 'purge', id: '7' });

@@ -90,13 +90,13 @@ t.test('removes ended jobs after a day', async (t) => {
   };
   const sources = Object.keys(states);
   await add(sources);
-  // None waits, so the consumer must not take one.
+  // No job waits, so the consumer must not take any.
   const $unset = { waitingKey: '', turn: '' };
   for (const [source, state] of Object.entries(states)) {
     await db.collection('jobs').updateOne({ 'data.source': source }, { $set: state, $unset });
   }
   await consume();
-  // A server may remove one after the other.
+  // A server can remove one job after the other.
   await until('two are removed', async () => (await jobs()).length <= sources.length - 2);
   const left = (await jobs()).map(({ data }) => (data as { source: string }).source);
   t.same(left, sources.slice(2).sort());

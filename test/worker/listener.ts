@@ -12,15 +12,15 @@ export type Answer =
   | ((request: IncomingMessage, response: ServerResponse) => void);
 
 export interface Listener {
-  /** Without a slash at the end. */
+  /** URL with no trailing slash. */
   readonly url: string;
   readonly received: readonly Received[];
   readonly connections: () => number;
-  /** Sets the answers; by default 204, as the service responds to a worker. */
+  /** Sets the responses. The default is 204, the service's response to a worker. */
   answer(decide: (target: string, count: number) => Answer): void;
 }
 
-/** An HTTP server instead of the service, with answers of the test. */
+/** Starts an HTTP server in place of the service, with the test's responses. */
 export async function startListener(t: { teardown(action: () => void): void }): Promise<Listener> {
   const received: Received[] = [];
   let decide: (target: string, count: number) => Answer = () => [204];

@@ -21,7 +21,7 @@ t.test('runs each job once with two consumers of a queue', async (t) => {
       running.delete(source);
       response.end();
     });
-    // Responds only when both run their maximum of jobs, so that neither runs them all.
+    // Respond only once both run their maximum of jobs, so that each runs some.
     if (mostRunning < 4) return;
     for (const respond of waiting) respond();
     waiting = [];
@@ -70,7 +70,7 @@ t.test('stops a job when another worker takes its lock', async (t) => {
   await add(['https://a.example/1.jpg']);
   const consumer = await consume({ lockLifetimeMs: 3_000 });
   await until('it has begun', () => listener.received.length === 1);
-  // As another worker does after this one was suspended for longer than its lock.
+  // Act like another worker after this worker was suspended for longer than its lock.
   const other = { lockedAt: new Date(Date.now() + 60_000), lastModifiedBy: 'another' };
   await db.collection('jobs').updateOne({}, { $set: other });
   await until('it has ended', () => closed);

@@ -18,13 +18,13 @@ export interface TestQueue {
   readonly db: Db;
   readonly queue: JobQueue;
   readonly listener: Listener;
-  /** Queues a job for each source, by default of one variant. */
+  /** Queues a job per source, by default with a single variant. */
   add(sources: readonly string[], widths?: readonly number[]): Promise<void>;
   /** A consumer that ends with the test. */
   consume(options?: Partial<ConsumerOptions>): Promise<Consumer>;
-  /** The jobs as they are stored, by source. */
+  /** Returns the stored jobs by source. */
   jobs(): Promise<Job[]>;
-  /** Resolves with the jobs when none waits or runs. */
+  /** Resolves with the jobs once no job waits or runs. */
   ended(): Promise<Job[]>;
 }
 

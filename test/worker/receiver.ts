@@ -17,16 +17,16 @@ export interface Webhook {
 }
 
 export interface Receiver {
-  /** Without a slash at the end. */
+  /** URL with no trailing slash. */
   readonly url: string;
   readonly port: number;
   /** The requests so far, all of them with a valid signature. */
   readonly received: readonly Webhook[];
-  /** Sets how requests are answered; by default with 204. */
+  /** Sets the responses. The default is 204. */
   answer(next: (response: ServerResponse, count: number) => void): void;
 }
 
-/** A receiver of webhooks that answers 401 to a request without a valid signature. */
+/** Starts a webhook receiver that returns 401 for invalid signatures. */
 export async function startReceiver(
   t: { teardown(action: () => void): void },
   secret = hookSecret,

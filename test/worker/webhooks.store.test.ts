@@ -46,7 +46,7 @@ t.test('repeats a failed call with the same id, and follows no redirect', async 
   const receiver = await startReceiver(t);
   receiver.answer((response, count) => {
     if (count === 1) response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end();
-    // A body without an end, of which only the start is read.
+    // Send an endless body; the worker reads only its start.
     else response.writeHead(200).write('x'.repeat(1_000_000));
   });
   const logged: string[] = [];

@@ -3,9 +3,10 @@
 export const controlPrefix = '/api/sdk/v1';
 
 /**
- * The operations of the control plane. `path` is below the prefix; `result` is the field of the response's
- * body that has the value, and absent if there is no body; with `isPaged` a list can be asked for in pages; with
- * `hasLocation` the response's Location is the URL of the request's progress.
+ * Operations of the control plane. `path` is below the prefix. `result` is the response
+ * body's field with the value, or absent if there is no body. `isPaged` marks lists that
+ * support pages. `hasLocation` marks responses with a Location, which is the URL of the
+ * request's progress.
  */
 export const operations = {
   listProjects: { method: 'GET', path: '/projects', result: 'projects', isPaged: true },

@@ -1,6 +1,6 @@
 /** Generated from the tables of the service by `npm run docs`. */
 
-/** The transform parameters of an image URL. Absent ones have the defaults of the project. */
+/** Transform parameters of an image URL. Absent parameters use the project's defaults. */
 export interface ImageOptions {
   /**
    * Output width in CSS pixels. Without `h`, the height keeps the aspect ratio.
@@ -382,12 +382,12 @@ export interface ImageOptions {
   readonly [words: `text.${string}`]: string | undefined;
 }
 
-/** The formats of images. */
+/** Image formats. */
 export type ImageFormat = 'avif' | 'webp' | 'jpeg' | 'png' | 'gif' | 'jxl' | 'svg';
 
-/** The canonical names of parameters that have further names. */
+/** Canonical names of parameters with several names. */
 export const canonicalNames: Readonly<Record<string, string>> = {
-  // So that it has no other names.
+  // This table inherits no other names.
   __proto__: null as never,
   width: 'w',
   height: 'h',
@@ -405,26 +405,26 @@ export const canonicalNames: Readonly<Record<string, string>> = {
   a: 'animated',
 };
 
-/** The parameters of which 1 and 0 are true and false. */
+/** Parameters with the values 1 and 0 for true and false. */
 export const flagName =
   /^(enlarge|flip|flop|flatten|grayscale|negate|normalize|lenient|animated|lossless)$/;
 
-/** The parameters whose values are texts, although some look like numbers. */
+/** Parameters with text values, although some look like numbers. */
 export const textName = /^(bg|tint|v|preset|layer|fallback|download)$|^text\./;
 
-/** The most characters of the words of a layer. */
+/** Maximum number of characters in a layer's words. */
 export const maxWords = 500;
 
-/** The widths of a srcset in device pixels: steps to which the service rounds the widths of client hints. */
+/** Srcset widths in device pixels: the steps to which the service rounds client-hint widths. */
 export const defaultWidths: readonly number[] = [320, 480, 640, 828, 1080, 1440, 1920, 2560, 3840];
 
-/** The most device pixels of a side of an output. */
+/** Maximum device pixels per output side. */
 export const maxSide = 10000;
 
-/** The most pixels of an output. */
+/** Maximum pixels per output. */
 export const maxPixels = 40000000;
 
-/** The most pixels of formats with lower limits: lossy and lossless. */
+/** Maximum pixels in formats with lower limits: lossy and lossless. */
 export const pixelLimits: Readonly<Record<string, readonly [lossy: number, lossless: number]>> = {
   auto: [12000000, 4000000],
   avif: [12000000, 4000000],

@@ -1,6 +1,6 @@
 /** Generated from the tables of the service by `npm run docs`. */
 
-/** The parameters of a variant; the service ignores others in image URLs. */
+/** Parameters of a variant. The service ignores others in image URLs. */
 export const variantNames: readonly string[] = [
   'w',
   'h',
@@ -51,8 +51,8 @@ export const variantNames: readonly string[] = [
   'download',
 ];
 
-/** The most variants of a request. */
+/** Maximum number of variants in a request. */
 export const maxVariants = 50;
 
-/** The most characters of all variants of a request as JSON. */
+/** Maximum number of characters in all variants of a request as JSON. */
 export const maxVariantCharacters = 8192;

@@ -1326,7 +1326,7 @@ export interface ApiError {
   resolution_hint: string;
 }
 
-/** What each operation of the control plane takes, and the value in the body of its response. */
+/** Inputs of each control-plane operation, and the value in its response body. */
 export interface Operations {
   /**
    * List projects. Lists the projects that the key can access: its project, or all projects of its

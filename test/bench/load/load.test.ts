@@ -11,7 +11,7 @@ import { listen } from '../../listen.ts';
 const serve = async (t: Test, listener: RequestListener): Promise<string> =>
   `http://127.0.0.1:${await listen(t, createServer(listener))}/{n}`;
 
-/** The result of a plan of one class. */
+/** Returns the result of a single-class plan. */
 async function run(planned: LoadClass, plan: Omit<LoadPlan, 'classes'>) {
   const [result] = await runPlan({ ...plan, classes: [planned] });
   if (result === undefined) throw new Error('no result');
@@ -23,7 +23,7 @@ t.test('counts latencies from the due time, even during a stall', async (t) => {
   let requests = 0;
   const url = await serve(t, (_request, response) => {
     requests += 1;
-    // The server is in this process, so that neither requests nor responses leave during the stall.
+    // The server runs in this process, so neither requests nor responses leave during the stall.
     if (requests === 10) Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, stallMs);
     response.end('body');
   });
@@ -165,7 +165,7 @@ t.test('weighs a Zipf rank by its power', async (t) => {
   const sum = weights.reduce((a, b) => a + b, 0);
   for (const rank of [0, 1, 9, 49, 99]) {
     const expected = (draws * (weights[rank] ?? 0)) / sum;
-    // Five standard deviations; the seed is fixed.
+    // Five standard deviations, with a fixed seed.
     t.ok(Math.abs((seen[rank] ?? 0) - expected) < 5 * Math.sqrt(expected), `rank ${rank + 1}`);
   }
   const equal = zipf(2, 0, seeded(7));

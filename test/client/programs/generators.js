@@ -12,7 +12,7 @@ import { generate } from 'orval';
  */
 export const generators = {
   'openapi-fetch': async ({ document }, folder) => {
-    // Its default does not encode a percent sign in the path of the working directory.
+    // The default leaves a percent sign in the working directory's path unencoded.
     const tree = await openapiTypescript(document, { cwd: pathToFileURL(`${folder}/`) });
     await writeFile(join(folder, 'schema.d.ts'), astToString(tree));
   },

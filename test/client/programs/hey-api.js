@@ -19,8 +19,7 @@ import {
 } from './hey-api/index.js';
 
 /**
- * The program of openapi-fetch.js with the client that `@hey-api/openapi-ts` generates.
- *
+ * Runs the program of openapi-fetch.js with the client that `@hey-api/openapi-ts` generates.
  * @param {string} baseUrl
  * @param {string} key
  * @param {string} source

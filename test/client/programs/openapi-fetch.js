@@ -2,16 +2,14 @@
 import createClient from 'openapi-fetch';
 
 /**
- * A program of an integrator, whose types come from the served OpenAPI document alone:
- * `checkClients` generates `schema.d.ts` beside a copy of this file.
- *
+ * An integrator's program. Its types come only from the served OpenAPI document: `checkClients`
+ * generates `schema.d.ts` next to a copy of this file.
  * @typedef {import('./schema.d.ts').paths} Paths
  * @typedef {import('./schema.d.ts').components['schemas']} Schemas
  */
 
 /**
- * The data of a response; throws an ApiError.
- *
+ * Returns a response's data, or throws an ApiError.
  * @template T
  * @param {{ data?: T, error?: Schemas['ApiError'], response: Response }} answer
  * @returns {T}
@@ -22,18 +20,16 @@ function must({ data, error, response }) {
 }
 
 /**
- * The id at the end of a response's Location.
- *
+ * Returns the id at the end of a response's Location.
  * @param {Response} response
  */
 const locatedId = ({ headers }) => headers.get('location')?.split('/').at(-1) ?? '';
 
 /**
  * Calls every operation.
- *
  * @param {string} baseUrl
  * @param {string} key
- * @param {string} source the URL of a picture that is 40 x 30 pixels
+ * @param {string} source URL of a 40 × 30 image
  */
 export async function drive(baseUrl, key, source) {
   /** @type {import('openapi-fetch').Client<Paths>} */
@@ -145,7 +141,7 @@ export async function drive(baseUrl, key, source) {
   });
   const { data: health } = await client.GET('/api/health');
 
-  // Each type is compared with the one that this program expects.
+  // Compare each type with the expected type.
   /** @type {string} */
   const newName = renamed.project.name;
   /** @type {number | null} */

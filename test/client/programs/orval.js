@@ -18,9 +18,8 @@ import {
 } from './orval/client.js';
 
 /**
- * The program of openapi-fetch.js with the client that `orval` generates, which contains the URL of
- * the service.
- *
+ * Runs the program of openapi-fetch.js with the client that `orval` generates, which contains the
+ * service's URL.
  * @param {string} _baseUrl
  * @param {string} key
  * @param {string} source

@@ -10,12 +10,12 @@ import {
 import { type Settings, settingRows } from '../../../contract/settings/table.ts';
 import { headerComponents } from '../../../server/control/response-headers.ts';
 
-/** The headers of responses, without those for tags. */
+/** Response headers other than tag headers. */
 const ownHeaders = Object.keys(headerComponents)
   .filter((name) => !/-(Tag|Key)$/.test(name))
   .join(' ');
 
-/** The errors of an environment; empty if it is valid. */
+/** Returns an environment's errors; empty if it is valid. */
 function errorsOf(
   environment: Record<string, string>,
   listeners: readonly Listener[] = [],
@@ -55,7 +55,7 @@ t.test(
     }
     for (const [variable, text] of [
       ['SERVICE_PORT', '80MB'],
-      // The number is no better without the unit or the separator.
+      // Removing the unit or the separator does not make the number valid.
       ['SERVICE_PORT', '70000'],
       ['SERVICE_PORT', '70,000'],
       ['SERVICE_POOL_THREADS', '0'],

@@ -1,25 +1,25 @@
 import type { ForeignUrls } from '../../../server/image/urls/grammars.ts';
 import type { UrlSecretKind } from '../../../server/image/urls/signature.ts';
 
-/** A URL of another service, and the query of the same image at this one. */
+/** A URL of another service, and the native query for the same image. */
 export interface BuiltUrl {
   /** The path and the query. */
   readonly url: string;
-  /** Without `project`. */
+  /** The query, except `project`. */
   readonly native: string;
   readonly isSigned: boolean;
 }
 
 /** The URL builder of another service. */
 export interface Builder {
-  /** The value of `urls` of the host. */
+  /** Value of the host's `urls`. */
   readonly kind: ForeignUrls & UrlSecretKind;
   readonly secret: { readonly secret: string; readonly salt?: string };
   /** Returns a signed URL with a wrong signature; absent if the first segment of the path is the signature. */
   readonly corrupt?: (url: string) => string;
   /**
-   * Installs the builder in a new folder, and builds URLs of a source of 1600 × 1000 pixels.
-   * @param parent the folder of that folder
+   * Installs the builder in a new folder, and builds URLs of a 1600 × 1000 source.
+   * @param parent the parent of the new folder
    */
   readonly build: (parent: string, source: string) => Promise<readonly BuiltUrl[]>;
 }

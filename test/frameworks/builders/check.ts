@@ -38,8 +38,9 @@ async function get(url: string, host: string): Promise<Image> {
 }
 
 /**
- * Requests the URLs that the builder of another service makes from a delivery host; resolves with those whose images
- * are not the native ones, and with those that the project should have refused.
+ * Requests the URLs from another service's builder at a delivery host. Resolves with URLs that
+ * return different images than the native queries, and with URLs that the project accepted but must
+ * reject.
  */
 export async function checkBuilder(
   t: { teardown(action: () => unknown): void },

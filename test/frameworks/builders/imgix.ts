@@ -11,7 +11,7 @@ const secret = 'FOO123bar';
 
 const sides = (query: string) => `${query}&h=200&w=300`;
 
-/** The parameters of the builder, and the native query of the image. */
+/** Builder parameters, and the image's native query. */
 const rows: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = [
   [{}, 'dpr=1'],
   [{ w: 300 }, 'dpr=1&enlarge=1&w=300'],

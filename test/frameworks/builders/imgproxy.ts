@@ -6,7 +6,7 @@ import type { Builder, BuiltUrl } from './builder.ts';
 
 type Options = Readonly<Record<string, unknown>>;
 
-/** The options of the builder, and the native query of the image. */
+/** Builder options, and the image's native query. */
 const rows: readonly (readonly [Options, string])[] = [
   [{}, 'dpr=1'],
   [{ width: 300 }, 'dpr=1&w=300'],

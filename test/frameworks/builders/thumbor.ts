@@ -10,7 +10,7 @@ type Options = Readonly<Record<string, unknown>>;
 
 const filtered = (filter: string): Options => ({ width: 300, filters: [filter] });
 
-/** The options of the builder, and the native query of the image. */
+/** Builder options, and the image's native query. */
 const rows: readonly (readonly [Options, string])[] = [
   [{}, 'dpr=1'],
   [{ width: 300 }, 'dpr=1&enlarge=1&w=300'],

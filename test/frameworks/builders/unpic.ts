@@ -38,9 +38,9 @@ process.stdout.write(JSON.stringify(rows.map((row) => String(transformUrl({ url,
 
 /**
  * Builds unsigned URLs with unpic.
- * @param parent unpic is installed in a folder below it
- * @param url of the service that unpic calls `provider`
- * @param native returns the query of the same image
+ * @param parent the folder in which to create a folder for unpic
+ * @param url URL of the service that unpic calls `provider`
+ * @param native returns the query for the same image
  */
 export async function buildWithUnpic(
   parent: string,

@@ -103,7 +103,7 @@ const rows: Readonly<Record<string, Row>> = {
 for (const [name, { options, size, to, at }] of Object.entries(rows)) {
   const [width, height] = size;
   const corners = [[0, 0] as const, [width - 1, height - 1] as const];
-  t.test(`${name}: keeps frames, delays and loop count`, async (t) => {
+  t.test(`keeps frames, delays and loop count (${name})`, async (t) => {
     for (const [from, source] of Object.entries(sources)) {
       for (const format of ['gif', 'webp'] as const) {
         const output = await drawn(source, { formats: [format], ...options }, white);

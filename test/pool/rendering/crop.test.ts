@@ -34,7 +34,7 @@ t.test('rejects a crop outside the source as an invalid parameter', async (t) =>
 });
 
 for (const [orientation, colours] of Object.entries(uprightCorners)) {
-  t.test(`orientation ${orientation}: crops the upright image`, async (t) => {
+  t.test(`crops the upright image in orientation ${orientation}`, async (t) => {
     const stored = await quarters(120, 80)
       .withMetadata({ orientation: Number(orientation) })
       .png()

@@ -63,14 +63,14 @@ const box = { width: 40, height: 40 } as const;
 
 for (const position of gravities) {
   const [across, down] = places[position];
-  t.test(`cover, ${position}`, async (t) => {
+  t.test(`crops at ${position} with cover`, async (t) => {
     const x = (await drawn(wide, { ...box, fit: 'cover', position })).at(0, 0)[0];
     t.equal(x, across * 80, 'of a wide picture');
     const y = (await drawn(high, { ...box, fit: 'cover', position })).at(0, 0)[1];
     t.equal(y, down * 80, 'of a high one');
   });
 
-  t.test(`contain, ${position}`, async (t) => {
+  t.test(`places the image at ${position} with contain`, async (t) => {
     const options = { width: 120, height: 120, fit: 'contain', position } as const;
     const below = await drawn(wide, options);
     t.same([below.at(0, down * 40), below.at(0, down * 40 + 39)[1]], [[0, 0, 0, 255], 78], 'wide');

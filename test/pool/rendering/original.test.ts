@@ -45,7 +45,7 @@ const best = { quality: 100 } as const;
 const pixelsOf = (bytes: Uint8Array) => sharp(bytes, { pages: -1 }).raw().toBuffer();
 
 for (const [name, source] of Object.entries(sources)) {
-  t.test(`${name}: delivers the source if it is smaller`, async (t) => {
+  t.test(`delivers a smaller ${name} source unchanged`, async (t) => {
     const format = formatOf(name);
     const own = Buffer.from(withoutMetadata(source, format) ?? '');
     t.ok(own.byteLength <= source.byteLength);

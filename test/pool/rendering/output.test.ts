@@ -17,7 +17,7 @@ const pool = openPool(t);
 const source = shared(await noise(300, 200).jpeg().toBuffer());
 
 for (const format of rasterFormats) {
-  t.test(`${format}: returns type, size, entity tag and times`, async (t) => {
+  t.test(`returns type, size, entity tag and times (${format})`, async (t) => {
     const options = variant({ width: 90, formats: [format] });
     const [image, other] = await Promise.all([
       pool.transform(source, options, patient),

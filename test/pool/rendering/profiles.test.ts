@@ -82,7 +82,7 @@ t.test('uses sources with the expected colours', async (t) => {
 for (const [row, [name, source]] of Object.entries(sources).entries()) {
   /** `npm test` runs half of the pairs, in a chessboard pattern. */
   const ownChanges = Object.entries(changes).filter((_, index) => more || (index + row) % 2 === 0);
-  t.test(`${name}: returns the source's colours`, async (t) => {
+  t.test(`returns the source's colours (${name})`, async (t) => {
     const tolerance = name === 'CMYK' ? 25 : 8;
     for (const [change, options] of ownChanges) {
       for (const format of change === 'scaled' ? formats : (['png', 'jpeg'] as const)) {

@@ -92,7 +92,7 @@ t.test('draws no dark fringes on rotated edges', async (t) => {
 });
 
 for (const [orientation, colours] of Object.entries(uprightCorners)) {
-  t.test(`orientation ${orientation}`, async (t) => {
+  t.test(`turns orientation ${orientation} upright`, async (t) => {
     const stored = quarters(160, 80).withMetadata({ orientation: Number(orientation) });
     const source = await stored.jpeg({ chromaSubsampling: '4:4:4' }).toBuffer();
     const turned = Number(orientation) >= 5;

@@ -85,7 +85,7 @@ t.test("counts documents and lists a field's values by aggregation", async (t) =
   const match = { $match: { _id: { $lt: 4 } } };
   const by = async (field: string) => {
     const groups = items.aggregate([match, { $group: { _id: field, n: { $sum: 1 } } }]);
-    // The order of groups is not defined.
+    // The order of groups is undefined.
     return (await groups.toArray()).sort((one, other) => one['n'] - other['n']);
   };
   t.strictSame(await by('$size'), [

@@ -27,7 +27,7 @@ import { shortFolder, withStore } from './stores.ts';
 const pageBytes = 4096;
 const often = { backupTimes: { firstAfterMs: 1, everyMs: 10 } };
 
-/** A folder with a store of 199 items, and its data file. */
+/** Creates a folder with a store of 199 items, and returns its data file. */
 async function filled(t: Test) {
   const folder = shortFolder(t);
   const file = dataFileIn(privateFolderOf(folder));
@@ -51,7 +51,7 @@ t.test('reports a damaged data file with the reason, and restores it from a back
   await withStore(folder, () => until('a backup', () => exists(backup)), often);
   const whole = await readFile(file);
   const headers = whole.subarray(0, 2 * pageBytes);
-  // All pages after the headers are moved by one.
+  // Move all pages after the headers by one.
   const shifted = [headers, whole.subarray(-pageBytes), whole.subarray(2 * pageBytes, -pageBytes)];
   const damages: Record<string, () => Promise<unknown>> = {
     'it is empty': () => truncate(file, 0),
@@ -152,7 +152,7 @@ t.test('returns all documents, or does not open, with an overwritten page', asyn
     }
   }
   t.ok(detected > 20, `${detected} pages are part of the structure`);
-  // The others are free or hold the middle of a long document, which is not checked.
+  // The other pages are free, or contain the unchecked middle of a long document.
   const outcomes = new Set<number | string>();
   for (const overwritten of undetected.filter((_, index) => index % 4 === 0)) {
     await writeFile(file, overwritten);

@@ -6,7 +6,7 @@ import { shortFolder, withStore } from './stores.ts';
 
 t.test('fails a write that does not fit on the disk, and changes nothing', async (t) => {
   const folder = shortFolder(t);
-  // The shell's limit on the size of files, in blocks of 512 bytes, stands for a full disk.
+  // The shell's file size limit, in 512-byte blocks, stands for a full disk.
   const limited = ['sh', '-c', 'ulimit -f 2000; exec "$@"', 'sh'];
   const owner = startOwner(t, [folder], limited);
   const client = await MongoClient.connect(await owner.nextLine());
@@ -22,7 +22,7 @@ t.test('fails a write that does not fit on the disk, and changes nothing', async
     );
     if (failure === undefined) acknowledged += 1;
   }
-  // Detected before lmdb writes, whose own failure would corrupt the heap.
+  // The store detects this before lmdb writes, because a failed lmdb write would corrupt the heap.
   t.match(failure, { code: 14031, message: /^there is no space for the write on the disk/ });
   t.equal(await items.countDocuments(), acknowledged, 'memory has the same documents as the disk');
   t.equal(await items.countDocuments({ text }), acknowledged, 'also by the index');

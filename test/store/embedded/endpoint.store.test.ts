@@ -8,7 +8,10 @@ import { shortFolder, withStore } from './stores.ts';
 
 const mode = (path: string) => statSync(path).mode & 0o777;
 
-/** Starts a folder's store, checks that it works and is found, and returns the path of its socket. */
+/**
+ * Starts a folder's store, checks that clients find it and that it works, and returns its socket
+ * path.
+ */
 const socketOf = (folder: string): Promise<string> =>
   withStore(folder, async (items, { url }) => {
     await items.countDocuments();

@@ -25,7 +25,7 @@ const legacyQuery = (namespace: string, query: object) => {
   );
 };
 
-/** A section with a sequence of one document, as in bulk writes. */
+/** A section with a sequence of one document, like in bulk writes. */
 const document = BSON.serialize({ _id: 1 });
 const sequence = Buffer.concat([
   Buffer.from([1]),
@@ -34,7 +34,7 @@ const sequence = Buffer.concat([
   document,
 ]);
 
-/** A string with a length of 100 bytes, in a shorter document. */
+/** A string that declares 100 bytes in a shorter document. */
 const brokenBson = Buffer.from([0, 14, 0, 0, 0, 2, 97, 0, 100, 0, 0, 0, 0, 0, 0]);
 
 const malformedMessages: Readonly<Record<string, Buffer>> = {
@@ -73,7 +73,7 @@ async function replyTo(socket: Socket, bytes: Buffer): Promise<BSON.Document> {
     const [chunk] = await once(socket, 'data');
     received = Buffer.concat([received, chunk]);
   }
-  // A second reply may have arrived with the first.
+  // A second reply can arrive with the first.
   const reply = received.subarray(0, received.readInt32LE(0));
   if (reply.readInt32LE(8) !== requestId) throw new Error('a reply to another request');
   return BSON.deserialize(reply.subarray(headerBytes + (reply.readInt32LE(12) === opMsg ? 5 : 20)));
@@ -129,7 +129,8 @@ t.test('accepts messages in any pieces', async (t) => {
 
 t.test('closes connections above the limit', async (t) => {
   const sockets: Socket[] = [];
-  // At once only as many as a listener's backlog holds: an answer shows that all of them are accepted.
+  // Connect in batches as large as a listener's backlog: a response shows that the store accepted
+  // the whole batch.
   for (let batch = 0; batch < 9; batch += 1) {
     sockets.push(...(await openMany(t, 101)));
     t.match(await replyTo(sockets.at(-1) as Socket, pingMessage), { ok: 1 });

@@ -54,7 +54,7 @@ t.test('treats a process reaped during the check as dead', { skip }, async (t) =
     const child = spawn('sleep', ['60'], { stdio: 'ignore' });
     child.kill('SIGKILL');
     const { pid = 0 } = child;
-    // Its start differs, also while it runs or is a zombie.
+    // The start time differs, even while the process runs or is a zombie.
     if (await isAlive({ pid, started: 'earlier', namespace, socket })) alive += 1;
     if (child.signalCode === null) await once(child, 'exit');
   }

@@ -5,7 +5,7 @@ import { BSON } from 'mongodb';
 export const headerBytes = 16;
 export const opQuery = 2004;
 export const opMsg = 2013;
-/** The id of all requests. */
+/** Id of all requests. */
 export const requestId = 77;
 
 export const int32 = (value: number): Buffer => {

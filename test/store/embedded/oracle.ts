@@ -5,7 +5,7 @@ export type Json = null | boolean | number | string | Json[] | { [field: string]
 export interface Condition {
   readonly path: string;
   readonly operator: string;
-  /** Neither null, an array nor an object for a range operator. */
+  /** A range operand other than null, an array or an object. */
   readonly operand: Json;
 }
 
@@ -22,7 +22,7 @@ export function order(a: Json, b: Json): number {
   return rank(a) - rank(b) || Number(a) - Number(b);
 }
 
-/** All values at a path; null for each missing one. */
+/** Returns all values at a path, with null for each missing value. */
 function valuesAt(value: Json, [name, ...rest]: readonly string[]): Json[] {
   if (name === undefined) return Array.isArray(value) ? [...value, value] : [value];
   if (!isObject(value)) return [null];

@@ -1,4 +1,4 @@
-// Owns an embedded store, and prints its URL, until its input ends or it is killed.
+// Owns an embedded store, and prints its URL, until its input ends or the test kills it.
 import { FolderHeld } from '../../../store/embedded/lock.ts';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 

@@ -14,13 +14,13 @@ type Fields = Readonly<Record<string, unknown>>;
 /** The distinct commands, arguments, operators and types that clients have sent. */
 export class Recording {
   readonly messages = new Set<string>();
-  /** `command.field`, and `command.field.field` for the fields of its statements. */
+  /** `command.field`, and `command.field.field` for fields of its statements. */
   readonly fields = new Set<string>();
   readonly queryOperators = new Set<string>();
   readonly updateOperators = new Set<string>();
   readonly pipelineOperators = new Set<string>();
   readonly types = new Set<string>();
-  /** The errors of rejected requests. */
+  /** Errors of rejected requests. */
   readonly rejections: string[] = [];
 
   request(message: Buffer): void {
@@ -61,7 +61,7 @@ export class Recording {
       for (const operator of operatorsIn(others)) this.pipelineOperators.add(operator);
       if ('$match' in stage) this.pipelineOperators.add('$match');
     }
-    // The driver's description of itself is not recorded.
+    // Skip the driver's self-description.
     if (name !== 'hello' && name !== 'ismaster') this.#typesIn(command);
   }
 
@@ -109,7 +109,7 @@ function operatorsIn(value: unknown): string[] {
   return [...names, ...Object.values(value).flatMap(operatorsIn)];
 }
 
-/** A proxy of a store's socket, on a port of its own, that records the messages. */
+/** Starts a proxy in front of a store's socket, on a separate port, and records the messages. */
 export async function startRecorder(
   t: Test,
   socket: string,

@@ -16,7 +16,7 @@ import type { Item } from './collection.ts';
 
 type Fields = { [field: string]: unknown };
 
-/** What is refused, the error code and a part of the message. */
+/** Rejected input, the error code and part of the message. */
 type Refusal = readonly [what: unknown, code: number, message: string];
 
 /** @param message with `*` for the name */
@@ -27,7 +27,7 @@ const each = (
   message = '*',
 ): Refusal[] => list.split(' ').map((name) => [what(name), code, message.replace('*', () => name)]);
 
-/** Names that are not supported. */
+/** Unsupported names. */
 const names = {
   commands:
     'distinct count drop dropDatabase dropIndexes listCollections listIndexes listDatabases create collMod explain mapReduce serverStatus saslStart saslContinue authenticate replSetGetStatus endSessions startSession commitTransaction bulkWrite isMaster constructor',

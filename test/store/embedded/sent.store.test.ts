@@ -21,7 +21,7 @@ async function startRecorded(t: Test) {
   const dataDir = shortFolder(t);
   const store = await startEmbeddedStore(dataDir);
   t.teardown(() => store.close());
-  // Connected to the store itself: its commands are not recorded.
+  // Connect directly to the store, so that these commands stay unrecorded.
   const client = await MongoClient.connect(store.url);
   t.teardown(() => client.close());
   const { port, recording } = await startRecorder(t, decodeURIComponent(new URL(store.url).host));
@@ -112,15 +112,15 @@ t.test('supports exactly the commands that clients send', async (t) => {
 
   t.equal(await worker.end('SIGTERM'), 0);
 
-  // Agenda without the service's repository.
+  // Use Agenda alone, not the service's repository.
   const agenda = new Agenda({ backend: new MongoBackend({ address: url }) });
   agenda.define('third', async () => {});
   await agenda.start();
   await until('it has polled for jobs', () => recording.queryOperators.has('$or'));
   await agenda.stop();
 
-  // The driver alone: it polls the server, as every ten seconds, and kills a cursor that is not read
-  // to its end.
+  // Use the driver alone: it polls the server, normally every ten seconds, and kills a cursor that
+  // the client does not read to the end.
   const reader = await MongoClient.connect(url, { heartbeatFrequencyMS: 500 });
   await until('it has polled the server', () => recording.fields.has('hello.hello'));
   for await (const job of reader.db('recorded').collection('jobs').find()) {

@@ -4,7 +4,7 @@ import { writePortably } from '../../../store/upsert.ts';
 import { differs } from '../servers.ts';
 import { idsOf, insertAll, testCollection } from './collection.ts';
 
-/** The reason of a rejected promise. */
+/** Returns the reason of a rejected promise. */
 const rejection = (attempt: Promise<unknown>) =>
   attempt.then(
     () => 'no rejection',
