@@ -16,7 +16,7 @@ export interface Listener {
   readonly url: string;
   readonly received: readonly Received[];
   readonly connections: () => number;
-  /** Sets the responses. The default is 204, the service's response to a worker. */
+  /** Sets the responses. By default it returns 204, like the service to a worker. */
   answer(decide: (target: string, count: number) => Answer): void;
 }
 

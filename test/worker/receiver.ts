@@ -22,7 +22,7 @@ export interface Receiver {
   readonly port: number;
   /** The requests so far, all of them with a valid signature. */
   readonly received: readonly Webhook[];
-  /** Sets the responses. The default is 204. */
+  /** Sets the responses. By default it returns 204. */
   answer(next: (response: ServerResponse, count: number) => void): void;
 }
 

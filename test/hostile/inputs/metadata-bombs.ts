@@ -101,7 +101,7 @@ const iptcs: Readonly<Record<string, () => Metadata>> = {
 const forCopyright = { query: 'keep=copyright' };
 const forKeeping = { keepsMetadata: true };
 
-/** Metadata of repeatedText kind in repeatedText format that can contain so much. */
+/** Returns bombs with metadata of each kind, in each format that can contain so much. */
 export function metadataBombs(original: OriginalOf, icc: Buffer): Bomb[] {
   const inEach = (
     formats: readonly Carrier[],
