@@ -77,7 +77,7 @@ async function importsOf(from: string): Promise<Import[]> {
 
 type Edge = readonly [from: string, to: string];
 
-/** The first cycle, such as `a -> b -> a`, or null. */
+/** Returns the first cycle, such as `a -> b -> a`, or null. */
 function cycle(edges: readonly Edge[]): string | null {
   const done = new Set<string>();
   const follow = (file: string, path: readonly string[]): string | null => {
@@ -241,7 +241,7 @@ t.test('imports between the folders of server in one direction', async (t) => {
   t.ok(between.length > 20, `${between.length} imports between folders`);
 });
 
-/** The external imports of the built programs. */
+/** Returns the external imports of the built programs. */
 async function externalImports(): Promise<string[]> {
   const { programOptions } = await import(pathToFileURL(join(root, 'scripts/build.js')).href);
   const { metafile } = await build({ ...programOptions, metafile: true, write: false });

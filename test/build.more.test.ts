@@ -13,7 +13,7 @@ const run = promisify(execFile);
 const [program, ...args] = plainNode;
 const folders = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk', 'scripts', 'bin'];
 
-/** A copy of the sources, with the packages of the clone. */
+/** Copies the sources, with the clone's packages. */
 async function startClone(t: { teardown(action: () => Promise<unknown>): void }) {
   const folder = await temporaryFolder(t);
   const at = (path: string) => join(folder, path);
@@ -25,7 +25,7 @@ async function startClone(t: { teardown(action: () => Promise<unknown>): void })
   }
   await symlink(join(rootPath, 'node_modules'), at('node_modules'));
   const build = () => run(program, [...args, at('scripts/build.js')]);
-  /** The error output of a failed build. */
+  /** Returns a failed build's error output. */
   const refusal = (): Promise<string> =>
     build().then(
       () => 'nothing',

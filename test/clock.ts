@@ -30,7 +30,7 @@ export function stopTimers(t: { teardown(action: () => void): void }): (ms: numb
   return (ms) => mock.timers.tick(ms);
 }
 
-/** The CPU time of this process with all its threads, which other processes do not affect. */
+/** Returns the CPU time of this process with all its threads, independent of other processes. */
 export function usedCpuMs(): number {
   const { user, system } = process.cpuUsage();
   return (user + system) / 1_000;

@@ -286,7 +286,7 @@ t.test('finishes a prewarm, calls back and shows the workbench in start', async 
   t.equal(await started.end('SIGTERM'), 0);
 });
 
-/** A page of 72 by 72 points. */
+/** Returns a page of 72 × 72 points. */
 const pdf = (): Buffer => {
   const objects = [
     '<< /Type /Catalog /Pages 2 0 R >>',

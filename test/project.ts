@@ -1,7 +1,7 @@
 import { projectColours } from '../store/project-colours.ts';
 import { newProjectSettings, type Project } from '../store/projects.ts';
 
-/** A new project with some changed fields. */
+/** Returns a new project with some changed fields. */
 export function project(changes: Partial<Project> = {}): Project {
   const createdAt = new Date('2026-11-20T12:00:00Z');
   return {

@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 
 /**
- * The repository's folder, as a URL that ends with a slash. `npm test` runs the tests from their build
- * in dist-test/; a single file can also run from its source.
+ * The repository's folder, as a URL that ends with a slash. `npm test` runs the tests from their
+ * build in dist-test/; a single file can run from its source.
  */
 export const root = ancestorWith('package-lock.json', new URL('.', import.meta.url));
 

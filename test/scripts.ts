@@ -1,6 +1,9 @@
 import { extname } from 'node:path';
 
-/** A script of the repository by its path without extension, as source or built as the caller is. */
+/**
+ * Returns the URL of a script in the repository, as source or built like its caller. The path
+ * includes no extension.
+ */
 export function scriptUrl(path: string, caller: string): URL {
   return new URL(`${path}${extname(caller)}`, caller);
 }

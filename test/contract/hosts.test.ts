@@ -12,7 +12,7 @@ import {
 } from '../../contract/hosts.ts';
 import { propertyRuns } from '../more.ts';
 
-/** Chinese letters, which are the slowest to convert. */
+/** Returns Chinese letters, which are the slowest to convert. */
 const letters = (count: number): string =>
   String.fromCharCode(...Array.from({ length: count }, (_, i) => 0x4e00 + i));
 

@@ -7,7 +7,7 @@ import { scriptArguments, scriptUrl } from '../scripts.ts';
 const log = scriptUrl('../../contract/log', import.meta.url).href;
 const settings = scriptUrl('../../contract/settings/load', import.meta.url).href;
 
-/** The lines that a process with these settings logs. */
+/** Returns the log lines of a process with these settings. */
 function logged(environment: Record<string, string>, statements: string): string {
   const program = `
     const { createLogger } = await import(${JSON.stringify(log)});

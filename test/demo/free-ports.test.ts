@@ -13,7 +13,7 @@ t.test('replaces a default port that is not free', async (t) => {
   t.teardown(() => other.close());
   const { port } = other.address() as AddressInfo;
   const taken = String(port);
-  /** The chosen ports when both defaults are the port that is not free. */
+  /** Returns the chosen ports if both defaults are taken. */
   const choose = async (named: Record<string, string>) => {
     for (const name of ['PORT', 'SERVICE_PORT', 'SERVICE_WORKER_PORT']) {
       delete process.env[name];

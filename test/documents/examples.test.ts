@@ -67,7 +67,8 @@ t.test(
       const examples = blocks.filter(isRun);
       if (examples.length === 0) return [];
       const identifiers = new Map([[projectInPages, await service.project()]]);
-      // The other pages use a private origin in place of a public one; this page shows how to allow it.
+      // This page shows how to allow a private origin; the other pages use it in place of a public
+      // origin.
       const own = path === 'docs/README.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
       const environment = { ...service.environment, ...own };
       const options = { environment, addresses, rootKey, identifiers };

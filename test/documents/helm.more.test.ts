@@ -17,7 +17,7 @@ const everything = [
   'podMonitor.enabled=true,drainDelaySeconds=25',
 ].join(',');
 
-/** The manifests for values, by kind and name; the error when the chart refuses them. */
+/** Returns the manifests for values, by kind and name, or the error if the chart rejects them. */
 function render(values: string, option = '--set') {
   const args = ['template', 'shop', chart, ...kubernetes, option, values];
   const { status, stdout, stderr } = spawnSync('helm', args, { encoding: 'utf8' });

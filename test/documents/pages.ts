@@ -61,7 +61,7 @@ export async function readPage(path: string): Promise<Page> {
   return { path, text, blocks: blocksOf(path, text), anchors: anchorsOf(text) };
 }
 
-/** All pages for readers: those at the top, and Markdown below docs/. */
+/** Returns all pages for readers: at the top, and Markdown below docs/. */
 export async function readPages(): Promise<Page[]> {
   const below = await readdir(join(rootPath, 'docs'), { recursive: true });
   const pages = below.filter((name) => name.endsWith('.md')).map((name) => join('docs', name));

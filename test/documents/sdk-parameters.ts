@@ -17,7 +17,7 @@ import { documentation } from './typescript.ts';
 
 const literal = (value: unknown): string => JSON.stringify(value);
 
-/** A schema and its alternatives. */
+/** Returns a schema and its alternatives. */
 const alternatives = (schema: ValueSchema): readonly ValueSchema[] => [
   schema,
   ...(schema.anyOf ?? []),
@@ -32,7 +32,7 @@ const plainWords = (schema: ValueSchema): readonly string[] =>
     .flatMap((one) => one.enum ?? [])
     .filter((word) => !isFlag(schema) || !/^[01]?$/.test(word));
 
-/** All words of a choice, with `right-top` and the like, which its schema has as a pattern. */
+/** Returns all words of a choice, including words such as `right-top` from its schema's pattern. */
 const allWords = (schema: ValueSchema): readonly string[] => [
   ...plainWords(schema),
   ...(schema.anyOf ?? []).flatMap(

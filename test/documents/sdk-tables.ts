@@ -2,10 +2,10 @@ import { errorCatalogue } from '../../contract/errors.ts';
 import type { Operation } from '../../server/control/operation.ts';
 import { controlPrefix, operations } from '../../server/control/operations.ts';
 
-/** A TypeScript literal. */
+/** Returns a TypeScript literal. */
 const literal = (value: unknown): string => JSON.stringify(value);
 
-/** Every error code, with its status and its hint. */
+/** Returns every error code with its status and its hint. */
 export function errorsModule(): string {
   const rows = Object.entries(errorCatalogue).map(([code, { status, hint }]) => [
     code,

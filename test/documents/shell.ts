@@ -32,9 +32,9 @@ const npm = `npm() {
 }`;
 
 /**
- * Starts a shell for the examples of a page.
- * @returns a function that runs an example until it prints the output that the page shows, those that
- * change something only once. Resolves with the error, or null.
+ * Starts a shell for a page's examples.
+ * @returns a function that repeats an example until it prints the output on the page. Examples that
+ * change something run only once. Resolves with the error, or null.
  */
 export async function startShell(
   t: { teardown(action: () => Promise<unknown>): void },

@@ -11,7 +11,7 @@ import type { UrlGrammar } from '../../server/image/urls/grammar.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
 
-/** A Markdown table. */
+/** Returns a Markdown table. */
 export function markdownTable(
   head: readonly string[],
   rows: ReadonlyArray<readonly (string | number)[]>,
@@ -20,7 +20,7 @@ export function markdownTable(
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
-/** Every image parameter, for docs/parameters.md. */
+/** Returns every image parameter, for docs/parameters.md. */
 export function parametersMarkdown(): string {
   const rows = parameterNames.map((name) => {
     const { aliases, accepts, meaning, defaultInWords, example } = parameters[name];
@@ -30,7 +30,7 @@ export function parametersMarkdown(): string {
   return markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows);
 }
 
-/** Every admin command, for docs/admin.md. */
+/** Returns every admin command, for docs/admin.md. */
 export function adminMarkdown(): string {
   const leaves = adminCommand().commands.flatMap((command) =>
     command.commands.length === 0
@@ -45,7 +45,7 @@ export function adminMarkdown(): string {
   return markdownTable(['Command', 'Effect', 'Options'], rows);
 }
 
-/** Every operation of the control plane, for docs/api.md. */
+/** Returns every operation of the control plane, for docs/api.md. */
 export function apiMarkdown(): string {
   const keys = { root: 'root key', 'all-projects': 'key for all projects' };
   const rows = Object.entries<Operation>(operations).map(
@@ -89,7 +89,7 @@ function factRows(
   return [...own, ...inside, ...(items === undefined ? [] : factRows(`${name}[]`, items))];
 }
 
-/** Every field of a layer by kind, for docs/layers.md. */
+/** Returns every field of a layer by kind, for docs/layers.md. */
 export function layersMarkdown(): string {
   const tables = layerKinds.map((kind) => {
     const rows = Object.entries(fieldsOfKind(kind)).map(([name, field]) => {
@@ -108,14 +108,14 @@ function layerDefault({ default: value }: LayerField<unknown>): string {
   return value === null ? 'none' : jsonCode(value);
 }
 
-/** Every error, by status, for docs/errors.md. */
+/** Returns every error, by status, for docs/errors.md. */
 export function errorsMarkdown(): string {
   const entries = Object.entries(errorCatalogue).sort(([, a], [, b]) => a.status - b.status);
   const rows = entries.map(([code, { status, hint }]) => [status, `\`${code}\``, hint]);
   return markdownTable(['Status', 'Code', 'What to do'], rows);
 }
 
-/** Every setting, for docs/settings.md. */
+/** Returns every setting, for docs/settings.md. */
 export function settingsMarkdown(): string {
   const rows = settingRows.map(([, setting]) => [
     `\`${setting.variable}\``,
@@ -125,7 +125,7 @@ export function settingsMarkdown(): string {
   return markdownTable(['Variable', 'Default', 'Meaning'], rows);
 }
 
-/** The settings as a commented environment file, for `.env.example`. */
+/** Returns the settings as a commented environment file, for `.env.example`. */
 export function settingsExample(): string {
   const blocks = settingRows.map(
     ([, setting]) =>
@@ -134,7 +134,7 @@ export function settingsExample(): string {
   return `# Settings of the image delivery service. Copy to .env and uncomment what differs.\n\n${blocks.join('\n\n')}\n`;
 }
 
-/** docs/operating/metrics.md */
+/** Returns docs/operating/metrics.md. */
 export function metricsMarkdown(): string {
   return [
     '# Metrics',

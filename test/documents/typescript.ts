@@ -4,7 +4,7 @@ import { rootPath } from '../root.ts';
 
 const biome = join(rootPath, 'node_modules/@biomejs/biome/bin/biome');
 
-/** A generated module, as `npm run format` would leave it. */
+/** Returns a generated module in the form that `npm run format` leaves. */
 export const typescript = (content: () => string) => (): string => {
   const input = `/** Generated from the tables of the service by \`npm run docs\`. */\n\n${content()}\n`;
   const args = [biome, 'format', '--stdin-file-path=generated.ts'];
@@ -17,7 +17,7 @@ export const typescript = (content: () => string) => (): string => {
   return stdout;
 };
 
-/** A comment before a declaration; the formatter does not break its lines. */
+/** Returns a comment for a declaration. The formatter does not break its lines. */
 export function documentation(text: string): string {
   const lines = text
     .split('\n')

@@ -67,7 +67,7 @@ export const examples: Readonly<Record<string, Example>> = {
   },
 };
 
-/** Why this version of Node cannot run an example, by its `engines`, or null. */
+/** Returns the reason, from its `engines`, why this Node version cannot run an example, or null. */
 export async function unsupported(name: string): Promise<string | null> {
   const file = join(rootPath, 'sdk/examples', name, 'package.json');
   const { engines } = JSON.parse(await readFile(file, 'utf8'));

@@ -35,7 +35,7 @@ const printColours =
 /** The image in the viewer: 40 megapixels. */
 const big = { width: 8_000, height: 5_000 };
 type Rgb = readonly [number, number, number];
-/** The colour at a point: smooth, so that every scale shows it, and different at all points. */
+/** Returns the colour at a point: smooth, so that every scale shows it, and unique to the point. */
 const colourAt = (x: number, y: number): Rgb => [
   (255 * x) / big.width,
   (255 * y) / big.height,
@@ -65,7 +65,8 @@ interface Host {
 }
 
 /**
- * Checks a delivery host for IIIF with the official validator, from PyPI, and with OpenSeadragon in Chromium.
+ * Checks a delivery host for IIIF with the official validator, from PyPI, and with OpenSeadragon in
+ * Chromium.
  * @param screenshot a file for screenshots of the viewer, or null
  */
 export async function checkIiif(
@@ -182,7 +183,9 @@ interface Point {
   readonly rgb: Rgb;
 }
 
-/** Runs in the page: shows a part of the image, and returns the colours at nine points of the viewer. */
+/**
+ * Runs in the page: shows part of the image, and returns the colours at nine points of the viewer.
+ */
 async function look({ url, x, y, scale }: View): Promise<Point[]> {
   // biome-ignore lint/suspicious/noExplicitAny: the library comes untyped
   const window = globalThis as any;

@@ -6,7 +6,7 @@ const patienceMs = 5 * 60_000;
 /** An image that a page refers to. */
 export interface PageImage {
   readonly url: string;
-  /** Such as `640w` or `2x`; empty for a `src`. */
+  /** Descriptor such as `640w` or `2x`; empty for a `src`. */
   readonly descriptor: string;
   /** Layout width in CSS pixels, from the attribute if it exists. */
   readonly layoutWidth: number;

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import type { PageImage } from './page.ts';
 
-/** The width that a descriptor states, in device pixels; undefined for a `src`. */
+/** Returns a descriptor's width in device pixels, or undefined for a `src`. */
 function stated({ descriptor, layoutWidth }: PageImage): number | undefined {
   const amount = Number.parseFloat(descriptor);
   if (descriptor.endsWith('w')) return amount;

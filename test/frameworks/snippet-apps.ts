@@ -48,7 +48,7 @@ function partsOf(code: string): Readonly<Record<string, string>> {
   return Object.fromEntries(names.map((name, index) => [name, parts[2 * index + 1] ?? '']));
 }
 
-/** The component that a snippet has as a comment. */
+/** Returns the component in a snippet's comment. */
 function componentOf(code: string): string {
   const [, component] = /^\/\/ (<.*\/>)$/m.exec(code) ?? [];
   if (component === undefined) throw new Error(`no component in the snippet:\n${code}`);

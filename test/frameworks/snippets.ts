@@ -104,7 +104,7 @@ async function curlProblems(code: string, { box }: Case, dpr: number, parent: st
   return [`${stdout}${width} x ${height} px`];
 }
 
-/** Runs the snippets of the playground that belong to an example: builds their apps and opens these. */
+/** Runs the playground snippets that belong to an example: builds their apps and opens them. */
 export async function checkSnippets(
   stage: Stage,
   example: string,

@@ -15,7 +15,9 @@ import { hostileJson } from './inputs/json.ts';
 import { count, from, isRepetition, maxMs, only, progress, rateOf, seed } from './run.ts';
 import { HostileTarget } from './target.ts';
 
-/** Sends hostile bytes, heads, and bodies of the control plane, to a running service with each HTTP server. */
+/**
+ * Sends hostile bytes, heads, and control-plane bodies to a running service with each HTTP server.
+ */
 
 const rootKey = 'sk_root-key-of-the-tests';
 
@@ -61,7 +63,8 @@ interface Exchange {
 }
 
 /**
- * Sends pieces. Resolves when the response is complete, or the server closes the connection or pauses.
+ * Sends pieces. Resolves when the response is complete, or the server closes the connection or
+ * pauses.
  */
 function exchange(
   port: number,
@@ -98,7 +101,7 @@ const hidden = get('/openapi.json');
 const { length } = hidden;
 const chunked = 'Transfer-Encoding: chunked';
 
-/** Malformed requests. */
+/** Returns malformed requests. */
 const malformed = (target: string): string[] => {
   const post = (fields: string, body: string) =>
     `POST /api/sdk/v1/projects HTTP/1.1\r\nHost: x\r\n${fields}\r\n\r\n${body}`;

@@ -11,7 +11,7 @@ import { count, isLong, rateOf } from './run.ts';
 /** Misses; 100,000 took three minutes on two cores. */
 const misses = isLong ? count : 2_000;
 const clients = 16;
-/** Of a transform. Small images take a few ms. */
+/** Transform timeout. Small images take a few ms. */
 const timeoutMs = 400;
 
 const skip = process.platform !== 'linux' && 'descriptors are read from /proc';

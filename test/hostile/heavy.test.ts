@@ -36,7 +36,7 @@ const layer = await fetch(`${service.url}/api/sdk/v1/projects/${attacker}/layers
 if (!layer.ok) throw new Error(await layer.text());
 
 let requested = 0;
-/** The service fetches each source and renders each image. */
+/** Requests an image of a new source URL, so the service fetches and renders it. */
 const request = (project: string, path: string, query: string): Sent => {
   const source = encodeURIComponent(`${origin.url}${path}?${++requested}`);
   return get(`${service.url}/img/${source}?project=${project}&${query}`);
@@ -53,7 +53,7 @@ const heavy = 'fmt=avif&w=1500';
 const light = 'fmt=webp&w=300';
 const images = 2;
 
-/** Longest time of several heavy images, during light work of the same project. */
+/** Returns the longest time of several heavy images during light work of the same project. */
 async function longestMs(): Promise<number> {
   let ended = false;
   const others = (async () => {
@@ -69,7 +69,7 @@ async function longestMs(): Promise<number> {
 const queue = async () =>
   (await json(await fetch(`${service.url}/api/health`))).checks.transformQueue;
 
-// A thread starts when a transform needs it for the first time, which takes a second on a busy machine.
+// A thread starts when a transform first needs it, which takes a second on a busy machine.
 await Promise.all([neighbour, neighbour, attacker, attacker].map((one) => msOf(heavy, one)));
 await longestMs();
 for (const { what, path, query, count } of [

@@ -25,7 +25,7 @@ const [warmUp, measured] = isLong ? [200, 2_000] : [60, 120];
 const maxShare = isLong ? 0.05 : 0.8;
 
 const allocators: Readonly<Record<string, Readonly<Record<string, string>> | null>> = {
-  // As in the front ends.
+  // Use the front ends' setting.
   glibc: { MALLOC_ARENA_MAX: '2' },
   jemalloc: jemalloc === undefined ? null : { LD_PRELOAD: jemalloc, MALLOC_CONF: 'narenas:2' },
 };

@@ -6,7 +6,9 @@ import { attacks, startHostileOrigin } from '../pool/source/hostile-origin.ts';
 import { picture } from '../service/origin.ts';
 import { startDelivery } from '../service/service.ts';
 
-/** Attacks a running service by the responses of an origin, and measures the hits of a neighbour meanwhile. */
+/**
+ * Attacks a running service with an origin's responses, and measures a neighbour's hits meanwhile.
+ */
 
 const fetchesAtOnce = more ? 48 : 8;
 /** Separates waiting for a turn from waiting for an attack to end. */

@@ -1,6 +1,6 @@
 /**
- * The length and the random choices of the hostile tests. `npm run test:hostile` sets these variables;
- * `npm test` runs a short part.
+ * Length and random choices of the hostile tests. `npm run test:hostile` sets these variables; `npm
+ * test` runs a short part.
  */
 const number = (name: string): number | undefined => {
   const text = process.env[name] ?? '';
@@ -33,7 +33,9 @@ export function progress(text: string): void {
   if (isLong) process.stderr.write(`${text}\n`);
 }
 
-/** A function that shows the number of finished inputs and their rate, every 1,000 inputs. */
+/**
+ * Returns a function that prints the number of finished inputs and their rate, every 1,000 inputs.
+ */
 export function rateOf(what: string, more = () => ''): (done: number) => void {
   const begun = performance.now();
   return (done) => {

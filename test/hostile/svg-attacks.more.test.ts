@@ -42,7 +42,7 @@ t.test('runs no script and sends no request in Chromium', { timeout: 180_000 }, 
   const browser = await startChromium(t);
   const context = await browser.newContext();
   const page = await context.newPage();
-  /** The requests and scripts of an attack. */
+  /** Opens an attack, and returns its requests and scripts. */
   const open = async (kind: string, index: number): Promise<readonly string[]> => {
     received.length = 0;
     for (const extension of ['svg', 'html']) {

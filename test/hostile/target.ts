@@ -45,7 +45,9 @@ export function findingOf({ status, code, message, ms }: Outcome, maxMs: number)
 const responseTimeoutMs = 30_000;
 const compressedFrom = 100_000;
 
-/** A running service with an origin of hostile sources. Reports unexpected changes of the service. */
+/**
+ * A running service with an origin of hostile sources. Reports unexpected changes to the service.
+ */
 export class HostileTarget {
   readonly service: Service;
   readonly origin: TestOrigin;

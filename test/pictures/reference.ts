@@ -56,7 +56,10 @@ export async function reference(file: Buffer, { width }: Request): Promise<Buffe
   return image.png({ compressionLevel: 4, adaptiveFiltering: true }).toBuffer();
 }
 
-/** As the service: some scales need more pixels than sharp decodes for them by default. */
+/**
+ * Limits shrink-on-load like the service: some scales need more pixels than sharp decodes by
+ * default.
+ */
 function mayShrinkOnLoad(format: string, scale: number): boolean {
   if (format === 'jpeg') return scale > 1 / 9;
   return format !== 'webp' || scale <= 1 / 2;

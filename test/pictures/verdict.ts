@@ -88,6 +88,6 @@ async function outcomeOf(
   return { outcome: reasons.length === 0 ? 'same' : 'differs', reasons };
 }
 
-/** True for outcomes that a maintainer has to examine. */
+/** Returns true for outcomes that a maintainer must examine. */
 export const isWrong = ({ outcome }: Verdict): boolean =>
   outcome === 'differs' || outcome === 'failed' || outcome === 'refused by the service alone';

@@ -3,7 +3,7 @@ import { FairShare } from '../../pool/fair-share.ts';
 
 const owner = (project: string, host = 'h') => ({ project, host });
 
-/** How much an owner gets that takes one after the other. */
+/** Returns how much an owner gets by taking one unit after another. */
 function takeAll(share: FairShare, who: ReturnType<typeof owner>): number {
   let taken = 0;
   while (share.take(who, 1)) taken += 1;

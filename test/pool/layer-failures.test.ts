@@ -8,7 +8,7 @@ const url = 'https://a.example/mark.png';
 const watermark = (text = url) => ({ project: 'prj_1', input: watermarkInput(new URL(text)) });
 const failure = (what: string) => new ServiceError('source_timeout', what);
 
-/** A cache with a clock and with checks that the test ends. */
+/** Opens a cache with a clock, and with checks that the test ends. */
 function open() {
   let now = 1;
   const checks: Array<{ resolve(): void; reject(error: Error): void }> = [];

@@ -4,7 +4,7 @@ import { noObserver } from '../../pool/stages.ts';
 import { noPurge } from './cache/pictures.ts';
 import { variant } from './rendering/pictures.ts';
 
-/** A live request, for an image of a source that does not exist. */
+/** Returns a live request for an image of a missing source. */
 export const imageRequest = (changes: Partial<ImageRequest> = {}): ImageRequest => ({
   key: '0'.repeat(64),
   project: 'prj_1',

@@ -90,7 +90,7 @@ const withLayer = (layer: ImageLayer): ImageRequest => {
   return { ...request, inputs, variant: layered, freshness };
 };
 
-/** A revalidator with the last input of a request, which expired 40 s ago. */
+/** Returns a revalidator for a request. The request's last input expired 40 s ago. */
 function expired(t: { teardown(action: () => void): void }, asked = request) {
   const clock = { at: 1_000_000 };
   const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['ask']>>) => void)[] = [];

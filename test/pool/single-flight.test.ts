@@ -1,7 +1,7 @@
 import t from 'tap';
 import { SingleFlight } from '../../pool/single-flight.ts';
 
-/** Work that the test settles, with the signals of its runs. */
+/** Returns work that the test settles, with the signals of its runs. */
 function manual() {
   let settle = { resolve: (_: string) => {}, reject: (_: unknown) => {} };
   const signals: AbortSignal[] = [];

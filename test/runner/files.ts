@@ -14,8 +14,9 @@ export const durationMark = '# duration';
 export type Selection = 'test' | 'more' | 'store';
 
 /**
- * How many files of a folder share a process: starting Node and loading modules takes longer than most of them
- * (twelve files of server/image: 3 s of CPU time instead of 10). So few that all processors have work until the end.
+ * Number of files per process in a folder: starting Node and loading modules takes longer than most
+ * files (twelve files of server/image: 3 s of CPU time instead of 10). Small enough to keep all
+ * processors busy until the end.
  */
 const filesPerProcess: Readonly<Record<string, number>> = {
   bench: 12,

@@ -87,7 +87,7 @@ function failuresIn({ lines, end }: ProgramResult): string[] {
   });
 }
 
-/** The milliseconds that each file took. */
+/** Returns the milliseconds per file. */
 function durationsIn({ lines }: ProgramResult): [ms: number, file: string][] {
   return lines
     .filter((line) => line.startsWith(durationMark))

@@ -13,7 +13,8 @@ const begun: number[] = [];
 for (const file of files) {
   await t.test(file, async () => {
     begun.push(performance.now());
-    // Transform threads of an earlier file block decoders for the whole process (pool/execution/decoders.ts).
+    // An earlier file's transform threads block decoders for the whole process
+    // (pool/execution/decoders.ts).
     sharp.unblock({ operation: ['VipsForeignLoadSvg', 'VipsForeignLoadJxl'] });
     await import(pathToFileURL(join(builtTests, file)).href);
   });

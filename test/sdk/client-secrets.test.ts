@@ -9,7 +9,7 @@ import { freePort } from '../service/service.ts';
 
 const apiKey = 'sk_secret-of-the-client';
 
-/** All texts that a log could contain for a value. */
+/** Returns all texts that a log could contain for a value. */
 const printed = (value: unknown): string =>
   [
     inspect(value, { depth: 20, showHidden: true, getters: true }),

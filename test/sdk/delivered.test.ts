@@ -27,7 +27,7 @@ type Colour = 'red' | 'blue' | 'white';
 /** A simple image can be smaller if lossless. */
 const autoType = /^image\/(?:avif|png)$/;
 
-/** A pixel of an image, by the fraction of its width. */
+/** Returns a pixel of an image, by a fraction of its width. */
 async function colourAt(image: Buffer, x: number): Promise<Colour> {
   const { data, info } = await sharp(image).flatten().raw().toBuffer({ resolveWithObject: true });
   const at =

@@ -24,7 +24,7 @@ export type Fault =
       readonly body?: string;
     };
 
-/** An error as the service sends it. */
+/** Returns an error in the service's form. */
 export const refusal = (
   status: number,
   code: string,

@@ -15,7 +15,7 @@ const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
   download: fc.string({ unit: 'binary', minLength: 1, maxLength: 190 }).map((text) => `a${text}`),
 };
 
-/** A number of a range, with at most six decimals. */
+/** Returns a number in a range, with at most six decimals. */
 function numberOf({ type, minimum = 0, maximum = 0 }: ValueSchema): fc.Arbitrary<number> {
   const range = { min: minimum, max: maximum };
   const whole = fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) });

@@ -35,7 +35,7 @@ class SlowProjects extends Projects {
   }
 }
 
-/** A cache that does not poll during a test, and a store that the test changes. */
+/** Returns a cache that does not poll during the test, and a store that the test changes. */
 async function cached(t: Test) {
   const link = await storeLink(t);
   const projects = new SlowProjects(link.db);

@@ -30,7 +30,7 @@ class ComparedProjects extends Projects {
   }
 }
 
-/** A cache that compares its projects, with its reports about the store. */
+/** Returns a cache that compares its projects, with its store reports. */
 async function comparing(t: Test, maxAgeMs = 600_000, compareEveryMs = 50) {
   const link = await storeLink(t);
   const outages: unknown[] = [];

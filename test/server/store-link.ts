@@ -8,7 +8,7 @@ import { until } from '../until.ts';
 export interface StoreLink {
   /** The test's database, over the link. */
   readonly db: Db;
-  /** The same database, over a direct connection. */
+  /** The same database over a direct connection. */
   readonly other: Db;
   /** URL of the link, for processes under test. */
   readonly url: string;
@@ -37,7 +37,7 @@ export interface StoreLink {
 export const storeCommand = (name: string, collection: string): string =>
   `${name}\0${String.fromCharCode(collection.length + 1)}\0\0\0${collection}\0`;
 
-/** A store, and a link to it that a test can cut and restore. */
+/** Returns a store, and a link to it that a test can cut and restore. */
 export async function storeLink(t: Test): Promise<StoreLink> {
   const { url, db: other, databaseName } = await testDatabase(t);
   const [{ host = '', port = 0, socketPath } = {}] = other.client.options.hosts;

@@ -12,7 +12,7 @@ const noon = Date.parse('2026-11-22T12:00:00Z');
 const dayMs = 24 * 60 * 60 * 1_000;
 const noAnswer = new Error('no answer');
 
-/** A store and processes that store their counts in it, with one clock. */
+/** Starts a store, and processes that store their counts in it and share one clock. */
 async function start(t: Test) {
   const { db } = await testDatabase(t);
   const records = new UsageRecords(db);

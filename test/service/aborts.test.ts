@@ -41,7 +41,7 @@ eachHttpServer(
     const image = (path: string, query: string) =>
       `/img/${encodeURIComponent(origin.url + path)}?project=${project}&${query}`;
 
-    // The first client certainly disconnects during its fetch; the progress of the others is random.
+    // The first client certainly disconnects during its fetch. The others' progress is random.
     const early = get(url + image('/slow.jpg?early', 'w=90'));
     const broken = t.rejects(early.response);
     await until('the first fetch is under way', () => open === 1);

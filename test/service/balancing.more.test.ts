@@ -14,7 +14,7 @@ import { until } from '../until.ts';
 
 const example = (name: string) => readFile(join(rootPath, 'docs/deploy', name), 'utf8');
 
-/** Three servers that stand for machines, and respond to image requests with their name. */
+/** Starts three servers in place of machines. They respond to image requests with their name. */
 async function startMachines(t: Test) {
   const held: ServerResponse[] = [];
   const machines = ['one', 'two', 'three'].map((name) => {
@@ -52,7 +52,7 @@ type Machines = Awaited<ReturnType<typeof startMachines>>['machines'];
 
 const addressesOf = (machines: Machines) => machines.map(({ address }) => address);
 
-/** The machine that responds. */
+/** Returns the responding machine. */
 async function machineOf(url: string): Promise<string> {
   const response = await fetch(url);
   await response.arrayBuffer();
@@ -247,7 +247,7 @@ t.test(
   },
 );
 
-/** Why this machine's Caddy cannot run the example; false if it can. */
+/** Returns the reason why this machine's Caddy cannot run the example, or false. */
 function caddyProblem(): string | false {
   if (!installed('caddy')) return 'caddy is not installed';
   const version = execFileSync('caddy', ['version'], { encoding: 'utf8' });

@@ -10,8 +10,8 @@ import { picture } from './origin.ts';
 import { type Service, startDelivery } from './service.ts';
 
 /**
- * Resolves when the predicate is true for a response of every process. Rejects when it is false again for
- * one of them.
+ * Resolves once the predicate is true for a response of every process. Rejects if it later becomes
+ * false for a process.
  */
 async function everywhere(
   service: Service,

@@ -6,7 +6,7 @@ import { type Delivery, startDelivery } from './service.ts';
 
 const environment = { SERVICE_PROCESSES: '2', SERVICE_LOG_LEVEL: 'debug' };
 
-/** 200 requests for one cold variant at both processes. */
+/** Sends 200 requests for an uncached variant to two processes, which must render it once. */
 async function rendersOnce(t: Test, { service, origin, image }: Delivery): Promise<void> {
   const source = held(await picture(1600, 1200));
   origin.serve('/a.jpg', source.reply);

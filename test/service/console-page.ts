@@ -84,7 +84,7 @@ export async function faultsOf(page: Page): Promise<string[]> {
   return faults;
 }
 
-/** The id or text of the element with the focus. */
+/** Returns the focused element's id or text. */
 export const focused = (page: Page) =>
   page.evaluate('document.activeElement.id || document.activeElement.innerText');
 
@@ -93,7 +93,7 @@ export async function signIn(page: Page, key = rootKey): Promise<void> {
   await page.keyboard.press('Enter');
 }
 
-/** The control with exactly this label. */
+/** Returns the control with exactly this label. */
 export const control = (parent: Page | Locator, label: string) =>
   parent.getByLabel(label, { exact: true });
 

@@ -11,7 +11,7 @@ import {
   violationsOf,
 } from './console-page.ts';
 
-/** The distances between lists and the text of their rows, in px. */
+/** Returns the distances in px between lists and their rows' text. */
 const gapsOf = (lists: Locator): Promise<number[]> =>
   lists.evaluateAll((all) =>
     all.flatMap((list) =>

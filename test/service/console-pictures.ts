@@ -6,8 +6,8 @@ import { show, signIn, startConsole, windows } from './console-page.ts';
 import { startWorker } from './worker/worker.ts';
 
 /**
- * `npm run docs:console` makes the screenshots of docs/console.md: each page once, at one of the widths. With a folder as
- * argument it captures every page in every window.
+ * `npm run docs:console` makes the screenshots of docs/console.md: each page once, at one of the
+ * widths. With a folder as its argument, it captures every page in every window.
  */
 
 const [folder] = process.argv.slice(2);

@@ -115,7 +115,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     await control(presets, 'flip').selectOption('on');
     await control(presets, 'bg').fill('000');
     const create = presets.getByRole('button', { name: 'Create preset' });
-    /** The help and the error of a control. */
+    /** Returns a control's help and error. */
     const descriptionOf = async (field: Locator) => {
       const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(' ');
       const texts = ids.map((one) => page.locator(`[id="${one}"]`).innerText());

@@ -341,7 +341,7 @@ eachHttpServer(
     const fetched = `w_90/${base}a.jpg`;
     const hex = (text: string) => Buffer.from(text).toString('hex');
     const salt = hex('salt');
-    /** By kind: a URL, its forms with signatures of a secret, and with a wrong one. */
+    /** By kind: a URL, its forms signed with a secret, and with a wrong signature. */
     const kinds = {
       imgix: {
         unsigned: '/a.jpg?w=80',

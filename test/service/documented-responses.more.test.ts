@@ -2,7 +2,7 @@ import t from 'tap';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
-/** Headers that the HTTP server adds, and Content-Type, which the document declares with the body. */
+/** Headers from the HTTP server, and Content-Type, which the document declares with the body. */
 const undeclared = new Set(['connection', 'content-type', 'date', 'keep-alive', 'uwebsockets']);
 
 /** Headers that only some responses have. */

@@ -336,7 +336,7 @@ eachHttpServer(
           'Transfer-Encoding: chunked',
           `${hidden.length.toString(16)}\r\n${hidden}\r\n0\r\n\r\n`,
         ],
-        // As sent by a proxy that forwards the length and not the body.
+        // Sent by a proxy that forwards the length but not the body.
         ['a length and no body', `Content-Length: ${hidden.length - 9}`, ''],
       ] as const;
       const etag = (await fetch(service.url + image)).headers.get('etag');

@@ -202,7 +202,7 @@ eachHttpServer(
         response.writeHead(isWhole ? 200 : 403, { 'content-type': 'image/jpeg' });
         response.end(isWhole ? image : '');
       });
-      // As Firebase does.
+      // Respond like Firebase.
       origin.serve('/o', (request, response) => {
         const isMedia = request.url?.includes('alt=media&token=s3cret') ?? false;
         response.setHeader('content-type', isMedia ? 'image/jpeg' : 'application/json');

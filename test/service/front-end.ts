@@ -30,8 +30,8 @@ export interface TestFrontEnd {
 }
 
 /**
- * Starts a front end in this process, without a disk cache: for tests of responses. Tests of processes use
- * `startService`.
+ * Starts a front end in this process with no disk cache, for tests of responses. Tests of processes
+ * use `startService`.
  */
 export async function startFrontEnd(
   t: Test,

@@ -64,8 +64,8 @@ export function get(url: string): Sent {
 }
 
 /**
- * Resolves when every front end has received all earlier requests: each has responded to two later requests
- * over newer connections.
+ * Resolves once every front end has received all earlier requests: each has responded to two later
+ * requests over newer connections.
  */
 export async function earlierRequestsReceived(
   service: Pick<Service, 'url' | 'frontEnds'>,

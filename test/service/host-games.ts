@@ -13,10 +13,13 @@ import { StrictConnection } from './raw-http.ts';
 /** The program that reads the host first. */
 type Reader = 'uws' | 'node' | 'nginx';
 
-/** The project whose image a request gets; null for none. */
+/** Project with the image that a request gets, or null. */
 type Owner = 'a' | 'b' | null;
 
-/** What is unusual, the header lines, and the owner. `{a}` and `{b}` are hosts, `{A}` in upper case, `{kind}` their URLs. */
+/**
+ * The oddity, the header lines, and the owner. `{a}` and `{b}` are hosts, `{A}` is in upper case,
+ * and `{kind}` their URL kind.
+ */
 type Game = readonly [
   what: string,
   lines: readonly string[],
@@ -113,8 +116,9 @@ const targets: readonly (readonly [kind: string, target: string])[] = [
 ];
 
 /**
- * Requests images of two projects with unusual hosts, and with signatures of the other project, for each kind of URLs.
- * @param port of the service, or of a proxy in front of it
+ * Requests two projects' images with unusual hosts, and with the other project's signatures, for
+ * every kind of URL.
+ * @param port port of the service, or of a proxy in front of it
  */
 export async function playHostGames(
   t: Test,
@@ -124,7 +128,7 @@ export async function playHostGames(
 ): Promise<void> {
   const { store, origin, createProject } = service;
   const { projects } = store;
-  // Those of the test before are in the same store.
+  // Remove the hosts of the previous test, which uses the same store.
   await store.db.collection('hosts').deleteMany({});
   const ids = { a: '', b: '' };
   for (const [name, width, height] of [

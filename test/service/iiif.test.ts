@@ -12,7 +12,7 @@ const context = (version: number) => `http://iiif.io/api/image/${version}/contex
 const profile = (version: number) =>
   `<http://iiif.io/api/image/${version}/level2.json>;rel="profile"`;
 
-/** A service with a IIIF host, and a 1600 × 1000 image in a folder below its base. */
+/** Starts a service with an IIIF host, and a 1600 × 1000 image in a folder below its base. */
 async function startIiif(t: Test, environment: Headers) {
   const service = await startFrontEnd(t, environment);
   const { origin, store, port, createProject } = service;

@@ -15,7 +15,7 @@ export interface Keyboard {
    * focused element.
    */
   readonly tabTo: (name: string, most: number) => Promise<void>;
-  /** The same with Shift+Tab. */
+  /** Does the same with Shift+Tab. */
   readonly tabBackTo: (name: string, most: number) => Promise<void>;
   /**
    * Returns the elements that were focused just before the focus disappeared, since the last call.
@@ -53,7 +53,7 @@ export const someFrames = `new Promise((resolve) => {
   wait();
 })`;
 
-/** The role and accessible name of the element with the focus. */
+/** Returns the focused element's role and accessible name. */
 async function focusOf(page: Page): Promise<string> {
   const element = page.locator(':focus');
   if ((await element.count()) === 0) return 'nothing';

@@ -307,10 +307,10 @@ function grey(level: (x: number, y: number) => number): Promise<Buffer> {
     .toBuffer();
 }
 
-/** Broad waves with crests. */
+/** Draws broad waves with crests. */
 const dunes = () => grey((x, y) => 128 + 90 * Math.abs(Math.sin(x / 31 + Math.sin(y / 47) * 2)));
 
-/** Fine texture of low contrast, deterministic. */
+/** Draws a fine low-contrast texture, always the same. */
 function grain(): Promise<Buffer> {
   let state = 7;
   return grey((x) => {

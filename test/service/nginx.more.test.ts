@@ -22,7 +22,7 @@ const skip = !hasNginx && 'nginx is not installed';
 
 type Teardown = { teardown(action: () => Promise<unknown>): void };
 
-/** A relay between nginx and the service that counts connections and records the requests. */
+/** Starts a relay between nginx and the service that counts connections and records requests. */
 async function startRelay(t: Teardown, port: number) {
   let connections = 0;
   let sent = '';
@@ -43,7 +43,10 @@ async function startRelay(t: Teardown, port: number) {
   return { port: own, connections: () => connections, sent: () => sent };
 }
 
-/** nginx with the documented example, except for paths and ports; returns its URL and its cache. */
+/**
+ * Starts nginx with the documented example, except for paths and ports. Returns its URL and its
+ * cache.
+ */
 async function startExample(t: Teardown, upstream: string) {
   const example = await readFile(join(rootPath, 'docs/deploy/nginx.conf'), 'utf8');
   let cache = '';

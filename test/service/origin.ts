@@ -14,7 +14,7 @@ export interface TestOrigin {
   serve(path: string, reply: Reply | Buffer): void;
 }
 
-/** An origin on 127.0.0.1 with the replies of the test. */
+/** Starts an origin on 127.0.0.1 with the test's replies. */
 export async function startTestOrigin(t: {
   teardown(action: () => void): void;
 }): Promise<TestOrigin> {

@@ -34,7 +34,7 @@ export class Program {
   stdout = (): string => this.#stdout;
   stderr = (): string => this.#stderr;
 
-  /** The log lines so far with a message. */
+  /** Returns the log lines with a message so far. */
   logged(message: string): LogLine[] {
     return this.log.filter(({ msg }) => msg === message);
   }
@@ -45,7 +45,9 @@ export class Program {
     await this.#until(what, () => this.logged(message).length >= count);
   }
 
-  /** Resolves with the first matching log line, past or future; rejects when the program has ended. */
+  /**
+   * Resolves with the first matching log line, past or future. Rejects once the program has ended.
+   */
   waitForLog(fits: (line: LogLine) => boolean): Promise<LogLine> {
     return this.#until('the log line', () => {
       const line = this.log.find(fits);

@@ -104,7 +104,7 @@ async function requestOften(storm: Storm, source: Source, seen: Seen, goesOn: ()
   }
 }
 
-/** Purges and requests all sources at once, and goes on with requests until all purges are in effect. */
+/** Purges and requests all sources at once, and continues requests until all purges take effect. */
 async function storms(storm: Storm, purges: number, withinMs: number): Promise<Seen> {
   const seen: Seen = { purges: 0, images: 0, old: 0, errors: new Map() };
   const endsAt = performance.now() + withinMs;

@@ -37,7 +37,7 @@ async function purging(t: Test, control: Control) {
     origin.serve(path, await pictureOf(version));
   const target = (path: string, query = '') =>
     `${control.service.url}/img/${url(path)}?project=${project}&fmt=png${query}`;
-  /** The version and the cache tier of an image, and the process that delivered it. */
+  /** Requests an image, and returns its version, its cache tier and the responding process. */
   const ask = async (path: string, query = '') => {
     const response = await fetch(target(path, query), { headers: { connection: 'close' } });
     const body = await response.arrayBuffer();

@@ -41,7 +41,7 @@ export class StrictConnection {
     this.#socket.destroy();
   }
 
-  /** False when the server has closed the connection or sent surplus bytes. */
+  /** Returns false once the server has closed the connection or sent surplus bytes. */
   get clean(): boolean {
     return !this.#ended && this.#received.length === 0;
   }
@@ -51,7 +51,7 @@ export class StrictConnection {
     return (await this.rest()) === '';
   }
 
-  /** All bytes until the server closes the connection. */
+  /** Returns all bytes until the server closes the connection. */
   async rest(): Promise<string> {
     while (!this.#ended) await this.#more();
     return this.#received.toString('latin1');
@@ -74,7 +74,7 @@ export class StrictConnection {
     this.#socket.write(bytes, 'latin1');
   }
 
-  /** The next response, to a request with that method. */
+  /** Returns the next response, for a request with that method. */
   async response(method = 'GET'): Promise<RawResponse> {
     const head = (await this.#take(headLength)).toString('latin1');
     const [statusLine = '', ...fields] = head.slice(0, -4).split('\r\n');
@@ -118,7 +118,7 @@ function headLength(received: Buffer): number | null {
   return end === -1 ? null : end + 4;
 }
 
-/** RFC 9112, 6.3; the service sends no chunks. */
+/** Returns the body length by RFC 9112, 6.3. The service sends no chunks. */
 function bodyLength(method: string, response: Omit<RawResponse, 'body'>): number {
   const { status, headers } = response;
   const length = headers.get('content-length');

@@ -10,7 +10,7 @@ import { pictureOf, startTestOrigin } from './origin.ts';
 
 const sourcePath = '/a.png';
 
-/** Two machines with the same bucket, store and origin. */
+/** Starts two machines with the same bucket, store and origin. */
 async function startMachines(t: Test, environment: Readonly<Record<string, string>> = {}) {
   Object.assign(process.env, variables);
   const bucket = await startTestS3(t);

@@ -306,7 +306,7 @@ t.test("generates the playground's code snippets", async (t) => {
     const { default: provider } = await imported(
       `export { default } from '${imageDelivery.provider}';`,
     );
-    // As Nuxt merges the modifiers of an image into the options of its provider.
+    // Merge an image's modifiers into its provider's options like Nuxt.
     const urlOf = (modifiers: object): string => {
       const { options } = imageDelivery;
       const all = { ...options, modifiers: { ...options.modifiers, ...modifiers } };

@@ -84,7 +84,7 @@ t.test('names the option in the error of a port that --port moved', async (t) =>
   await until('the worker has failed', () => started.stderr().includes(text));
 });
 
-/** The built service after `npm ci --omit=dev`, without sources and tools. */
+/** Returns the built service after `npm ci --omit=dev`, minus sources and tools. */
 async function productionTree(t: Teardown): Promise<string> {
   const folder = await temporaryFolder(t);
   const lock = JSON.parse(await readFile(join(rootPath, 'package-lock.json'), 'utf8'));
@@ -175,7 +175,7 @@ function run(
   return spawnSync(program, [...nodeArgs, entry, ...args], { cwd, env, encoding: 'utf8' });
 }
 
-/** `npm start` */
+/** Runs `npm start`. */
 const start = (args: readonly string[], cwd: string, environment = {}) =>
   run('server/start.js', args, cwd, environment);
 

@@ -49,7 +49,9 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
     t.match(response.headers.get('retry-after'), /^\d+$/);
   };
   const authorization = { authorization: 'Bearer sk_of-somebody' };
-  /** The exit code and signal of the health check of containers and service managers. */
+  /**
+   * Runs the health check of containers and service managers, and returns its exit code and signal.
+   */
   const healthCheck = (...options: string[]) => {
     const [program, ...args] = plainNode;
     const check = join(rootPath, 'dist/server/health-check.js');
@@ -98,7 +100,7 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
     for (const path of both) t.equal(await image(path), 200, what);
     t.equal(await image(pathOf(other)), 403, 'signatures are checked');
   };
-  /** The next front end that listens. */
+  /** Waits for the next listening front end. */
   const another = (before: readonly number[]) =>
     until('a new front end', () => running.frontEnds().find((pid) => !before.includes(pid)));
 

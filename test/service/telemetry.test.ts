@@ -22,7 +22,7 @@ interface ReceivedSpan {
   readonly attributes: readonly { readonly key: string; readonly value: object }[];
 }
 
-/** A collector of OTLP over HTTP, in JSON. */
+/** Starts a collector for OTLP over HTTP in JSON. */
 async function startCollector(t: Test) {
   const bodies: string[] = [];
   const headers: IncomingHttpHeaders[] = [];

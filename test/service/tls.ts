@@ -31,7 +31,7 @@ const authorityOf = (name: string): Promise<Certificate> =>
     ],
   });
 
-/** A certificate of an authority, or a self-signed one. */
+/** Returns a certificate from an authority, or a self-signed certificate. */
 const certificate = (
   by: Certificate | null,
   ip = '127.0.0.1',

@@ -10,7 +10,10 @@ const rootKey = 'sk_root-key-of-the-usage';
 const hourMs = 60 * 60 * 1_000;
 const today = '2026-11-22';
 
-/** A front end at noon, with a memory cache for small images only, and a client of its control plane. */
+/**
+ * Starts a front end at noon, with a memory cache for small images only, and a control-plane
+ * client.
+ */
 async function start(t: Test) {
   const { now } = Date;
   let shift = Date.parse(`${today}T12:00:00Z`) - now();

@@ -15,7 +15,9 @@ const skip = !installed('varnishd') && 'Varnish is not installed';
 /** Line in the documented examples that a service with JPEG XL needs. */
 const jxlLine = /# (?=if \(req\.http\.accept ~ "image\/jxl"\))/;
 
-/** Varnish with the documented example, except for the port of the service and the line for JPEG XL. */
+/**
+ * Starts Varnish with the documented example, except for the service's port and the JPEG XL line.
+ */
 async function startExample(
   t: { teardown(action: () => Promise<unknown>): void },
   upstream: number,

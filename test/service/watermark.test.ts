@@ -39,7 +39,7 @@ t.test("draws the project's watermark on all its images", async (t) => {
     store.projects.updateSettings(project, { watermarkUrl: at(path) });
   const load = (path: string, query = '') =>
     fetch(`${service.url}/img/${origin.url}${path}?project=${project}&fmt=png${query}`);
-  /** A background request. */
+  /** Sends a background request. */
   const prewarm = async (target: string) => {
     const { backgroundSecret } = await findDeployment(store.db);
     const headers = { [backgroundHeader]: backgroundToken(backgroundSecret, target, Date.now()) };

@@ -103,7 +103,7 @@ export class Load {
     this.#stopped = true;
   }
 
-  /** The counts since the last call. */
+  /** Returns the counts since the last call. */
   take(): Interval {
     const counts = this.#counts;
     this.#counts = noCounts();

@@ -12,7 +12,9 @@ import { probeFolderVariable, sampleProcesses } from './processes.ts';
 import { writeReport } from './report.ts';
 import { figuresOf, growths, replacedFrontEnds, type Sample } from './verdict.ts';
 
-/** `npm run test:soak`: a mixed load for many minutes, which must not increase the service's memory. */
+/**
+ * `npm run test:soak`: a mixed load for many minutes that must not increase the service's memory.
+ */
 
 const print = (text: string): void => void process.stdout.write(`${text}\n`);
 const sampleCount = 180;

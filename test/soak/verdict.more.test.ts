@@ -6,7 +6,7 @@ const figures = { requests: 1, hitRate: 1, overloaded: 0 };
 const times = { hitP50Ms: 1, hitP99Ms: 1, missP50Ms: 1, missP99Ms: 1 };
 const caches = { memoryCacheBytes: 0, diskCacheBytes: 0 };
 
-/** A sample each second, with one process of some bytes. */
+/** Returns one sample per second, with a single process of the given bytes. */
 const samples = (bytes: readonly number[], pid = (_second: number) => 1): Sample[] =>
   bytes.map((rssBytes, index) => ({
     atS: index + 1,

@@ -32,7 +32,7 @@ export async function testDatabase(t: Test): Promise<TestDatabase> {
 
 let store: Promise<Store> | undefined;
 
-/** An embedded store for all tests of the process, which ends with the last of them. */
+/** Returns an embedded store for all tests of the process. It ends with the last test. */
 export async function embeddedUrl(): Promise<string> {
   store ??= startTemporaryStore();
   return (await store).url;

@@ -18,7 +18,7 @@ async function ownDatabase(t: Test): Promise<Store> {
   return connectStore(own, () => {});
 }
 
-/** An empty store: a new database of the tests' server, or a new embedded store. */
+/** Opens an empty store: a new database on the tests' server, or a new embedded store. */
 async function openTestStore(t: Test, kind: 'of the tests' | 'embedded'): Promise<Store> {
   const embedded = { mongodbUrl: null, dataDir: shortFolder(t) };
   const store = kind === 'embedded' ? await openStore(embedded, () => {}) : await ownDatabase(t);

@@ -44,7 +44,7 @@ t.test('lists projects by date of creation, or in pages by id', async (t) => {
     ['org_2', [other]],
     ['org_3', []],
   ] as const) {
-    /** The ids in all pages after one. */
+    /** Returns the ids in all pages after an id. */
     const pages = async (after: string | null) => {
       const found: string[][] = [];
       for await (const page of projects.pages(orgId, { after, limit: 2 })) found.push(idsOf(page));

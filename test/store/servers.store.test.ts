@@ -11,7 +11,7 @@ import { identify } from './servers.ts';
 
 const refusal = (code: number, message: string) => new MongoServerError({ code, message });
 
-/** An upsert that fails with these errors first. */
+/** Returns an upsert that fails with these errors first. */
 function failing(...errors: readonly Error[]) {
   let calls = 0;
   return async () => {
@@ -25,7 +25,7 @@ function failing(...errors: readonly Error[]) {
 t.test('ends an upsert in the same way on every server', async (t) => {
   const duplicates = [
     refusal(11_000, 'E11000 duplicate key error'),
-    // As FerretDB 2.7 responds to findAndModify, for `_id` and for a unique index.
+    // FerretDB 2.7 responds like this to findAndModify, for `_id` and for a unique index.
     refusal(1, 'duplicate key value violates unique constraint "collection_pk_801"'),
     refusal(1, 'conflicting key value violates exclusion constraint "documents_rum_index_983"'),
   ];
@@ -35,7 +35,7 @@ t.test('ends an upsert in the same way on every server', async (t) => {
     await t.rejects(retryOnDuplicateKey(failing(duplicate, duplicate)), { code: 11_000 });
   }
 
-  // As it responds to findAndModify and to update.
+  // FerretDB responds like this to findAndModify and to update.
   const deadlocks = [1, 16_908_292].map((code) => refusal(code, 'deadlock detected'));
   t.equal(await writePortably(failing(...deadlocks)), 3);
   const lasting = [...deadlocks, ...deadlocks];

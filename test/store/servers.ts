@@ -86,7 +86,10 @@ export async function identify(url: string): Promise<Server> {
 
 let server: Promise<Server> | undefined;
 
-/** Why the tests' server differs in a behaviour, for tap's `skip`; false when it does not differ. */
+/**
+ * Returns the reason for a difference in behaviour on the tests' server, for tap's `skip`, or
+ * false.
+ */
 export async function differs(behaviour: Behaviour): Promise<string | false> {
   const url = process.env['SERVICE_MONGODB_URL'];
   if (!url) return false;

@@ -37,7 +37,10 @@ async function sizeOf({ status, type, body }: Answer): Promise<string> {
   return `${type} ${width} × ${height}`;
 }
 
-/** The mean difference of the channels, of 255, in the part that both have; transparent pixels are white. */
+/**
+ * Returns the mean channel difference, of 255, in the common part. Transparent pixels count as
+ * white.
+ */
 async function difference(first: Answer, second: Answer): Promise<number> {
   const sizes = await Promise.all([first, second].map(({ body }) => sharp(body).metadata()));
   const [width, height] = (['width', 'height'] as const).map((side) =>

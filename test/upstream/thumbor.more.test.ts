@@ -2,8 +2,8 @@ import t from 'tap';
 import { type ComparedUrl, compareImages } from './compare.ts';
 
 /**
- * Compares a delivery host with a thumbor 7 that runs at `THUMBOR_URL` with `RESPECT_ORIENTATION = True`, and without
- * formats that it chooses itself.
+ * Compares a delivery host with a thumbor 7 that runs at `THUMBOR_URL` with `RESPECT_ORIENTATION =
+ * True`, and does not choose formats itself.
  */
 const thumborUrl = process.env['THUMBOR_URL'] ?? '';
 const skip = thumborUrl === '' && 'THUMBOR_URL is not set';

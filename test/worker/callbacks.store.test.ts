@@ -23,7 +23,7 @@ async function startCallbacks(t: Test) {
   const projects = new Projects(queue.db);
   await projects.create({ ...newProject, id: projectId });
   const purges = new Purges(queue.db);
-  /** A purge that is in effect. */
+  /** Adds an effective purge. */
   const addPurge = async (id: string, project = projectId) => {
     await purges.confirm(id, { projectId: project, sourceCount: 1, hook: null });
     const createdAt = new Date(Date.now() - purgeEffectiveMs);

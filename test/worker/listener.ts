@@ -47,6 +47,6 @@ export async function startListener(t: { teardown(action: () => void): void }): 
   };
 }
 
-/** The service's error body. */
+/** Returns the service's error body. */
 export const apiErrorText = (code: string, message: string): string =>
   JSON.stringify({ error: message, code, message, resolution_hint: 'Think.' });

@@ -20,7 +20,7 @@ export interface TestQueue {
   readonly listener: Listener;
   /** Queues a job per source, by default with a single variant. */
   add(sources: readonly string[], widths?: readonly number[]): Promise<void>;
-  /** A consumer that ends with the test. */
+  /** Returns a consumer that ends with the test. */
   consume(options?: Partial<ConsumerOptions>): Promise<Consumer>;
   /** Returns the stored jobs by source. */
   jobs(): Promise<Job[]>;

@@ -15,7 +15,7 @@ export interface Builder {
   /** Value of the host's `urls`. */
   readonly kind: ForeignUrls & UrlSecretKind;
   readonly secret: { readonly secret: string; readonly salt?: string };
-  /** Returns a signed URL with a wrong signature; absent if the first segment of the path is the signature. */
+  /** Returns a URL with a wrong signature; absent if the path's first segment is the signature. */
   readonly corrupt?: (url: string) => string;
   /**
    * Installs the builder in a new folder, and builds URLs of a 1600 × 1000 source.

@@ -3,7 +3,7 @@ import type { PictureKind } from './pictures.ts';
 /** A small file that is expensive to process. */
 export interface Bomb {
   readonly what: string;
-  /** Created on demand, because some have 30 MB. */
+  /** Created on demand, because some take 30 MB. */
   readonly bytes: () => Buffer;
   readonly query?: string;
   /** True for a project that keeps metadata. */

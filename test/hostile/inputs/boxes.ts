@@ -123,7 +123,7 @@ const withLocations = (one: Box, data: Buffer): Box =>
     ? one
     : { ...one, children: one.children.map((it) => (it.type === 'iloc' ? { ...it, data } : it)) };
 
-/** The box at a path inside of `meta`. */
+/** Returns the box at a path in `meta`. */
 export function inMeta({ boxes }: BoxFile, ...path: readonly string[]): Box {
   let found: Box | undefined = boxes.find(({ type }) => type === 'meta');
   for (const wanted of path) found = found?.children?.find(({ type }) => type === wanted);

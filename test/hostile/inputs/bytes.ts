@@ -5,7 +5,7 @@ export const none = Buffer.alloc(0);
 export const latin1 = (text: string): Buffer => Buffer.from(text, 'latin1');
 export const latin1Text = (bytes: Buffer): string => bytes.toString('latin1');
 
-/** A list of strings without white space. */
+/** Splits a text at white space. */
 export const words = (text: string): string[] => text.trim().split(/\s+/);
 
 /** Returns the joined texts of several indices. */
@@ -16,6 +16,6 @@ export const repeatedText = (count: number, part: (index: number) => string): st
 export const repeated = (count: number, part: Buffer): Buffer =>
   Buffer.alloc(count * part.length, part);
 
-/** A file with parts inserted at an offset. */
+/** Inserts parts into a file at an offset. */
 export const inserted = (file: Buffer, at: number, ...parts: readonly Buffer[]): Buffer =>
   Buffer.concat([file.subarray(0, at), ...parts, file.subarray(at)]);

@@ -17,7 +17,7 @@ export function be16(value: number): Buffer {
 export const le16 = (value: number): Buffer => be16(value).reverse();
 export const le32 = (value: number): Buffer => be32(value).reverse();
 
-/** A PNG chunk with its length and checksum (PNG, 5.3). */
+/** Returns a PNG chunk with its length and checksum (PNG, 5.3). */
 export function pngChunk(type: string, data: Uint8Array): Buffer {
   const body = Buffer.concat([Buffer.from(type, 'latin1'), data]);
   return Buffer.concat([be32(data.length), body, be32(crc32(body))]);
@@ -55,7 +55,7 @@ export function withPngChunks(png: Buffer, added: readonly PngChunk[]): Buffer {
 /** Zeros of this many bytes, compressed about a thousandfold. */
 export const zeros = (bytes: number): Buffer => deflateSync(Buffer.alloc(bytes), { level: 9 });
 
-/** A JPEG segment (ITU-T T.81, B.1.1.4). */
+/** Returns a JPEG segment (ITU-T T.81, B.1.1.4). */
 export function jpegSegment(marker: number, data: Uint8Array): Buffer {
   const head = Buffer.alloc(4);
   head.writeUInt16BE(0xff00 | marker);

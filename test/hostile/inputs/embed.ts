@@ -122,12 +122,12 @@ export const embedded: Readonly<Record<Carrier, (picture: Buffer, its: Metadata)
   avif: inAvif,
 };
 
-/** A resource of Photoshop, such as 0x0404, IPTC-IIM. */
+/** Returns a Photoshop resource, such as 0x0404, IPTC-IIM. */
 export function resourceOf(id: number, data: Buffer): Buffer {
   const padding = Buffer.alloc(data.length & 1);
   return Buffer.concat([latin1('8BIM'), be16(id), be16(0), be32(data.length), data, padding]);
 }
 
-/** A data set of IPTC-IIM 4.2 (1.5), such as 2:80, the by-line. */
+/** Returns a data set of IPTC-IIM 4.2 (1.5), such as 2:80, the by-line. */
 export const dataSet = (record: number, number: number, data: Buffer): Buffer =>
   Buffer.concat([Buffer.from([0x1c, record, number]), be16(data.length), data]);

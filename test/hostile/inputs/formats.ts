@@ -190,7 +190,7 @@ const placed = (parts: readonly Part[], iloc: Buffer): Part[] =>
     return { ...part, inside: { ...inside, parts: placed(inside.parts, iloc) } };
   });
 
-/** Consecutive fields of some lengths. */
+/** Returns a format of consecutive fields with the given lengths. */
 const fields = (...lengths: readonly number[]): Format => ({
   read: (bytes) => {
     const ends = lengths.map((_, index) => lengths.slice(0, index + 1).reduce((a, b) => a + b));

@@ -55,7 +55,7 @@ const floats = (values: readonly number[]): Buffer => {
 /** From three channels to three. */
 const channels = Buffer.from([0, 3, 0, 3]);
 
-/** A chain (10.16) that refers to one element, a matrix, many times. */
+/** Returns a chain (10.16) that refers to one element, a matrix, many times. */
 function chain(times: number): Buffer {
   const matrix = [0.99, 0.01, 0, 0, 0.99, 0.01, 0.01, 0, 0.99, 0, 0, 0];
   const element = Buffer.concat([typeSignature('matf'), channels, floats(matrix)]);
@@ -64,7 +64,7 @@ function chain(times: number): Buffer {
   return Buffer.concat([typeSignature('mpet'), channels, be32(times), positions, element]);
 }
 
-/** A chain with curves of many segments (10.16.2). */
+/** Returns a chain of curves with many segments (10.16.2). */
 function curves(segments: number): Buffer {
   const breaks = floats(Array.from({ length: segments - 1 }, (_, i) => (i + 1) / segments));
   const formula = Buffer.concat([typeSignature('parf'), Buffer.alloc(4), floats([1.1, 1, 0, 0])]);
@@ -98,7 +98,7 @@ function table(grid: number): Buffer {
   return Buffer.concat([head, be16(2), be16(2), lines, cells, lines]);
 }
 
-/** A text in many languages (10.15). */
+/** Returns a text in many languages (10.15). */
 function languages(records: number, length = 2): Buffer {
   const record = [Buffer.from('enUS'), be32(length), be32(16 + 12 * records)];
   const all = Buffer.alloc(12 * records, Buffer.concat(record));
@@ -106,7 +106,7 @@ function languages(records: number, length = 2): Buffer {
   return Buffer.concat([typeSignature('mluc'), be32(records), be32(12), all, text]);
 }
 
-/** Hostile tags by description. */
+/** Returns hostile tags by description. */
 export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
   const one = (signature: string, make: () => Buffer) => () => [{ signature, data: make() }];
   return {
@@ -138,7 +138,7 @@ export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
   };
 }
 
-/** A profile of three primaries with some tags replaced. */
+/** Replaces some tags in a profile of three primaries. */
 export function withTags(profile: Buffer, tags: readonly Tag[]): Buffer {
   const replaced = new Set(tags.map(({ signature }) => signature));
   const others = tagsOf(profile).filter(({ signature }) => !replaced.has(signature));

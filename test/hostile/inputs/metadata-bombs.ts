@@ -157,8 +157,8 @@ function tiffTexts(): Bomb[] {
 }
 
 /**
- * EXIF of zeros in a file of almost equal bytes. A search compares all of them at each of millions
- * of offsets (V8's Boyer-Moore-Horspool, after many partial matches).
+ * Returns EXIF of zeros in a file of almost equal bytes. A search compares all of them at each of
+ * millions of offsets (V8's Boyer-Moore-Horspool, after many partial matches).
  */
 function searches(original: OriginalOf): Bomb[] {
   const exif = () => tiffOf(withThumbnail([text(0x010e, filled(mebibyte, '\0'))]));
@@ -217,7 +217,7 @@ function pngTexts(png: Buffer): Bomb[] {
   }));
 }
 
-/** Malformed metadata, which strict decoders refuse. */
+/** Returns malformed metadata, which strict decoders reject. */
 export function damagedMetadata(original: OriginalOf): Bomb[] {
   const [jpeg, png] = [original('jpeg'), original('png')];
   const damages: Readonly<Record<string, Metadata>> = {

@@ -144,7 +144,7 @@ function restructured(
   return { what: done.join(', '), bytes: written(format, tree.parts, isChecked) };
 }
 
-/** A mutant by its number in the sequence of a seed. */
+/** Returns a mutant by its number in a seed's sequence. */
 export function mutant(
   originals: ReadonlyMap<string, Buffer>,
   seed: number,

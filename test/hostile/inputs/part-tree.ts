@@ -76,7 +76,7 @@ interface List {
   readonly parts: Part[];
 }
 
-/** A list of parts and all those inside. */
+/** Returns a list of parts and all nested lists. */
 export function listsOf(list: List): List[] {
   return [
     list,
@@ -84,7 +84,7 @@ export function listsOf(list: List): List[] {
   ];
 }
 
-/** A random list; lists of a large and of a small part are equally likely. */
+/** Returns a random list. Lists of large and small parts are equally likely. */
 export function someList(list: List, random: Random): List {
   const within = list.parts.flatMap(({ inside = list }) =>
     inside === list || inside.parts.length === 0 ? [] : [inside],
@@ -104,7 +104,7 @@ export const edgeValues = [
   0x7fffffff, 0x80000000, 0xfffffff0, 0xffffffff,
 ];
 
-/** A random number, mostly small. */
+/** Returns a random number, mostly small. */
 function many(random: Random): number {
   return Math.floor(10 ** (1 + 3 * random.fraction() ** 2 + (random.below(40) === 0 ? 1.5 : 0)));
 }

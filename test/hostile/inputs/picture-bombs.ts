@@ -24,7 +24,10 @@ import { type Directory, pointer, tiffOf, tiffPicture } from './tiff.ts';
 const mebibyte = 2 ** 20;
 const sized = (side: number) => `width="${side}" height="${side}"`;
 
-/** Small files that decode to very much. @param scale see `bombs` */
+/**
+ * Returns small files that decode to very large images.
+ * @param scale see `bombs`
+ */
 export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
   const [png, jpeg, animation] = [original('png'), original('jpeg'), original('animated webp')];
   const compressed = (type: string, keyword: string, bytes: number): PngChunk => ({
@@ -122,7 +125,7 @@ function manyScans(jpeg: Buffer, times: number): Buffer {
   return Buffer.concat([jpeg.subarray(0, scan), all, jpeg.subarray(end)]);
 }
 
-/** GIF89a; every frame is one block that fills a part of the screen with one colour. */
+/** Returns a GIF89a. Each frame is a single block that fills part of the screen with one colour. */
 function gif(width: number, height: number, frames: number, side: number): Buffer {
   // A global table of two colours.
   const table = Buffer.from([0x80, 0, 0, 0, 0, 0, 255, 255, 255]);

@@ -3,7 +3,7 @@ import { dataSets, icc, resources, xml } from './metadata-formats.ts';
 import { contentOf, type Format, opened, type Part } from './part-tree.ts';
 import { type Directory, type Entry, tiffOf, typeBytes } from './tiff.ts';
 
-/** Tags with offsets of directories, and those with offsets of pixels and the tags of their lengths. */
+/** Tags with directory offsets, and tags with pixel offsets, each with the tag of its length. */
 const directoryTags: ReadonlySet<number> = new Set([0x014a, 0x8769, 0x8825, 0xa005]);
 const pixelTags: ReadonlyMap<number, number> = new Map([
   [273, 279],

@@ -178,7 +178,10 @@ function answered(
   return Object.entries(targets).map(([what, target]) => ({ what, target, status, code }));
 }
 
-/** Every transform parameter with values that no number, word or colour accepts, and others out of range. */
+/**
+ * Returns every transform parameter with invalid values: for numbers, words and colours, and out of
+ * range.
+ */
 function badAssignments(): string[] {
   const values = [
     ...words('NaN 0x10 99999999999 1,2,3,4,5 %00 %0d%0a %E2%80%AE1 __proto__ {{7*7}} 1%20 +1'),

@@ -22,7 +22,7 @@ function zipf(count: number, exponent: number): (random: number) => number {
   };
 }
 
-/** A cache key of a project, as the service makes them. */
+/** Returns a project's cache key in the service's form. */
 const keyOf = (project: string, name: string | number) => `${project.padStart(16, '0')}-${name}`;
 
 t.test('gives a lone project the whole cache, in the order of use', async (t) => {

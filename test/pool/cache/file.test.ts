@@ -9,7 +9,7 @@ const key = keyOf('a');
 const image = picture(3_000);
 const file = Buffer.concat(encodeFile(key, image));
 
-/** A file with this header and a valid digest. */
+/** Returns a file with this header and a valid digest. */
 function withHeader(header: string): Buffer {
   const bytes = Buffer.from(header);
   const fixed = Buffer.from(file.subarray(0, 48));

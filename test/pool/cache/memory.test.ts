@@ -3,7 +3,7 @@ import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/image-caches.ts';
 import { keyOf, picture } from './pictures.ts';
 
-/** A cache and its reported hits. */
+/** Returns a cache and its reported hits. */
 function recorded(maxBytes: number) {
   const hits: string[] = [];
   return { cache: new MemoryCache(maxBytes, (key) => hits.push(key)), hits };

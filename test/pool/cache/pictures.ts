@@ -8,7 +8,7 @@ export function keyOf(name: string): string {
   return `${digits.slice(0, 32)}-0--${digits.slice(32)}`;
 }
 
-/** An image of that many bytes, which differ with the name. */
+/** Returns an image of that many bytes, which depend on the name. */
 export function picture(bytes: number, name = 'a'): Image {
   const body = Buffer.alloc(bytes, createHash('sha256').update(name).digest());
   return {

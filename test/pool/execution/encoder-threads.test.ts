@@ -13,7 +13,7 @@ const limits = {
 const source = shared(await noise(640, 400).jpeg().toBuffer());
 const avif = variant({ formats: ['avif'] });
 
-/** The entity tag, a digest of the bytes, with a number of threads. */
+/** Returns the entity tag, a digest of the bytes, for a number of threads. */
 async function etagWith(threads: number): Promise<string> {
   sharp.concurrency(threads);
   return (await render(source, [], avif, limits)).etag;

@@ -25,7 +25,7 @@ const succeeds = (transform: Promise<unknown>) =>
     () => true,
     () => false,
   );
-/** The process that has drawn an SVG, or is drawing one. */
+/** Waits for the process that draws, or drew, an SVG. */
 const child = () => until('a process', () => children()[0]);
 const hasProc = existsSync('/proc/self/limits');
 

@@ -2,8 +2,8 @@ import { spawnSync } from 'node:child_process';
 import type { TransformResult, TransformTask } from '../../../pool/execution/task.ts';
 
 /**
- * A transform thread that follows orders of the test, through a source in memory that both share, so that
- * no test depends on durations.
+ * A transform thread that follows the test's orders through a source in shared memory, so that
+ * tests do not depend on durations.
  */
 const fields = { orders: 0, started: 1, released: 2, costBytes: 3, costReturned: 4 } as const;
 const orders = {
@@ -20,7 +20,7 @@ const orders = {
 
 export type Order = keyof typeof orders;
 
-/** The test's handle of a task. */
+/** Returns the test's handle of a task. */
 export function scriptedTask(order: Order = 'answer', costBytes = 0) {
   const memory = new Int32Array(new SharedArrayBuffer(20));
   memory[fields.costBytes] = costBytes;
@@ -28,7 +28,7 @@ export function scriptedTask(order: Order = 'answer', costBytes = 0) {
   return {
     source: new Uint8Array(memory.buffer),
     started: () => Atomics.load(memory, fields.started) === 1,
-    /** True when the thread has returned its cost. */
+    /** Returns true once the thread has returned its cost. */
     costReturned: () => Atomics.load(memory, fields.costReturned) === 1,
     release: () => {
       Atomics.store(memory, fields.released, 1);

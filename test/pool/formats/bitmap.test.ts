@@ -38,7 +38,7 @@ interface Form {
   readonly runs?: Buffer;
 }
 
-/** A pixel of a colour by masks, of 16 or 32 bits. */
+/** Encodes a colour as a pixel of 16 or 32 bits by masks. */
 function masked([r, g, b]: Rgb, [red = 0, green = 0, blue = 0, alpha = 0]: readonly number[]) {
   return ((r ? red : 0) | (g ? green : 0) | (b ? blue : 0) | alpha) >>> 0;
 }

@@ -1,6 +1,6 @@
 import { pngChunks, pngOf } from '../../hostile/inputs/chunks.ts';
 
-/** A PNG, AVIF or HEIC with colour codes (ITU-T H.273) in place of its profile. */
+/** Returns a PNG, AVIF or HEIC with colour codes (ITU-T H.273) in place of its profile. */
 export function withCodes(file: Buffer, primaries: number, transfer: number): Buffer {
   return file[0] === 0x89
     ? pngWith(file, primaries, transfer)

@@ -26,7 +26,7 @@ const transformed = (source: Uint8Array | string, options: Partial<Variant> = {}
   pool.transform(shared(source), variant(options), patient);
 const corrupt = { code: 'source_corrupt' };
 const tooLarge = { code: 'source_too_large' };
-/** The first part of a file. */
+/** Returns the first part of a file. */
 const truncated = (file: Buffer, part: number) => file.subarray(0, Math.floor(file.length * part));
 
 t.test('rejects a truncated or broken source as corrupt', async (t) => {
@@ -152,7 +152,7 @@ t.test('ignores bytes after the image', async (t) => {
   t.match(await transformed(longer), { width: 30, height: 20 });
 });
 
-/** An animated GIF of alternating red and blue frames. */
+/** Returns an animated GIF of alternating red and blue frames. */
 const blinking = (frames: number, width: number, height: number) =>
   animation(
     'gif',
@@ -233,7 +233,7 @@ t.test('counts the frames of a WebP before it decodes them', async (t) => {
   t.ok(usedCpuMs() - before < 5_000, 'fast; libwebp takes 10 s');
 });
 
-/** An animation, and the same one with its last frame repeated. */
+/** Returns an animation, and the same animation with its last frame repeated. */
 async function manyFrames(times: number) {
   const frames = { width: 2, height: 4, channels: 3, pageHeight: 2 } as const;
   const pixels = Buffer.alloc(2 * 4 * 3).fill(200, 0, 12);

@@ -1,4 +1,5 @@
-// Own process: transform threads of other files block the decoder of gain maps for the whole process.
+// Separate process: other files' transform threads block the gain map decoder for the whole
+// process.
 import sharp from 'sharp';
 import t from 'tap';
 import { mayHaveGainMap } from '../../../pool/formats/jpeg/gain-map.ts';
@@ -12,7 +13,7 @@ const keep = { gainMap: true, formats: ['jpeg'] } as const satisfies Partial<Var
 const base = await quarters(320, 240).png().toBuffer();
 const source = await ultraHdr(base);
 
-/** Mean difference between the lightness of the gain map and of the image. */
+/** Returns the mean difference in lightness between the gain map and the image. */
 async function misalignment(body: Uint8Array): Promise<number> {
   const { gainMap } = await sharp(body).metadata();
   if (gainMap === undefined) return Number.NaN;

@@ -31,14 +31,14 @@ import {
 } from '../rendering/pictures.ts';
 import { withCodes } from './colour-codes.ts';
 
-/** Made by heic/make.py. */
+/** Reads a file that heic/make.py made. */
 const heic = (name: string): Buffer =>
   readFileSync(new URL(`test/pool/formats/heic/${name}.heic`, root));
 const colours = [red, green, blue, yellow];
 
 await formatsProbed;
 
-/** A file with other bytes at an offset from the first occurrence of a box's type. */
+/** Replaces bytes at an offset from the first occurrence of a box type. */
 function changed(file: Buffer, type: string, offset: number, bytes: Buffer): Buffer {
   const copy = Buffer.from(file);
   bytes.copy(copy, copy.indexOf(type) + offset);

@@ -25,7 +25,7 @@ const sources: Record<string, Buffer> = {
 
 const fields = ['format', 'width', 'height', 'space', 'channels', 'depth', 'hasProfile', 'icc'];
 
-/** The header as sharp reads it; null if sharp refuses it. */
+/** Returns the header that sharp reads, or null if sharp rejects it. */
 async function bySharp(source: Buffer) {
   const header = await sharp(source, { failOn: 'error' })
     .metadata()

@@ -22,7 +22,7 @@ import {
   yellow,
 } from '../rendering/pictures.ts';
 
-/** Made by jxl/make.mjs. */
+/** Reads a file that jxl/make.mjs made. */
 const jxl = (name: string): Buffer =>
   readFileSync(new URL(`test/pool/formats/jxl/${name}.jxl`, root));
 /** Each decoding takes half a second of CPU time. */
@@ -38,7 +38,7 @@ function box(type: string, ...parts: readonly Uint8Array[]): Buffer {
   return Buffer.concat([head, data]);
 }
 
-/** A file with boxes, of a codestream alone. */
+/** Wraps boxes into a file. */
 const boxed = (...boxes: readonly Buffer[]): Buffer => Buffer.concat([signature, ...boxes]);
 
 type Field = readonly [value: number, bits: number];

@@ -1,7 +1,7 @@
 import type { SourceFormat } from '../../../pool/formats/source-format.ts';
 import { recognise, sourceFormats } from '../../../pool/formats/source-formats.ts';
 
-/** The source format with a name, such as `jpeg`. */
+/** Returns the source format with a name, such as `jpeg`. */
 export function formatNamed(name: string): SourceFormat {
   const found = sourceFormats.find((format) => format.name === name);
   if (found === undefined) throw new Error(`no source format ${name}`);

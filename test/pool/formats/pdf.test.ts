@@ -13,7 +13,7 @@ interface Page {
   readonly more?: string;
 }
 
-/** A PDF 1.7 with a cross-reference table (ISO 32000-1, 7.5). */
+/** Returns a PDF 1.7 with a cross-reference table (ISO 32000-1, 7.5). */
 function pdf(pages: readonly Page[], trailer = ''): Buffer {
   const kids = pages.map((_, index) => `${3 + 2 * index} 0 R`).join(' ');
   const objects = [
@@ -37,7 +37,7 @@ function pdf(pages: readonly Page[], trailer = ''): Buffer {
   return Buffer.from(file, 'latin1');
 }
 
-/** Red, green, blue, yellow. The origin is the lower left corner. */
+/** Draws red, green, blue and yellow quarters. The origin is the lower left corner. */
 const quarters = (w: number, h: number) =>
   `1 0 0 rg 0 ${h / 2} ${w / 2} ${h / 2} re f 0 1 0 rg ${w / 2} ${h / 2} ${w / 2} ${h / 2} re f ` +
   `0 0 1 rg 0 0 ${w / 2} ${h / 2} re f 1 1 0 rg ${w / 2} 0 ${w / 2} ${h / 2} re f`;

@@ -8,7 +8,7 @@ const [blue, clear] = [
   [0, 0, 0, 0],
 ];
 
-/** The pixel in a corner of a drawing. */
+/** Returns the pixel in a corner of a drawing. */
 async function corner(attributes: string, inner = '<g/>') {
   return (await drawn(Buffer.from(svgOf(inner, attributes)))).at(0, 0);
 }

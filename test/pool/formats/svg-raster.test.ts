@@ -15,7 +15,7 @@ const upper = square(0, 0, red) + square(20, 0, green);
 const squares = svg(upper + square(0, 10, blue) + square(20, 10, yellow), 40, 20);
 const small = svg('<rect x="10" y="5" width="20" height="10" fill="red"/>', 40, 20);
 
-/** True if red becomes green between two neighbouring pixels. */
+/** Returns true if red becomes green between two neighbouring pixels. */
 function sharpEdge({ at }: { at: (x: number, y: number) => number[] }, x: number, y: number) {
   return near(at(x - 1, y), red, 2) && near(at(x, y), green, 2);
 }

@@ -181,7 +181,7 @@ t.test('adds a transparent border and a watermark to every frame', async (t) => 
   }
 });
 
-/** A GIF of red frames at the top left, without a transparent colour, and with these disposals. */
+/** Returns a GIF of red frames at the top left, with these disposals and no transparent colour. */
 async function redGif(
   canvas: { readonly width: number; readonly height: number },
   frames: readonly (readonly [width: number, disposal: number | null])[],
@@ -308,7 +308,7 @@ t.test('delivers a still image of an animation with a damaged frame', async (t) 
   }
 });
 
-/** All ways to dispose of frames and to blend, with the colours of three bars in Chromium 156. */
+/** All ways to dispose of frames and to blend, with the three bars' colours in Chromium 156. */
 const bar = (background: string, width = 10) => filled(width, 10, background, 4).png().toBuffer();
 const composed = apng([
   { png: await bar('red', 30) },

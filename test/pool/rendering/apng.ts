@@ -13,9 +13,9 @@ export interface ApngFrame {
 }
 
 /**
- * An animated PNG (third edition, 11.3.7). The first frame covers the canvas; all share a colour type.
- *
- * @param still the still image, if that is no frame
+ * Returns an animated PNG (third edition, 11.3.7). The first frame covers the canvas, and all
+ * frames share a colour type.
+ * @param still the still image, if it is not a frame
  */
 export function apng(frames: readonly ApngFrame[], loop = 0, still?: Buffer): Buffer {
   const [header, ...others] = pngChunks(still ?? frames[0]?.png ?? Buffer.of());

@@ -56,14 +56,14 @@ export async function opened(source: Uint8Array, sourceMaxPixels: number, option
   return { facts, input: await open(null), open };
 }
 
-/** A rendered variant of a source, PNG by default. */
+/** Renders a source's variant, by default as PNG. */
 export const rendered = (
   source: Uint8Array | string,
   options: Partial<Variant> = {},
   ...layers: readonly Uint8Array[]
 ) => render(shared(source), layers, variant(options), limits);
 
-/** A rendered variant with access to its pixels. */
+/** Renders a variant and gives access to its pixels. */
 export async function drawn(...parameters: Parameters<typeof rendered>) {
   const image = await rendered(...parameters);
   const { body, width, height } = image;
@@ -78,7 +78,7 @@ export async function drawn(...parameters: Parameters<typeof rendered>) {
   };
 }
 
-/** The `json` placeholder of a variant. */
+/** Returns a variant's `json` placeholder. */
 export async function described(source: Uint8Array, options: Partial<Variant> = {}) {
   const { body } = await rendered(source, { ...options, placeholder: 'json' });
   return JSON.parse(Buffer.from(body).toString());
@@ -86,7 +86,7 @@ export async function described(source: Uint8Array, options: Partial<Variant> = 
 
 type Readable = Pick<Awaited<ReturnType<typeof drawn>>, 'at' | 'width' | 'height'>;
 
-/** The colours near the corners: top left, top right, bottom left, bottom right. */
+/** Returns the colours near the corners: top left, top right, bottom left, bottom right. */
 export function corners({ at, width, height }: Readable, inside = 3): number[][] {
   const [right, bottom] = [width - 1 - inside, height - 1 - inside];
   return [at(inside, inside), at(right, inside), at(inside, bottom), at(right, bottom)];

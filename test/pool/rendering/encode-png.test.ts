@@ -10,7 +10,7 @@ async function raw(image: Sharp) {
   return { data, width: info.width, height: info.height, channels: info.channels };
 }
 
-/** An image with `count` colours, each in `times` pixels, 16 pixels wide. */
+/** Returns an image with `count` colours, each in `times` pixels, 16 pixels wide. */
 function colours(count: number, channels: 1 | 2 | 3 | 4, times = 5) {
   const pixels = count * times;
   const height = Math.ceil(pixels / 16);

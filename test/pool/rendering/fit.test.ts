@@ -94,7 +94,7 @@ t.test('crops to a ratio at the requested position, and adds background', async 
 });
 
 t.test('keeps the part around a focal point with cover', async (t) => {
-  /** The source pixel that is the first one of the output. */
+  /** Returns the source pixel at the output's first pixel. */
   const start = async (source: Buffer, options: Partial<Variant>) => {
     const [red = 0, green = 0] = (await drawn(source, { fit: 'cover', ...options })).at(0, 0);
     return [red / 2, green / 2];

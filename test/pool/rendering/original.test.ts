@@ -19,7 +19,7 @@ const tagged = () =>
   sharp(photo)
     .withExif({ IFD0: { Copyright: secret } })
     .withXmp(`<x:xmpmeta xmlns:x="adobe:ns:meta/">${secret}</x:xmpmeta>`);
-/** A GIF with a comment behind its header and colour table. */
+/** Returns a GIF with a comment after its header and colour table. */
 async function commented(): Promise<Buffer> {
   const gif = await animation('gif', [red, blue, red], { width: 60, height: 40 });
   const at = 13 + 3 * 2 ** (((gif[10] ?? 0) & 7) + 1);

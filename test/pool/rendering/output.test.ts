@@ -167,7 +167,7 @@ t.test('chooses lossy or lossless WebP by the pixels', async (t) => {
   }
 });
 
-/** Flat, with strokes 8 px wide. */
+/** Returns a flat image with 8-pixel strokes. */
 const largeLetters = async () =>
   sharp(await redOnBlue())
     .resize(1_200, null, { kernel: 'nearest' })
@@ -255,7 +255,7 @@ t.test('keeps the colour of red letters on a photograph at any scale', async (t)
   }
 });
 
-/** The mean difference of red minus blue in RGB pixels, in levels. */
+/** Returns the mean difference in red minus blue between RGB pixels, in levels. */
 function chromaError(expected: Buffer, found: Buffer): number {
   const chroma = (data: Buffer, at: number) => (data[at] ?? 0) - (data[at + 2] ?? 0);
   let sum = 0;
@@ -308,7 +308,7 @@ t.test('raises the quality only of flat images with saturated edges', async (t) 
   }
 });
 
-/** The quantisation tables of a JPEG, which depend on its quality (ITU-T T.81, B.2.4.1). */
+/** Returns a JPEG's quantisation tables, which depend on its quality (ITU-T T.81, B.2.4.1). */
 function tablesOf(jpeg: Uint8Array): string[] {
   const bytes = Buffer.from(jpeg);
   const tables: string[] = [];

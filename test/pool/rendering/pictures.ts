@@ -8,7 +8,7 @@ import { be32, pngOf } from '../../hostile/inputs/chunks.ts';
 import { formatNamed } from '../formats/named.ts';
 import { readable } from './readable.ts';
 
-/** A variant with changes; PNG by default. */
+/** Returns a variant with changes, by default PNG. */
 export function variant(changes: Partial<Variant> = {}): Variant {
   return { ...plainVariant, formats: ['png'], ...changes };
 }
@@ -67,7 +67,7 @@ export function sourceFacts(width: number, height: number, changes: Partial<Sour
   } satisfies SourceFacts;
 }
 
-/** A copy of bytes in shared memory, as the engine has them. */
+/** Copies bytes into shared memory, like the engine. */
 export function shared(bytes: Uint8Array | string): Uint8Array {
   const from = typeof bytes === 'string' ? Buffer.from(bytes) : bytes;
   const to = new Uint8Array(new SharedArrayBuffer(from.byteLength));
@@ -85,7 +85,7 @@ export const yellow: Rgb = [255, 255, 0];
 export const filled = (width: number, height: number, background: Color, channels: 3 | 4 = 3) =>
   sharp({ create: { width, height, channels, background } });
 
-/** Raw pixels of four quarters: red, green over blue, yellow. */
+/** Returns the raw pixels of four quarters: red and green over blue and yellow. */
 export function quarters(width: number, height: number) {
   const data = Buffer.alloc(width * height * 3);
   for (let y = 0; y < height; y += 1) {
@@ -109,7 +109,7 @@ export function gradient(width: number, height: number): Promise<Buffer> {
     .toBuffer();
 }
 
-/** An image of random pixels, which are expensive to encode. */
+/** Returns an image of random pixels, which is expensive to encode. */
 export function noise(width: number, height: number) {
   const noise = { type: 'gaussian' as const, mean: 128, sigma: 40 };
   return sharp({ create: { width, height, channels: 3, background: 'white', noise } });
@@ -200,7 +200,7 @@ export async function pixels(encoded: Uint8Array, page = 0) {
   };
 }
 
-/** True when each channel is within `tolerance`. */
+/** Returns true if each channel is within `tolerance`. */
 export function near(actual: readonly number[], expected: readonly number[], tolerance = 6) {
   return expected.every((value, index) => Math.abs((actual[index] ?? -999) - value) <= tolerance);
 }

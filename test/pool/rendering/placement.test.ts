@@ -17,7 +17,7 @@ const bmp = Buffer.concat([
   ...[0, 4, 0, 0, 0, 0, 0].map(le32),
 ]);
 
-/** An ICO with one PNG. */
+/** Returns an ICO with one PNG. */
 const ico = (picture: Buffer): Buffer =>
   Buffer.concat([...[0, 1, 1, 0, 0, 1, 32].map(le16), ...[picture.length, 22].map(le32), picture]);
 

@@ -410,7 +410,7 @@ t.test('applies the gamma, primaries and codes of a PNG', async (t) => {
   }
 });
 
-/** A PNG with chunks in front of its pixels. */
+/** Returns a PNG with chunks in front of its pixels. */
 function pngWithChunks(png: Buffer, added: Readonly<Record<string, Buffer>>): Buffer {
   const [header, ...rest] = pngChunks(png);
   if (header === undefined) throw new Error('no PNG');

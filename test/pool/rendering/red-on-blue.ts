@@ -2,7 +2,7 @@ import sharp from 'sharp';
 
 const size = { width: 300, height: 200 };
 
-/** A PNG of red letters E and H, of strokes 2 px wide, on blue. */
+/** Returns a PNG of red letters E and H with 2-pixel strokes on blue. */
 export function redOnBlue(): Promise<Buffer> {
   return sharp(letters, { raw: { ...size, channels: 3 } })
     .png()
@@ -20,7 +20,7 @@ for (let y = 0; y < size.height; y += 1) {
   }
 }
 
-/** The mean difference of red and blue from `redOnBlue`, in levels. */
+/** Returns the mean difference in red and blue from `redOnBlue`, in levels. */
 export async function redAndBlueError(body: Uint8Array): Promise<number> {
   const found = await sharp(body).removeAlpha().raw().toBuffer();
   let sum = 0;

@@ -14,7 +14,7 @@ const deliver = (bytes: Uint8Array, variant: Partial<Variant> = {}) =>
 const written = (content: string, variant: Partial<Variant> = {}, attributes?: string): string =>
   String(deliver(source(content, attributes), variant)?.body);
 
-/** The root's tag. */
+/** Returns the root's tag. */
 const root = (variant: Partial<Variant>, attributes?: string): string =>
   written('', variant, attributes)
     .replace(/ xmlns="[^"]*"|[<>/]|svg/g, '')

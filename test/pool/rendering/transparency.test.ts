@@ -18,7 +18,7 @@ const disc = await sharp(
   .png()
   .toBuffer();
 
-/** The largest difference from brown of all pixels that are at least a quarter opaque. */
+/** Returns the largest difference from brown of all pixels that are at least a quarter opaque. */
 async function difference(source: Uint8Array, options: Partial<Variant>): Promise<number> {
   const { body } = await drawn(source, options);
   const data = await sharp(body).ensureAlpha().raw().toBuffer();

@@ -7,7 +7,7 @@ import { CredentialChain } from '../../../pool/s3/credentials.ts';
 import { listen } from '../../listen.ts';
 import { until } from '../../until.ts';
 
-/** A service on 127.0.0.1 that issues credentials, and the requests that it has received. */
+/** Starts a service on 127.0.0.1 that issues credentials, and records its requests. */
 async function startService(t: Test, respond: RequestListener) {
   const requests: { line: string; token: string | undefined }[] = [];
   const server = createServer((request, response) => {

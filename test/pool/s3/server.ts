@@ -4,7 +4,7 @@ import { type S3Server, startS3, variables } from '../../../bench/servers/s3.ts'
 
 export { refusing, silent, variables } from '../../../bench/servers/s3.ts';
 
-/** An S3 server that ends with the test, and refuses requests with other signatures. */
+/** Starts an S3 server that ends with the test and rejects requests with other signatures. */
 export async function startTestS3(t: {
   teardown(action: () => Promise<void>): void;
 }): Promise<S3Server> {

@@ -3,7 +3,7 @@ import t from 'tap';
 import { until } from '../../until.ts';
 import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
-/** A clock in ms that the test advances. */
+/** Returns a clock in ms that the test advances. */
 function clock() {
   let time = 1_000;
   const pass = (ms: number) => {

@@ -20,7 +20,7 @@ export interface Origin {
   quiet(): Promise<void>;
 }
 
-/** An HTTP origin on 127.0.0.1, closed with the test. */
+/** Starts an HTTP origin on 127.0.0.1 that closes with the test. */
 export async function startOrigin(
   t: Test,
   answer: RequestListener = (_, response) => response.end('picture'),

@@ -4,7 +4,7 @@ import { SharedMemory } from '../../../pool/source/shared-memory.ts';
 const page = 4_096;
 const from = (bytes: Uint8Array) => bytes.byteOffset / page;
 
-/** An allocation that must succeed. */
+/** Allocates memory, which must succeed. */
 function allocate(memory: SharedMemory, bytes: number): Uint8Array {
   const allocated = memory.allocate(bytes);
   if (allocated === null) throw new Error('there is no room');

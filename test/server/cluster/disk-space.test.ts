@@ -3,7 +3,7 @@ import t from 'tap';
 import { DiskSpace } from '../../../server/cluster/disk-space.ts';
 import { block, createIndex, numbered } from './index-folder.ts';
 
-/** A cache of ten images on a disk of 1,000 blocks with a given number of free ones. */
+/** Starts a cache of ten images on a disk of 1,000 blocks, some of them free. */
 async function startDisk(t: { testdir(): string }, reserveBytes: number | null) {
   const { index, store, remaining } = createIndex(t.testdir(), 100);
   await store(...numbered(1, 10));

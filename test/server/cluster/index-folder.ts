@@ -7,7 +7,7 @@ import { keyOf } from '../../pool/cache/pictures.ts';
 
 export const block = 4_096;
 
-/** An index of a folder, limited to a number of blocks. */
+/** Creates a folder's index, limited to a number of blocks. */
 export function createIndex(folder: string, blocks: number) {
   const errors: Error[] = [];
   const index = new DiskCacheIndex(folder, blocks * block, (error) => errors.push(error));

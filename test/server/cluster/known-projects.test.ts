@@ -11,7 +11,7 @@ const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')
 const project = (number: number, revision = 1) =>
   projectWith({ _id: idOf(number), revision, signingSecret: 'the-secret-of-signed-urls' });
 
-/** The known projects of a primary with their file. */
+/** Opens a primary's cached projects with their file. */
 async function opened(t: Test, path = join(t.testdir(), 'known-projects'), url = storeUrl) {
   const known = new KnownProjects();
   const errors: unknown[] = [];

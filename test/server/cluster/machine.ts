@@ -171,7 +171,10 @@ export class Machine {
     }
   }
 
-  /** Number of unfinished joins of a front end: it refuses a `flight-lead` for any other join. */
+  /**
+   * Returns the number of a front end's unfinished joins: it refuses a `flight-lead` for any other
+   * join.
+   */
   async openJoins(frontEnd: FrontEnd, upTo = 1_000): Promise<number> {
     await this.deliverAll();
     let open = 0;

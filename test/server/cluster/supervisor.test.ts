@@ -33,7 +33,7 @@ function supervise(t: Test, script: string, options: Partial<SupervisorOptions> 
   return {
     supervisor,
     lines,
-    /** Number of log lines with this message. */
+    /** Returns the number of log lines with this message. */
     count: (message: string) => lines.filter(({ msg }) => msg === message).length,
   };
 }

@@ -1,6 +1,9 @@
 import { channelToPrimary } from '../../../server/cluster/channel.ts';
 
-/** A front end that listens when it has learned that the store is open, unless the service is going to stop. */
+/**
+ * A front end that listens once it hears that the store is open, unless the service is about to
+ * stop.
+ */
 const channel = channelToPrimary();
 process.on('disconnect', () => process.exit(0));
 await channel.start();

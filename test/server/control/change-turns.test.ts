@@ -3,7 +3,7 @@ import { ChangeTurns } from '../../../server/control/change-turns.ts';
 
 const { signal } = new AbortController();
 
-/** A change that ends when the test says so. */
+/** Returns a change that the test ends. */
 function heldChange() {
   let end = () => {};
   const ended = new Promise<void>((resolve) => {

@@ -8,7 +8,7 @@ import { project } from '../../project.ts';
 const key = { projectId: null, allOrganisations: true, orgId: 'org_1' } as ApiKey;
 const { signal } = new AbortController();
 
-/** A store with pages of projects. */
+/** Returns a store with pages of projects. */
 const storeOf = (pages: () => AsyncGenerator<ListedProject[]>) => ({
   projects: { pages } as unknown as Projects,
 });

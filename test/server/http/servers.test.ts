@@ -25,7 +25,7 @@ const mediumBytes = 100 * 1024;
 
 type Sender = (bytes: string, localAddress?: string) => Promise<Socket>;
 
-/** An app with one large response, its address, and the statuses of ended requests. */
+/** Returns an app with one large response, its address, and the statuses of ended requests. */
 async function serve(t: Test, start: StartHttpServer) {
   const body = Buffer.alloc(bodyBytes);
   const large: HttpResponse = { status: 200, headers: [], body };
@@ -218,7 +218,7 @@ const hello = '\x16\x03\x01\x00\xa5\x01\x00\x00\xa1\x03\x03';
 const small = 'GET /small HTTP/1.1\r\nHost: x\r\n\r\n';
 const skip = process.platform !== 'linux' && 'other systems have one loopback address';
 
-/** The servers with a limit of connections. */
+/** Returns the servers with a connection limit. */
 async function limited(
   ...trustedProxies: readonly Network[]
 ): Promise<readonly (readonly [name: string, StartHttpServer])[]> {

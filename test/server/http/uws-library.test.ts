@@ -109,7 +109,8 @@ t.test('installs the binaries for all supported Nodes', async (t) => {
   const read = async (name: string) => JSON.parse(await readFile(join(rootPath, name), 'utf8'));
   const { packages } = await read('package-lock.json');
   const { engines } = packages['node_modules/uws-pack'];
-  // npm refuses to install what does not allow its Node. The package itself says 22, but has binaries for 20.
+  // npm refuses to install packages that do not allow its Node. The package itself says 22, but
+  // contains binaries for 20.
   t.same(engines, { node: '>=20' }, 'edited by hand: see docs/http-engines.md');
   t.match((await read('package.json')).devDependencies, { 'uws-pack': String });
 });

@@ -176,7 +176,7 @@ t.test('finds the signature of a URL', async (t) => {
     const found = cloudinary.readSignature?.(path, '') ?? null;
     return found && [found.text, ...found.expected({ secret })];
   };
-  // As the Node SDK signs with this secret.
+  // Signed by the Node SDK with this secret.
   const crop = 'c_crop,h_20,w_10/image.jpg';
   t.match(signatureOf('/demo/image/upload/s--Ai4Znfl3--/c_crop,h_20,w_10/v1234/image.jpg'), [
     'Ai4Znfl3',

@@ -191,7 +191,7 @@ t.test('replaces a side in the preset by a ratio in the URL', async (t) => {
   t.same(sides({ preset: 'wide', h: 8 }), [40, 8, 16 / 9]);
 });
 
-/** Other spellings of a value. */
+/** Returns other spellings of a value. */
 function respellings(name: ParameterName, text: string): string[] {
   const numbers = (respell: (number: string) => string) =>
     // Colours are hex digits; 0 and 1 are flags.

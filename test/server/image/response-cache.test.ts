@@ -17,7 +17,7 @@ const image: Image = {
   fetchedAt: [1],
 };
 
-/** A response with the state that it depends on. */
+/** Returns a response with the state that determines its validity. */
 function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const memory = new MemoryCache(4_096, () => {});
   const entry = memory.set('k', image, 0);

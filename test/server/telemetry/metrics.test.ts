@@ -33,7 +33,7 @@ t.test("follows Prometheus' conventions in names and labels", async (t) => {
 const namesIn = (text: string): string[] =>
   text.match(/\b(image_delivery|prewarm|webhook|job)_\w+/g) ?? [];
 
-/** The labels that a PromQL expression groups by or selects. */
+/** Returns the labels that a PromQL expression groups by or selects. */
 const labelsIn = (expression: string): string[] => [
   ...[...expression.matchAll(/\bby \(([^)]*)\)/g)].flatMap(([, list = '']) => list.split(/, */)),
   ...[...expression.matchAll(/(\w+)\s*(?:=~?|!=|!~)\s*"/g)].map(([, label = '']) => label),

@@ -2,7 +2,7 @@ import type { Test } from 'tap';
 import { together } from '../../store/servers.ts';
 import { type Control, processOf } from './control.ts';
 
-/** Concurrent changes are all stored. */
+/** Checks that the service stores all concurrent changes. */
 export async function concurrency(t: Test, control: Control): Promise<void> {
   const { call } = control;
   const projectPath = `/projects/${await control.project()}`;

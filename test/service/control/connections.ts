@@ -20,7 +20,7 @@ const head = (path: string, key: string, ...headers: string[]) =>
 const projectCount = async ({ call }: Control) =>
   (await call('GET', '/projects')).body.projects.length;
 
-/** Unread bodies do not affect later requests. */
+/** Checks that unread bodies do not affect later requests. */
 export async function unwantedBodies(t: Test, control: Control): Promise<void> {
   const before = await projectCount(control);
   const { service, call } = control;

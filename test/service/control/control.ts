@@ -33,7 +33,7 @@ export interface Control {
   readonly service: Service;
   /** Rejects when the response does not conform to the served OpenAPI document. */
   call(method: string, path: string, call?: Call): Promise<Answer>;
-  /** A new project, through the control plane. */
+  /** Creates a project through the control plane. */
   project(allowedOrigins?: readonly string[]): Promise<string>;
   /** Returns the secret of a new key. */
   issue(projectId: string | null, access: 'read' | 'write'): Promise<string>;
@@ -107,7 +107,10 @@ export async function startControl(
 
 const mostRetries = 10;
 
-/** On a busy machine many writes at once miss the store's deadline; clients repeat them. */
+/**
+ * Returns true for responses that clients repeat: on a busy machine many simultaneous writes miss
+ * the store's deadline.
+ */
 const isRetryable = (method: string, path: string, { status, body }: Answer) =>
   (['PUT', 'PATCH', 'DELETE'].includes(method) || path.endsWith('/domains')) &&
   status === 503 &&

@@ -64,7 +64,7 @@ interface Schema {
   readonly pattern?: string;
 }
 
-/** Mostly valid values of a field. */
+/** Returns mostly valid values of a field. */
 function generatedBy(schema: Schema): Arbitrary<unknown> {
   const { type, enum: words, minimum = 0, maximum = 0, items, maxItems = 4 } = schema;
   if (words !== undefined) return fc.constantFrom(...words, 'Cover');
@@ -180,7 +180,7 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
     ),
   }) satisfies Record<string, Arbitrary<unknown>>;
 
-/** A body as JSON, sometimes with removed or inserted characters. */
+/** Returns a body as JSON, sometimes with characters removed or inserted. */
 export const textOf = (body: Arbitrary<unknown>): Arbitrary<string> =>
   fc.oneof(
     { weight: 12, arbitrary: body.map((value) => JSON.stringify(value)) },

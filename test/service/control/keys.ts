@@ -1,7 +1,7 @@
 import type { Test } from 'tap';
 import { type Control, rootKey } from './control.ts';
 
-/** The scope and access of keys. */
+/** Checks the scope and access of keys. */
 export async function keys(t: Test, control: Control): Promise<void> {
   const { call, service } = control;
   const projects = async (key: string) => {

@@ -62,7 +62,7 @@ async function limits(t: Test, { call, project }: Control): Promise<void> {
   t.equal(await keys(), made, 'no key remains of a refused call');
 }
 
-/** Every secret that a response contains is valid. */
+/** Checks that every secret in a response is valid. */
 async function secrets(t: Test, { call, project, store }: Control): Promise<void> {
   for (let round = 0; round < 5; round += 1) {
     const id = await project();
@@ -90,7 +90,7 @@ async function deletion(t: Test, { call, project, store }: Control): Promise<voi
   }
 }
 
-/** A burst of purges does not keep the calls of another project waiting. */
+/** Checks that a burst of purges does not delay another project's calls. */
 async function purges(t: Test, { call, project }: Control): Promise<void> {
   const [own, other] = [await project(), await project()];
   const timed = async () => {

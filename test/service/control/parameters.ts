@@ -24,7 +24,7 @@ interface Document {
   readonly paths: Readonly<Record<string, Readonly<Record<string, Operation>>>>;
 }
 
-/** The example, nearly. */
+/** Returns texts that nearly match the example. */
 const damaged = ({ example }: Parameter): Arbitrary<string> =>
   fc.tuple(fc.nat(), fc.nat(2), fc.constantFrom('', '0', 'A', '.', '-')).map(([at, lost, put]) => {
     const text = String(example);

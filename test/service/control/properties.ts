@@ -266,7 +266,7 @@ export async function properties(t: Test, control: Control, numRuns: number): Pr
       }
       count.accepted += 1;
       ensure(isValid(input, text), 'only valid input is accepted', text);
-      // Also detects changes by the rejected bodies before.
+      // Detect changes by earlier rejected bodies too.
       const after = await read(get);
       ensure(isRight(after, body, JSON.parse(text), before), 'as sent', text, before, after, body);
       before = after;

@@ -56,7 +56,7 @@ t.test('enforces the rate limit exactly across processes', async (t) => {
     );
     const unknown = await call('GET', '/projects', { key: 'sk_wrong' });
     t.equal(unknown.headers['ratelimit-limit'], undefined);
-    // The same key in the other header.
+    // Send the same key in the other header.
     const headers = { 'x-service-api-key': rootKey };
     const other = await call('GET', '/projects', { key: null, headers });
     t.equal(other.headers['ratelimit-remaining'], '16');

@@ -37,7 +37,7 @@ export interface OpenApiDocument {
   };
 }
 
-/** Validates the statuses, error codes and bodies of responses by the OpenAPI document of a service. */
+/** Validates statuses, error codes and bodies of responses against a service's OpenAPI document. */
 export class ResponseValidator {
   readonly #document: OpenApiDocument;
   readonly #ajv = new Ajv2020({ strict: false, allErrors: true });

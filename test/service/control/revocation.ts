@@ -13,7 +13,7 @@ async function statuses({ call }: Control, key: string): Promise<Map<number, num
   return seen;
 }
 
-/** Revocation takes effect in every process. */
+/** Checks that a revocation takes effect in every process. */
 export async function revocation(t: Test, control: Control): Promise<void> {
   const { service, store } = control;
   const issue = async () => {

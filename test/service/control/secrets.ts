@@ -182,7 +182,7 @@ async function urlSecrets(t: Test, { call, project, issue, store }: Control): Pr
   }
 }
 
-/** The keys, the signatures and the secrets of a project. */
+/** Checks a project's keys, signatures and secrets. */
 export async function secrets(t: Test, control: Control): Promise<void> {
   await projectKeys(t, control);
   await signing(t, control);

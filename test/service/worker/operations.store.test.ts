@@ -15,7 +15,7 @@ const basic = (text: string) => ({
 const ready = (worker: Worker) =>
   until('ready', async () => (await worker.get('/health/ready')).status === 200);
 
-/** fetch sets Host itself. */
+/** Sends a request with any Host, which fetch would set itself. */
 const statusFor = (url: string, host: string, headers = {}): Promise<number> =>
   new Promise((resolve, reject) => {
     const outgoing = request(url, { headers: { host, ...headers } }, (response) => {

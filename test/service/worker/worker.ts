@@ -45,7 +45,7 @@ export async function startWorker(
   });
 }
 
-/** The `x-cache` of a response with status 200, or else the status. */
+/** Returns the `x-cache` of a 200 response, or another status. */
 export async function cacheOf(url: string, accept = '*/*'): Promise<string> {
   const response = await fetch(url, { headers: { accept } });
   await response.arrayBuffer();

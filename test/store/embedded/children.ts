@@ -7,7 +7,7 @@ import { plainNode } from '../../service/service.ts';
 
 export interface Child {
   readonly process: ChildProcess;
-  /** The next line of its standard output. */
+  /** Returns the next line of its standard output. */
   nextLine(): Promise<string>;
   /** Resolves with its exit code, or null when a signal ended it. */
   readonly exited: Promise<number | null>;

@@ -13,7 +13,7 @@ export async function insertAll<T extends Document>(
   for (const document of documents) await collection.insertOne(document);
 }
 
-/** A collection of a test database, with documents. */
+/** Creates a collection in a test database, with documents. */
 export async function testCollection<T extends Document = Item>(
   t: Test,
   documents: readonly OptionalUnlessRequiredId<NoInfer<T>>[] = [],

@@ -16,7 +16,7 @@ import {
   requestId,
 } from './messages.ts';
 
-/** An OP_QUERY for one document. */
+/** Returns an OP_QUERY for one document. */
 const legacyQuery = (namespace: string, query: object) => {
   const name = Buffer.from(`${namespace}\0`);
   return frame(

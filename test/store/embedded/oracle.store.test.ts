@@ -49,7 +49,7 @@ const contents = fc.oneof(
   fc.record({ stored: documentsOf(value), sort: fc.constant([]) }),
 );
 
-/** As a client would send it. */
+/** Serialises a document like a client. */
 const bson = (document: object): Document => decode(BSON.serialize(document));
 
 function addIndex(collection: Collection, key: object, options: object = {}): void {

@@ -1,4 +1,7 @@
-/** A simple second implementation of filters and sorting, for JSON values. It shares no code with the store. */
+/**
+ * A simple second implementation of filters and sorting for JSON values. It shares no code with the
+ * store.
+ */
 
 export type Json = null | boolean | number | string | Json[] | { [field: string]: Json };
 

@@ -101,7 +101,7 @@ const aliasOf = (type: string): string => typeAliases[type] ?? type;
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !('_bsontype' in value);
 
-/** All names with a leading dollar sign, at any depth. */
+/** Returns all names with a leading dollar sign, at any depth. */
 function operatorsIn(value: unknown): string[] {
   if (Array.isArray(value)) return value.flatMap(operatorsIn);
   if (!isObject(value)) return [];

@@ -16,7 +16,7 @@ const rootKey = 'sk_root-key-of-the-recording';
 /** More jobs than a first batch holds. */
 const jobCount = 120;
 
-/** The built service, on an embedded store behind a recorder. */
+/** Starts the built service on an embedded store behind a recorder. */
 async function startRecorded(t: Test) {
   const dataDir = shortFolder(t);
   const store = await startEmbeddedStore(dataDir);
@@ -141,7 +141,7 @@ t.test('supports exactly the commands that clients send', async (t) => {
   t.same(recording.rejections, [], 'nothing was rejected');
 });
 
-/** The supported fields in the form of a recording. */
+/** Returns the supported fields in the form of a recording. */
 function supportedFields(): string[] {
   const commands = Object.entries(supported.commandShapes).flatMap(([command, shape]) =>
     [...Object.keys(shape), ...(command === 'ismaster' ? [] : ['$db'])].map(

@@ -10,7 +10,10 @@ import {
 import { temporaryRoot } from '../../temporary-root.ts';
 import type { Item } from './collection.ts';
 
-/** A folder with a short path for a socket; the paths of tap's test folders are too long. */
+/**
+ * Returns a folder with a path short enough for a socket. The paths of tap's test folders are too
+ * long.
+ */
 export function shortFolder(t: Test): string {
   const folder = mkdtempSync(join(temporaryRoot, 'embedded-'));
   t.teardown(() => rmSync(folder, { recursive: true, force: true }));

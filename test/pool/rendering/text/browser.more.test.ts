@@ -83,7 +83,7 @@ t.test('draws texts like Chromium', { skip: noChromium }, async (t) => {
 /** Side of the compared cells. Letters can be off by a fraction of a cell. */
 const cell = 10;
 
-/** The mean opacity of a cell, 0..1. */
+/** Returns the mean opacity of a cell, 0..1. */
 function opacity({ width, height, pixels }: DrawnText, left: number, top: number): number {
   let sum = 0;
   for (let y = top; y < Math.min(height, top + cell); y += 1) {

@@ -80,7 +80,7 @@ export class DrawnText {
     return Math.round(sum / 255);
   }
 
-  /** The opaque colours. */
+  /** Returns the opaque colours. */
   get colours(): ReadonlySet<string> {
     const found = new Set<string>();
     for (let at = 0; at < this.pixels.length; at += 4) {

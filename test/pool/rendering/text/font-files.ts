@@ -43,7 +43,7 @@ export async function impostor(): Promise<Buffer> {
   return font;
 }
 
-/** A WOFF2 with one table of a declared length. The unpacked data are zeros. */
+/** Returns a WOFF2 with a single table that declares a length. It unpacks to zeros. */
 export function woff2({ declared, actual }: { declared: number; actual: number }): Buffer {
   const data = brotliCompressSync(Buffer.alloc(actual));
   const digits = [28, 21, 14, 7, 0].map((shift) => Math.floor(declared / 2 ** shift) & 0x7f);

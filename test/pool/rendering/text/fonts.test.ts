@@ -20,7 +20,7 @@ import { arabic, openSans, woff2 } from './font-files.ts';
 const latin = await openSans('latin');
 const plain = Buffer.from(await decompress(latin));
 
-/** A copy with other bytes at an offset. */
+/** Replaces bytes at an offset in a copy. */
 function changed(bytes: Buffer, offset: number, value: Buffer): Buffer {
   const copy = Buffer.from(bytes);
   value.copy(copy, offset);
@@ -88,7 +88,7 @@ t.test('rejects a damaged font and gives the reason', async (t) => {
   }
 });
 
-/** A font that says in format 12 which characters it has. */
+/** Returns a font that lists its characters in format 12. */
 function withGroups(groups: readonly (readonly [first: number, last: number])[]): Buffer {
   const table = Buffer.alloc(12 + 16 + 12 * groups.length);
   for (const [value, offset] of [
