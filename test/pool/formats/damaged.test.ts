@@ -47,7 +47,7 @@ t.test('rejects a truncated or broken source as corrupt', async (t) => {
   await t.rejects(transformed(broken.fill(0x55, middle, middle + 40)), corrupt, 'broken pixels');
 });
 
-t.test('decodes as much of a truncated source as there is if lenient', async (t) => {
+t.test('decodes the intact part of a truncated source if lenient', async (t) => {
   const picture = await quarters(300, 200).png().toBuffer();
   const noisy = sharp(picture).composite([
     { input: await noise(300, 200).ensureAlpha(0.2).png().toBuffer() },

@@ -163,7 +163,7 @@ t.test('returns the same TIFF error next to concurrent errors', async (t) => {
   t.same([...new Set(codes)].sort(), ['JPEG source_corrupt', 'TIFF source_unsupported']);
 });
 
-t.test('rejects a TIFF with a single page in an unsupported encoding', async (t) => {
+t.test('rejects every page of a TIFF if one page uses an unsupported encoding', async (t) => {
   const pages = tiffOfPages(3);
   const { length } = pages;
   // Compression is the fourth of eight tags of the last page.

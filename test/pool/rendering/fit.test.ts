@@ -28,7 +28,7 @@ t.test('adds transparent borders with contain instead of enlarging the image', a
   t.ok(near(at(0, 99), clear) && near(at(0, 100), red));
 });
 
-t.test('contain pads to a kept box without enlarging the image', async (t) => {
+t.test('pads to a kept box with contain, but does not enlarge the image', async (t) => {
   const kept = { width: 1000, height: 600, fit: 'contain', enlarge: 'box' } as const;
   for (const more of [{}, { negate: true, background: '#00000000' }, { rotate: 180 }] as const) {
     const { size, at } = await drawn(source, { ...kept, ...more });

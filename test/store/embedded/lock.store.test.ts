@@ -61,7 +61,7 @@ t.test('treats a process reaped during the check as dead', { skip }, async (t) =
   t.equal(alive, 0);
 });
 
-t.test('lets an owner exit before it closes the store', async (t) => {
+t.test('lets an owner exit with its store open', async (t) => {
   const folder = shortFolder(t);
   const owner = startOwner(t, [folder, 'exit']);
   const url = await owner.nextLine();
