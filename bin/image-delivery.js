@@ -9,14 +9,14 @@ import { join } from 'node:path';
  * of `dist/`. `contract/own-command.ts` says how messages name it.
  */
 const programs = {
-  serve: ['server/local/main.js', 'serve the pictures of a folder to this machine'],
+  serve: ['server/local/main.js', "serve a folder's images to this machine"],
   start: ['server/start.js', 'run the service and its worker'],
-  server: ['server/main.js', 'run the service without the worker'],
+  server: ['server/main.js', 'run only the service'],
   worker: ['worker/main.js', 'run only the worker, which prewarms images and sends webhooks'],
   admin: ['server/admin/main.js', 'manage keys, organisations, projects and the store'],
-  demo: ['demo/main.js', 'run the service with sample pictures on temporary data'],
-  explain: ['server/explain/main.js', 'print the meaning of an image URL, even of another service'],
-  health: ['server/health-check.js', 'exit with 0 when the service of this machine takes requests'],
+  demo: ['demo/main.js', 'run the service with sample images and temporary data'],
+  explain: ['server/explain/main.js', "print the meaning of an image URL, even another service's"],
+  health: ['server/health-check.js', "exit with 0 if this machine's service takes requests"],
 };
 const file = (path) => new URL(`../${path}`, import.meta.url);
 // Without imports of `dist/`, so that this runs on every version of Node that has modules.
@@ -28,14 +28,14 @@ const isClone = existsSync(file('scripts/build.js'));
 const lines = Object.entries(programs).map(([name, [, does]]) => `  ${name.padEnd(9)}${does}`);
 const help = `Usage: ${ownName} <command> [options]
 
-A self-hosted service that delivers transformed images.
+Resize, crop and convert images by URL, on your own machine.
 
 Commands:
 ${lines.join('\n')}
 
 Options:
   --version  print the version
-  --help     print this help; after a command, that of the command
+  --help     print this help, or a command's help after the command
 `;
 
 /** @param {string} message */

@@ -20,7 +20,7 @@ const examples: ReadonlyArray<readonly [title: string, picture: string, paramete
 ];
 
 const command = newCommand('demo').description(
-  'Runs the service and its worker on temporary data, with sample pictures and a project. A port that is in use is replaced by a free one, unless it was given.',
+  'Run the service and its worker with temporary data, sample images and a project. Replaces a port in use by a free port, unless you set it.',
 );
 const { settings: given } = settingsFromCommandLine(
   command,

@@ -4,9 +4,7 @@ import { Primary } from './primary.ts';
 
 /** The entry of the primary. */
 const { settings } = settingsFromCommandLine(
-  newCommand('server').description(
-    'Delivers transformed images, without the worker that prewarms them.',
-  ),
+  newCommand('server').description('Run only the service, which delivers images.'),
   ['port', 'opsPort'],
 );
 void new Primary(settings).start();

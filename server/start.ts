@@ -23,9 +23,7 @@ const cannotStartWithinMs = 30_000;
 const workerStartMs = 30_000;
 
 const { settings } = settingsFromCommandLine(
-  newCommand('start').description(
-    'Runs the image delivery service and the worker that prewarms images.',
-  ),
+  newCommand('start').description('Run the image delivery service and its worker.'),
   ['port', 'opsPort', 'workerPort'],
 );
 const log = createLogger(settings, 'start');

@@ -18,7 +18,7 @@ const drainTimeoutMs = 10_000;
 
 const { settings } = settingsFromCommandLine(
   newCommand('worker').description(
-    'Prewarms images, by requests to the service, and sends webhooks.',
+    'Run only the worker, which prewarms images by requests to the service, and sends webhooks.',
   ),
   ['workerPort'],
 );

@@ -23,8 +23,8 @@ function toOption(setting: Setting<unknown>, byDefault = defaultInWords(setting)
 const allNames = settingRows.map(([name]) => name);
 
 const environmentHelp = `
-Each option is also an environment variable, which a .env file in the working directory may set. Options
-take precedence over the environment, and that over the file.`;
+Each option is also an environment variable, which a .env file in the working directory can set. Options
+take precedence over the environment, and the environment over the file.`;
 
 const secretHelp = settingRows
   .filter(([, { secret }]) => secret)

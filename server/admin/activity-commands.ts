@@ -16,7 +16,7 @@ async function activityOf(store: Store, id: string) {
 export function addActivityCommands(program: Command): void {
   program
     .command('failures')
-    .description('list the last failures of a project, at most a minute behind')
+    .description("list a project's last failures, at most a minute behind")
     .argument('<project>')
     .option(...jsonOption)
     .action((id: string, { json = false }: { json?: boolean }) =>
@@ -39,10 +39,10 @@ export function addActivityCommands(program: Command): void {
 
   program
     .command('top')
-    .description('list the most requested sources of a project in the last day')
+    .description("list a project's most requested sources of the last day")
     .argument('<project>')
-    .option('--hour', 'of the last hour')
-    .option('--variants', 'the most requested sets of parameters instead of sources')
+    .option('--hour', 'list the last hour instead of the day')
+    .option('--variants', 'list the most requested parameter sets instead of sources')
     .option('--json', 'print all figures of the last hour and day as a JSON object')
     .action((id: string, options: { hour?: boolean; variants?: boolean; json?: boolean }) =>
       withStore(async (store) => {

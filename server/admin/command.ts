@@ -16,7 +16,7 @@ import { addUrlSecretCommands } from './url-secret-commands.ts';
 /** Returns the command with all its subcommands, which `docs/admin.md` is generated from. */
 export function adminCommand(): Command {
   const program = newCommand('admin').description(
-    'Manages keys, organisations, projects, their presets, hosts and URL secrets in the store that the settings name.',
+    'Manage keys, organisations and projects, with their presets, hosts and URL secrets, in the configured store.',
   );
   addKeyCommands(program);
   addOrganisationCommands(program);

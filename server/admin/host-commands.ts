@@ -11,7 +11,7 @@ type Action = (
 ) => Promise<Hosts>;
 
 export function addHostCommands(program: Command): void {
-  const group = program.command('hosts').description('delivery hosts of a project');
+  const group = program.command('hosts').description("manage a project's delivery hosts");
   /** Runs an action on the hosts and prints its result. */
   const run = (action: Action, json = false) =>
     withStore(async ({ projects }, { baseUrl }) => {
@@ -31,11 +31,11 @@ export function addHostCommands(program: Command): void {
 
   group
     .command('set')
-    .description("give a project a delivery host, or change it; prints the project's hosts")
+    .description("add or change a delivery host, and print the project's hosts")
     .argument('<project>')
     .argument('<host>', 'such as img.shop.example')
-    .option('--base <url>', "the URL below which its sources are; default: the project's origin")
-    .option('--urls <service>', 'the service whose URLs the host reads, such as next')
+    .option('--base <url>', "resolve sources below this URL; default: the project's origin")
+    .option('--urls <service>', 'read URLs of this service, such as next')
     .action((project: string, host: string, options: { base?: string; urls?: string }) =>
       run(async (hosts, services) => {
         const { hostInput } = await import('../control/resources/hosts.ts');
@@ -49,7 +49,7 @@ export function addHostCommands(program: Command): void {
 
   group
     .command('delete')
-    .description('take a delivery host from a project; prints the remaining ones')
+    .description('remove a delivery host, and print the remaining hosts')
     .argument('<project>')
     .argument('<host>')
     .action((project: string, host: string) =>

@@ -33,22 +33,22 @@ async function rightsOf(
 }
 
 export function addKeyCommands(program: Command): void {
-  const group = program.command('keys').description('API keys of the control plane');
+  const group = program.command('keys').description('manage API keys');
 
   group
     .command('create')
-    .description('create a key; it is shown only once')
-    .option('--name <text>', 'the name of the key', 'admin')
-    .addOption(scopeOption('--project <id>', 'a key for one project'))
+    .description('create a key, and print it once')
+    .option('--name <text>', 'name the key', 'admin')
+    .addOption(scopeOption('--project <id>', 'limit the key to a project'))
     .addOption(
       scopeOption(
         '--org <id>',
-        'a key for all projects of an organisation; `default` for the default one',
+        'limit the key to an organisation; `default` for the default organisation',
       ),
     )
-    .addOption(scopeOption('--root', 'a key for all projects of all organisations'))
+    .addOption(scopeOption('--root', 'give the key access to all projects of all organisations'))
     .addOption(
-      new Option('--access <kind>', 'the access of the key').choices(keyAccesses).default('write'),
+      new Option('--access <kind>', 'set the access level').choices(keyAccesses).default('write'),
     )
     .action(({ name, access, ...scope }: Scope & { name: string; access: KeyAccess }) => {
       if (Object.keys(scope).length === 0) {
@@ -70,7 +70,7 @@ export function addKeyCommands(program: Command): void {
 
   group
     .command('list')
-    .description('list all keys, without their secrets')
+    .description('list all keys, hiding their secrets')
     .option(...jsonOption)
     .action(({ json = false }: { json?: boolean }) =>
       withStore(async (store) =>
@@ -95,7 +95,7 @@ export function addKeyCommands(program: Command): void {
   group
     .command('revoke')
     .description('revoke a key')
-    .argument('<id>', 'the id that `keys list` shows, key_...')
+    .argument('<id>', 'an id from `keys list`, key_...')
     .action((id: string) =>
       withStore(async (store) => {
         const key = await store.keys.revoke(id);

@@ -13,12 +13,12 @@ export async function organisationOf(store: Store, id: string | undefined): Prom
 }
 
 export function addOrganisationCommands(program: Command): void {
-  const group = program.command('orgs').description('organisations');
+  const group = program.command('orgs').description('manage organisations');
 
   group
     .command('create')
     .argument('<name>')
-    .description('create an organisation, with product access')
+    .description('create an organisation with product access')
     .action((name: string) =>
       withStore(async (store) => print((await store.organisations.create(name))._id), {
         creates: true,

@@ -10,7 +10,9 @@ type Action = (
 ) => Promise<readonly Preset[]>;
 
 export function addPresetCommands(program: Command): void {
-  const group = program.command('presets').description('named image parameters of a project');
+  const group = program
+    .command('presets')
+    .description("manage a project's presets, which are named image parameters");
   /** Runs an action on the presets and prints its result. */
   const run = (action: Action, json = false) =>
     withStore(async ({ projects }) => {
@@ -30,7 +32,7 @@ export function addPresetCommands(program: Command): void {
 
   group
     .command('set')
-    .description("create or replace a preset; prints the project's presets")
+    .description("create or replace a preset, and print the project's presets")
     .argument('<project>')
     .argument('<name>', 'a lower-case letter, then lower-case letters, digits, - and _')
     .argument('<parameters>', 'as in a URL: "w=400&h=300&fit=cover"')
@@ -48,7 +50,7 @@ export function addPresetCommands(program: Command): void {
 
   group
     .command('delete')
-    .description('delete a preset; prints the remaining ones')
+    .description('delete a preset, and print the remaining presets')
     .argument('<project>')
     .argument('<name>')
     .action((project: string, name: string) =>

@@ -37,19 +37,19 @@ function number(text: string): number {
 export function addPrewarmCommand(program: Command): void {
   program
     .command('prewarm')
-    .description('render images of sources before clients request them; waits for the end')
+    .description('render images before clients request them, and wait until they are done')
     .argument('<project>')
-    .argument('<urls...>', '1 to 20 sources, as image URLs name them')
+    .argument('<urls...>', '1 to 20 sources, as in image URLs')
     .option(
       '--widths <list>',
-      'such as 400,800 (default: one image, in the width for clients that name none)',
+      'such as 400,800 (default: one image, at the width for requests without w)',
       (text) => list(text).map(number),
     )
     .option('--formats <list>', 'of auto, avif, webp, jpeg and png (default: auto)', list)
     .option('--quality <number>', '30 to 100', number)
     .option('--fit <word>', 'contain, cover, fill or inside')
     .option('--dpr <number>', '1 to 3', number)
-    .option('--no-wait', 'queue them only')
+    .option('--no-wait', 'queue the images, and exit')
     .action((id: string, sources: string[], { wait, ...options }: PrewarmOptions) =>
       withStore(async (store, settings) => {
         if (wait && store.isInProcess) {

@@ -13,15 +13,15 @@ import { AdminError, jsonOption, print, printable, printList } from './terminal.
 const projectOptions = { name: '--name', origin: '--origin', allowedOrigins: '--allow' };
 
 export function addProjectCommands(program: Command): void {
-  const group = program.command('projects').description('projects');
+  const group = program.command('projects').description('manage projects');
 
   group
     .command('create')
-    .description('create a project; prints its id')
-    .requiredOption('--name <text>', '1 to 80 characters')
-    .requiredOption('--origin <url>', 'the address of the site; its host is allowed as a source')
-    .option('--allow <host...>', 'other hosts that sources may come from')
-    .option('--org <id>', 'organisation (default: the default one)')
+    .description('create a project, and print its id')
+    .requiredOption('--name <text>', 'set the name, 1 to 80 characters')
+    .requiredOption('--origin <url>', "set the site's address, and allow its host as a source")
+    .option('--allow <host...>', 'allow more source hosts')
+    .option('--org <id>', 'create it in this organisation (default: the default organisation)')
     .action((options: { name: string; origin: string; allow?: string[]; org?: string }) => {
       const { name, origin, allow = [], org } = options;
       const input = { name, origin, allowedOrigins: allow };
@@ -72,10 +72,10 @@ export function addProjectCommands(program: Command): void {
 
   group
     .command('update')
-    .description('change the name or the site of a project')
+    .description("change a project's name or site")
     .argument('<id>')
-    .option('--name <text>', '1 to 80 characters')
-    .option('--origin <url>', 'the address of the site; its host is allowed as a source')
+    .option('--name <text>', 'set the name, 1 to 80 characters')
+    .option('--origin <url>', "set the site's address, and allow its host as a source")
     .action((id: string, input: { name?: string; origin?: string }) => {
       if (Object.keys(input).length === 0) throw new AdminError('Name --name, --origin or both.');
       return withStore(async (store, settings) => {
@@ -91,11 +91,11 @@ export function addProjectCommands(program: Command): void {
   group
     .command('delete')
     .description(
-      'delete a project with its keys, hosts, presets, layers, origins, secrets, usage and cached images; asks for its name',
+      'delete a project with its keys, hosts, presets, layers, origins, secrets, usage and cached images, after asking for its name',
     )
     .argument('<id>')
-    .option('--yes', 'do not ask')
-    .option('--force', 'cancel its prewarming; without it, a project that is being prewarmed stays')
+    .option('--yes', 'delete without asking')
+    .option('--force', 'cancel its prewarming, which otherwise prevents the deletion')
     .action((id: string, { yes = false, force = false }: { yes?: boolean; force?: boolean }) =>
       withStore(async (store, settings) => {
         const { deleteProject, servicesOf } = await import('./control.ts');
@@ -112,7 +112,7 @@ export function addProjectCommands(program: Command): void {
 
   group
     .command('webhook-secret')
-    .description('print the secret that signs the callbacks of a project')
+    .description("print the secret that signs a project's callbacks")
     .argument('<project>')
     .action((id: string) =>
       withStore(async (store, { hookSecret }) => {

@@ -20,10 +20,10 @@ export function addSignCommand(group: Command): void {
   group
     .command('sign')
     .description(
-      'require signed URLs: creates and prints a new secret, and invalidates URLs signed with the old one',
+      'require signed URLs: create and print a new secret, and invalidate URLs signed with the old secret',
     )
     .argument('<id>')
-    .option('--ttl <seconds>', 'the longest time until a URL expires', wholeSeconds)
+    .option('--ttl <seconds>', 'limit the time until a URL expires', wholeSeconds)
     .addOption(
       option('--rotate', 'create a new secret and keep the current one valid, until --revoke-old', [
         'ttl',
@@ -42,11 +42,11 @@ export function addSignCommand(group: Command): void {
     .addOption(
       option(
         '--url <url>',
-        'an /img/ URL, or a URL of a delivery host, to sign with the current secret, valid for --ttl seconds or an hour',
+        'sign an /img/ URL, or a delivery host URL, with the current secret, for --ttl seconds or an hour',
         ['off'],
       ),
     )
-    .option('--off', 'accept URLs without a signature again; deletes the secrets')
+    .option('--off', 'accept unsigned URLs again, and delete the secrets')
     .action((id: string, options: SignOptions) =>
       withStore(async ({ projects }, { baseUrl }) => {
         print(await run(projects, id, options, new URL(baseUrl).pathname));

@@ -3,19 +3,19 @@ import { copyBetween } from './copy-command.ts';
 import { AdminError, print } from './terminal.ts';
 
 export function addStoreCommands(program: Command): void {
-  const group = program.command('store').description('the store as a whole');
-  const place = '`embedded` or a mongodb:// URL; default: the store of the settings';
+  const group = program.command('store').description('copy, back up or restore the store');
+  const place = '`embedded` or a mongodb:// URL; default: the configured store';
 
   group
     .command('copy')
-    .description('copy a store that no service uses into an empty store')
+    .description('copy an unused store into an empty store')
     .option('--from <store>', place)
     .option('--to <store>', place)
     .action(({ from, to }: { from?: string; to?: string }) => copyBetween(from, to));
 
   group
     .command('backup')
-    .description('write the embedded store to a new file; a service may use the store meanwhile')
+    .description('write the embedded store to a new file, even while a service uses it')
     .argument('<file>')
     .action(async (file: string) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
@@ -32,8 +32,8 @@ export function addStoreCommands(program: Command): void {
 
   group
     .command('restore')
-    .description("replace the embedded store's file with a backup; the replaced file is kept")
-    .argument('[file]', 'a backup; default: the last one that the service has made')
+    .description("replace the embedded store's file with a backup, keeping the old file")
+    .argument('[file]', "a backup; default: the service's last backup")
     .action(async (file?: string) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
       const { RestoreFailed, restoreBackup } = await import('../../store/restore.ts');

@@ -14,7 +14,7 @@ type Action = (
 export function addUrlSecretCommands(program: Command): void {
   const group = program
     .command('url-secrets')
-    .description("secrets with which other services sign a project's URLs");
+    .description("manage the secrets that sign a project's URLs of other services");
   /** Runs an action on the secrets and prints its result. */
   const run = (action: Action, json = false) =>
     withStore(async ({ projects }) => {
@@ -25,7 +25,7 @@ export function addUrlSecretCommands(program: Command): void {
 
   group
     .command('list')
-    .description('list the services for whose URLs a project has a secret')
+    .description('list the services that a project has URL secrets for')
     .argument('<project>')
     .option(...jsonOption)
     .action((project: string, { json }: { json?: boolean }) =>
@@ -35,11 +35,11 @@ export function addUrlSecretCommands(program: Command): void {
   group
     .command('set')
     .description(
-      'set the secret for URLs of a service: the first line of the standard input, and for imgproxy its salt in the second line',
+      "set a service's URL secret, read from the first line of standard input, with imgproxy's salt in the second line",
     )
     .argument('<project>')
     .argument('<service>', 'such as imgix')
-    .option('--keep-previous', 'the current secret stays valid too, until the next change')
+    .option('--keep-previous', 'keep the current secret valid until the next change')
     .action((project: string, kind: string, options: { keepPrevious?: boolean }) =>
       run(async (secrets, services) => {
         const { urlSecretInput } = await import('../control/resources/url-secrets.ts');
@@ -53,7 +53,7 @@ export function addUrlSecretCommands(program: Command): void {
 
   group
     .command('delete')
-    .description('delete the secret for URLs of a service; prints the remaining ones')
+    .description("delete a service's URL secret, and print the remaining secrets")
     .argument('<project>')
     .argument('<service>')
     .action((project: string, kind: string) =>

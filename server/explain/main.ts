@@ -24,11 +24,11 @@ const sizeNeeded =
 
 newCommand('explain')
   .description(
-    'Prints the native URL of an image URL, also of one of another service, and what each option means. It needs neither a running service nor a store, and does not check signatures.',
+    "Print the native form of an image URL, including another service's, and the meaning of each option. Needs no running service and no store, and does not check signatures.",
   )
   .argument('<url>', 'an image URL, or its path and query')
   .addOption(
-    new Option('--urls <service>', 'the service whose URL it is')
+    new Option('--urls <service>', 'the service that the URL is for')
       .choices(urlKinds)
       .default('native'),
   )
@@ -40,13 +40,9 @@ newCommand('explain')
   .option('--base <url>', 'the base of the delivery host; default: the origin', httpUrl)
   .option(
     '--project <id>',
-    `the project in the native URL; default: that of the URL, or ${placeholder}`,
+    `the project in the native URL; default: the URL's project, or ${placeholder}`,
   )
-  .option(
-    '--size <WxH>',
-    'the size of the source, which URLs of iiif need, such as 6000x4000',
-    size,
-  )
+  .option('--size <WxH>', 'the source size, such as 6000x4000; iiif URLs need it', size)
   .option('--json', 'print a JSON object')
   .action((url: string, options: ExplainOptions) => {
     try {

@@ -22,9 +22,9 @@ const localHost = '127.0.0.1';
 
 const command = newCommand('serve')
   .description(
-    'Serves the pictures in a folder and below it in any size and format, to this machine. Nothing is written into the folder; caches and settings are temporary.',
+    'Serve the images in a folder and its subfolders, in any size and format, to this machine. Writes nothing to the folder; caches and settings are temporary.',
   )
-  .argument('<folder>', 'the folder with pictures');
+  .argument('<folder>', 'the folder with images');
 const { settings: given, given: options } = settingsFromCommandLine(
   command,
   ['port'],
