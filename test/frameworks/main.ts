@@ -33,7 +33,8 @@ console, also those of the development servers. The code that the playground of 
 is built and opened too, as it is. webpack, Next and Vite must refuse ./sign in a bundle for
 browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one. urls-cloudinary,
 urls-imgix, urls-imgproxy and urls-thumbor request URLs that the builders of these services make from delivery hosts,
-signed and unsigned, and compare the images with the native ones; libthumbor needs Python 3 with venv. iiif runs
+signed and unsigned, and compare the images with the native ones; urls-cloudflare and urls-next do so with unpic, and
+with an app of Next without a loader, whose own images must have the same sizes; libthumbor needs Python 3 with venv. iiif runs
 the official validator of PyPI, level 2 of both versions, and OpenSeadragon with a picture of 40 megapixels, against a
 delivery host, with Python 3 too.
 

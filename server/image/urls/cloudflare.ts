@@ -92,6 +92,7 @@ type Row = (meaning: Meaning, value: string, name: string, site: Site) => void;
 
 const sides: Readonly<Record<string, string>> = {
   auto: 'attention',
+  center: 'center',
   left: 'west',
   right: 'east',
   top: 'north',
@@ -123,7 +124,7 @@ const rows: Readonly<Record<string, Row>> = {
   zoom: elsewhere,
   quality: (meaning, value, name) => meaning.set(name, 'q', readInteger(name, value, 1, 100)),
   format: (meaning, value, name) => {
-    const formats = ['auto', 'avif', 'webp', 'jpeg'];
+    const formats = ['auto', 'avif', 'webp', 'jpeg', 'png'];
     if (!formats.includes(value)) throw optionInvalid(name, `must be one of ${formats.join(', ')}`);
     meaning.set(name, 'fmt', value);
   },

@@ -8,14 +8,24 @@ export interface BuiltUrl {
   /** The query, except `project`. */
   readonly native: string;
   readonly isSigned: boolean;
+  /** The size of the other service's image, such as `640 × 400`; absent if it was not requested. */
+  readonly theirSize?: string;
 }
 
 /** The URL builder of another service. */
 export interface Builder {
   /** Value of the host's `urls`. */
-  readonly kind: ForeignUrls & UrlSecretKind;
-  readonly secret: { readonly secret: string; readonly salt?: string };
-  /** Returns a URL with a wrong signature; absent if the path's first segment is the signature. */
+  readonly kind: ForeignUrls;
+  /** Null for a service without signatures. */
+  readonly signing: {
+    readonly kind: UrlSecretKind;
+    readonly secret: string;
+    readonly salt?: string;
+  } | null;
+  /**
+   * Returns a signed URL with a wrong signature; absent if the path's first segment is the
+   * signature.
+   */
   readonly corrupt?: (url: string) => string;
   /**
    * Installs the builder in a new folder, and builds URLs of a 1600 × 1000 source.

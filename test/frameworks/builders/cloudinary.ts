@@ -130,7 +130,7 @@ process.stdout.write(JSON.stringify(urls));
 /** Builds each URL of an upload and of a fetched source, unsigned and signed; and URLs of unpic. */
 export const cloudinaryBuilder: Builder = {
   kind: 'cloudinary',
-  secret: { secret },
+  signing: { kind: 'cloudinary', secret },
   corrupt: (url) => url.replace(/s--[\w-]+--/, 's--AAAAAAAA--'),
   async build(parent, source) {
     const packages = ['@cloudinary/url-gen', 'cloudinary'];

@@ -90,7 +90,7 @@ process.stdout.write(JSON.stringify(urls));
 /** Builds each URL of a path, and signed of a web proxy source; and URLs of unpic. */
 export const imgixBuilder: Builder = {
   kind: 'imgix',
-  secret: { secret },
+  signing: { kind: 'imgix', secret },
   corrupt: (url) => url.replace(/s=[0-9a-f]+$/, `s=${'0'.repeat(32)}`),
   async build(parent, source) {
     const folder = await newFolder(join(parent, 'imgix-builder'), ['@imgix/js-core']);

@@ -97,7 +97,7 @@ interface Library {
 /** Builds each URL with a plain source and with one in base64url, one of them signed. */
 export const imgproxyBuilder: Builder = {
   kind: 'imgproxy',
-  secret: { secret: key, salt },
+  signing: { kind: 'imgproxy', secret: key, salt },
   async build(parent, source) {
     const name = '@imgproxy/imgproxy-js-core';
     const folder = await newFolder(join(parent, 'imgproxy-builder'), [name]);

@@ -116,7 +116,7 @@ print(json.dumps([[crypto.generate(image_url=given["source"], unsafe=unsafe, **o
 /** Builds each URL with libthumbor, once signed and once with `unsafe/`. */
 export const thumborBuilder: Builder = {
   kind: 'thumbor',
-  secret: { secret },
+  signing: { kind: 'thumbor', secret },
   async build(parent, source) {
     const folder = join(parent, 'thumbor-builder');
     await run('python3', ['-m', 'venv', folder]);

@@ -55,7 +55,8 @@ export async function buildWithUnpic(
   running.child.stdin?.end(JSON.stringify({ url, provider, rows }));
   const built: readonly string[] = JSON.parse((await running).stdout);
   return rows.map((row, index) => {
-    const { pathname, search } = new URL(built[index] ?? '');
+    // Of some providers only the path.
+    const { pathname, search } = new URL(built[index] ?? '', 'https://shop.example');
     return { url: `${pathname}${search}`, native: native(row), isSigned: false };
   });
 }
