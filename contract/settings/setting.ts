@@ -107,5 +107,5 @@ export const matching = (pattern: RegExp) => (value: string) =>
 export function defaultInWords(setting: Setting<unknown>): string {
   const { defaultInWords: words, default: value } = setting;
   const isEmpty = value === null || (Array.isArray(value) && value.length === 0);
-  return words ?? (isEmpty ? '(none)' : String(value));
+  return words ?? (isEmpty ? '(unset)' : String(value));
 }

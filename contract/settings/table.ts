@@ -99,7 +99,7 @@ export const settingsTable = {
     accepts: `a project id and image URLs, separated by spaces, at most ${maxPicturesText} characters`,
     parse: parsePictures,
     default: { project: '', urls: [] },
-    defaultInWords: '(none)',
+    defaultInWords: '(unset)',
     meaning:
       'Project id and image URLs that the playground offers, separated by spaces. Everyone who can open the page sees them.',
   }),

@@ -71,7 +71,7 @@ function parameter<T>(
     exampleContext = 'w=400',
     byDefault = null,
     replaces = [],
-    otherwise = byDefault === null ? 'none' : `\`${byDefault}\``,
+    otherwise = byDefault === null ? '–' : `\`${byDefault}\``,
   }: {
     aliases?: readonly string[];
     exampleContext?: string;

@@ -170,7 +170,7 @@ const boolean = { type: 'boolean' } as const;
 const flagTexts = { type: 'string', enum: ['', '1', '0'] } as const;
 
 export const flag: ParameterType<boolean> = {
-  accepts: 'nothing, 1 or true, or 0 or false',
+  accepts: 'empty, 1 or true, or 0 or false',
   schema: { anyOf: [boolean, flagTexts] },
   parse: (text) => flagWords.get(text.toLowerCase()),
 };
@@ -184,7 +184,7 @@ export function flagOrNumber(
   on: number,
 ): ParameterType<number | null> {
   return {
-    accepts: `nothing, 1 or true for ${on}, 0 or false for none, or ${value.accepts}`,
+    accepts: `empty, 1 or true for ${on}, 0 or false to disable it, or ${value.accepts}`,
     schema: { anyOf: [boolean, value.schema, flagTexts] },
     parse(text) {
       const word = flag.parse(decimal.test(text) ? String(Number(text)) : text);

@@ -105,7 +105,7 @@ const jsonCode = (value: unknown): string => `\`${JSON.stringify(value)}\``;
 
 function layerDefault({ default: value }: LayerField<unknown>): string {
   if (value === undefined) return 'required';
-  return value === null ? 'none' : jsonCode(value);
+  return value === null ? '–' : jsonCode(value);
 }
 
 /** Returns every error, by status, for docs/errors.md. */

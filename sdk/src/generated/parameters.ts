@@ -22,7 +22,7 @@ export interface ImageOptions {
    * one side, and `inside` and `outside` change nothing.
    *
    * Accepts width:height, each a number from 1 to 10000, such as 16:9; or their quotient, a number
-   * from 0.0001 to 10000. Default: none. Example: `ar: '16:9'`.
+   * from 0.0001 to 10000. Default: –. Example: `ar: '16:9'`.
    */
   readonly ar?: number | `${number}:${number}` | undefined;
   /**
@@ -104,7 +104,7 @@ export interface ImageOptions {
    * Focal point: `cover` keeps the area around it as far as the image allows. Fractions of the width
    * and height after `crop`, `trim`, `flip`, `flop` and `rotate`. Overrides `pos`.
    *
-   * Accepts x,y: each a number from 0 to 1. Default: none. Example: `fp: [0.7, 0.3]`.
+   * Accepts x,y: each a number from 0 to 1. Default: –. Example: `fp: [0.7, 0.3]`.
    */
   readonly fp?: readonly [x: number, y: number] | undefined;
   /**
@@ -119,7 +119,7 @@ export interface ImageOptions {
    * `contain` pads the image to the box or to a single side, and `cover` and `fill` limit each side
    * to the image side. With `box`, `dpr` counts only as far as the image has pixels.
    *
-   * Accepts nothing, 1 or true, or 0 or false, or box. Default: `0`. Example: `enlarge: true`.
+   * Accepts empty, 1 or true, or 0 or false, or box. Default: `0`. Example: `enlarge: true`.
    */
   readonly enlarge?: boolean | 'box' | undefined;
   /**
@@ -142,15 +142,15 @@ export interface ImageOptions {
    * Crops the source before all other operations. Pixels of the upright source.
    *
    * Accepts left,top,width,height: left and top a whole number from 0 to 100000, width and height a
-   * whole number from 1 to 100000. Default: none. Example: `crop: [100, 80, 400, 300]`. In URLs
-   * also `extract`.
+   * whole number from 1 to 100000. Default: –. Example: `crop: [100, 80, 400, 300]`. In URLs also
+   * `extract`.
    */
   readonly crop?: readonly [left: number, top: number, width: number, height: number] | undefined;
   /**
    * Removes borders that differ from the corner's colour by at most this value.
    *
-   * Accepts nothing, 1 or true for 10, 0 or false for none, or a number from 0 to 100. Default: `0`.
-   * Example: `trim: 25`.
+   * Accepts empty, 1 or true for 10, 0 or false to disable it, or a number from 0 to 100. Default:
+   * `0`. Example: `trim: 25`.
    */
   readonly trim?: boolean | number | undefined;
   /**
@@ -246,14 +246,14 @@ export interface ImageOptions {
   /**
    * Tints the image and keeps its luminance.
    *
-   * Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. Default: none. Example:
-   * `tint: 'c08040'`.
+   * Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. Default: –. Example: `tint:
+   * 'c08040'`.
    */
   readonly tint?: string | undefined;
   /**
    * Makes pixels of at least this lightness white and all others black.
    *
-   * Accepts a whole number from 0 to 255. Default: none. Example: `threshold: 128`.
+   * Accepts a whole number from 0 to 255. Default: –. Example: `threshold: 128`.
    */
   readonly threshold?: number | undefined;
   /**
@@ -265,14 +265,14 @@ export interface ImageOptions {
   /**
    * Gaussian blur with this sigma, in output pixels.
    *
-   * Accepts nothing, 1 or true for 1, 0 or false for none, or a number from 0.3 to 100. Default:
+   * Accepts empty, 1 or true for 1, 0 or false to disable it, or a number from 0.3 to 100. Default:
    * `0`. Example: `blur: 5`.
    */
   readonly blur?: boolean | number | undefined;
   /**
    * Unsharp mask with this sigma, in output pixels.
    *
-   * Accepts nothing, 1 or true for 1, 0 or false for none, or a number from 0.01 to 10. Default:
+   * Accepts empty, 1 or true for 1, 0 or false to disable it, or a number from 0.01 to 10. Default:
    * `0`. Example: `sharpen: 2`.
    */
   readonly sharpen?: boolean | number | undefined;
@@ -314,7 +314,7 @@ export interface ImageOptions {
    * near the highest possible and at most `q`; if none fits, the quality is 1. PNG, GIF and
    * `lossless` have no quality to lower.
    *
-   * Accepts a whole number from 1 to 100000000. Default: none. Example: `maxbytes: 9000`.
+   * Accepts a whole number from 1 to 100000000. Default: –. Example: `maxbytes: 9000`.
    */
   readonly maxbytes?: number | undefined;
   /**
@@ -338,21 +338,21 @@ export interface ImageOptions {
    * Keeps the gain map of an Ultra HDR JPEG for HDR screens; the output is a JPEG. Rejected with
    * options that the gain map cannot follow, such as `fmt=webp`, `blur` or `trim`.
    *
-   * Accepts one of keep. Default: none. Example: `hdr: 'keep'`.
+   * Accepts one of keep. Default: –. Example: `hdr: 'keep'`.
    */
   readonly hdr?: 'keep' | undefined;
   /**
    * Source version, such as a date or a hash. Each version is fetched, rendered and cached
    * separately, so a new version shows a changed source. Has no other effect.
    *
-   * Accepts 1 to 64 letters, digits, dots, hyphens and underscores. Default: none. Example: `v:
+   * Accepts 1 to 64 letters, digits, dots, hyphens and underscores. Default: –. Example: `v:
    * '2026-11-22'`.
    */
   readonly v?: string | undefined;
   /**
    * Applies the project's preset with this name. Parameters in the URL override it.
    *
-   * Accepts a name, of 1 to 40 characters. Default: none. Example: `preset: 'card'`.
+   * Accepts a name, of 1 to 40 characters. Default: –. Example: `preset: 'card'`.
    */
   readonly preset?: string | undefined;
   /**
@@ -360,7 +360,7 @@ export interface ImageOptions {
    * parameter such as `text.price=19,90 €` replaces the text of the layer `price`; it requires a
    * signed URL unless the layer allows free text.
    *
-   * Accepts 1 to 10 different names of layers, separated by commas. Default: none. Example: `layer:
+   * Accepts 1 to 10 different names of layers, separated by commas. Default: –. Example: `layer:
    * 'badge'`.
    */
   readonly layer?: string | undefined;
@@ -368,14 +368,14 @@ export interface ImageOptions {
    * Another source on an allowed host, used if the source cannot be fetched or is not an image. The
    * response then contains the error code in `X-Fallback`, and caches do not store it.
    *
-   * Accepts an absolute http or https URL. Default: none. Example: `fallback:
+   * Accepts an absolute http or https URL. Default: –. Example: `fallback:
    * 'https://shop.example.com/no-picture.png'`.
    */
   readonly fallback?: string | undefined;
   /**
    * Makes browsers save the image under this name, plus the extension of its format.
    *
-   * Accepts a file name of 1 to 200 characters. Default: none. Example: `download: 'My landscape'`.
+   * Accepts a file name of 1 to 200 characters. Default: –. Example: `download: 'My landscape'`.
    */
   readonly download?: string | undefined;
   /** Words of a text layer of `layer`, such as `'text.price': '19,90 €'`: at most 500 characters. */

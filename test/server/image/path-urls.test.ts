@@ -158,7 +158,7 @@ t.test('reads the options of imgproxy by both of their names', async (t) => {
     [at('bg:255:128:0'), of('bg=ff8000&dpr=1&flatten=true')],
     [at('bg:256:0:0'), /^parameter_invalid: background must be a number from 0 to 255/],
     [at('bg:'), of('dpr=1')],
-    [at('bl:0.1'), /^parameter_invalid: blur must be nothing/],
+    [at('bl:0.1'), /^parameter_invalid: blur must be empty/],
     [at('q:0/sh:0/mb:0'), of('dpr=1')],
     [at('fq:webp:60:jpg:70/f:jpg'), of('dpr=1&fmt=jpeg&q=70')],
     [at('fq:webp:60'), invalid('format_quality needs a format here')],

@@ -87,7 +87,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [{ w: 0 }, /^parameters\.w must be at least 1, and is 0\.$/],
       [{ w: '400' }, /^parameters\.w must be a whole number, and is the string "400"\.$/],
       [{ fmt: 'bmp' }, /^parameters\.fmt must be one of auto, .*, and is "bmp"\.$/],
-      [{ blur: 200 }, /^parameters\.blur must be nothing, 1 or true .* to 100, and is 200\.$/],
+      [{ blur: 200 }, /^parameters\.blur must be empty, 1 or true .* to 100, and is 200\.$/],
       [{ bg: '#fff' }, /^parameters\.bg must be hex digits without # .*, and is "#fff"\.$/],
       [{ bg: 'nocolour' }, /^parameters\.bg must be hex digits without # /],
       [{ crop: '0,0,0,5' }, /^parameters\.crop must be left,top,width,height: /],
