@@ -40,8 +40,8 @@ export interface EngineEnvironment extends ImageCachesEnvironment {
 }
 
 /**
- * Limit on background renders after provisional responses. Each holds its sources, and live requests need memory too.
- * The next request for a skipped image retries it.
+ * Limit on background renders after provisional responses. Each holds its sources, and live
+ * requests need memory too. The next request for a skipped image retries it.
  */
 const maxDeferredRenders = 32;
 const guaranteedDeferredRenders = 2;
@@ -82,8 +82,8 @@ export class Engine {
   /**
    * Fetches and decodes a layer at background priority.
    *
-   * @throws ServiceError as for a source; overloaded if live requests leave no time for the check; the signal's reason if
-   *   aborted
+   * @throws ServiceError as for a source; overloaded if live requests leave no time for the check;
+   *   the signal's reason if aborted
    */
   checkLayer(layer: LayerInput, signal: AbortSignal): Promise<void> {
     return this.#producer.checkLayer(layer, signal);
@@ -222,9 +222,10 @@ export class Engine {
     const { request } = miss;
     const onDisk = await this.caches.readDisk(request);
     if (onDisk !== null) return onDisk;
-    // Check after the disk read: a full queue must not refuse hits, and a missing file costs one failed `open`. Check
-    // before the messages to the primary and the fetch, which a refusal would waste. With a shared cache, check after its
-    // read for the same reason: that read waits for the network, so only the leader does it.
+    // Check after the disk read: a full queue must not refuse hits, and a missing file costs one
+    // failed `open`. Check before the messages to the primary and the fetch, which a refusal would
+    // waste. With a shared cache, check after its read for the same reason: that read waits for the
+    // network, so only the leader does it.
     if (this.caches.shared === null) this.#requireQueueSlot(miss);
     const role = await this.#join(miss);
     if (role.role === 'leader') return this.#lead(miss, role);
@@ -239,8 +240,8 @@ export class Engine {
         (role.mayBeStored ? await this.caches.readDisk(request) : null) ??
         (await this.caches.readShared(request, signal)) ??
         (await this.#produce(miss));
-      // Followers in other processes wait for the disk write. This response does not, unless it is a prewarm request:
-      // after it, every process must find the image.
+      // Followers in other processes wait for the disk write. This response does not, unless it is
+      // a prewarm request: after it, every process must find the image.
       const written = this.caches.write(request, result);
       const followersNotified = written.then(() => role.succeed(result.image));
       if (!miss.isLive) await followersNotified;

@@ -16,7 +16,10 @@ export interface Box extends Size {
   readonly fit: 'contain' | 'cover' | 'fill';
   /** The image's scale; the larger scale if the sides differ. */
   readonly scale: number;
-  /** Whether `contain` pads an image that is smaller than the box in both directions, instead of scaling it up. */
+  /**
+   * Whether `contain` pads an image smaller than the box in both directions, instead of scaling it
+   * up.
+   */
   readonly isKept: boolean;
   readonly border: Edges;
 }
@@ -162,7 +165,10 @@ function requestedScale(
   return fit === 'contain' || fit === 'inside' ? Math.min(...scales) : Math.max(...scales);
 }
 
-/** A box that needs a larger scale than possible: `contain` keeps its sides, and others have at most those of the image. */
+/**
+ * Returns a box that would need a larger scale than possible: `contain` keeps its sides, and other
+ * fits limit them to the image's sides.
+ */
 function keptBox(
   natural: Size,
   { width, height }: { readonly width: number | null; readonly height: number | null },

@@ -23,7 +23,10 @@ export interface Input {
 /** All files of an image: its source, then its layers' files in order. */
 export type Inputs = readonly [source: Input, ...ofLayers: Input[]];
 
-/** The tag of a source or a layer's file: 120 bits of its URL's SHA-256, equal for all notations of the URL. */
+/**
+ * Returns the tag of a source or a layer's file: 120 bits of its URL's SHA-256, equal for all
+ * notations of the URL.
+ */
 export function sourceTag(url: URL): string {
   return hash('sha256', canonicalUrl(url).href, 'hex').slice(0, 30);
 }

@@ -21,7 +21,10 @@ export interface ImageRequest {
   readonly freshness: ImageFreshness | null;
   /** Background work has lower priority than live requests, until a live request waits for it. */
   readonly background: boolean;
-  /** An image from the same inputs that a live request gets if no cache contains the requested image, or null. */
+  /**
+   * An image from the same inputs, which a live request gets if no cache contains the requested
+   * image; or null.
+   */
   readonly provisional: Pick<ImageRequest, 'key' | 'variant'> | null;
   readonly stages: StageObserver;
   /** Returns the loaders of all inputs. */

@@ -173,8 +173,8 @@ export interface Participant {
 /** Single flight across processes: at most one process of the machine renders a key at a time. */
 export interface Coalescer {
   /**
-   * Resolves as the leader when this process must render the image, or as a follower with the leader's
-   * image. Rejects with the leader's ServiceError, or with the signal's reason.
+   * Resolves as the leader when this process must render the image, or as a follower with the
+   * leader's image. Rejects with the leader's ServiceError, or with the signal's reason.
    */
   join(key: string, participant: Participant): Promise<Role>;
 }

@@ -3,7 +3,10 @@ import type { SharedCache, SharedWait } from './cache/shared-cache.ts';
 import type { SourceState } from './freshness.ts';
 import { entityTag, type Image } from './image.ts';
 
-/** The caches that keep states for other processes and machines, and after a restart; null if not configured. */
+/**
+ * The caches that keep states for other processes and machines, and across restarts; null if not
+ * configured.
+ */
 export interface StateCaches {
   readonly disk: Pick<DiskCache, 'read' | 'write'> | null;
   readonly shared: Pick<SharedCache, 'read' | 'write' | 'wait'> | null;

@@ -1,7 +1,7 @@
 /**
- * The stages of an image request, in order. `coalesce` is the wait for another request that produces the
- * same image or source, or for the leader's role; `shared` reads the shared cache; `queue` is the wait for a
- * transform thread.
+ * The stages of an image request, in order. `coalesce` waits for another request that produces the
+ * same image or source, or for the leader's role; `shared` reads the shared cache; `queue` waits
+ * for a transform thread.
  */
 export const stageNames = [
   'parse',

@@ -1,7 +1,8 @@
 /**
- * Settles as the promise, or rejects with the signal's reason as soon as the signal aborts.
+ * Settles like the promise, or rejects with the signal's reason as soon as the signal aborts.
  *
- * @param discard called with the promise's value if the caller does not get it, because the signal has aborted before
+ * @param discard receives the promise's value if the signal aborts first, so that the caller does
+ *   not get it
  */
 export function unlessAborted<T>(
   promise: Promise<T>,

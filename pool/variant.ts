@@ -146,7 +146,10 @@ export interface Variant extends OperationValues {
   readonly crop: Area | null;
   /** Removes borders that differ from the corner's colour by at most this, 0..100. */
   readonly trim: number | null;
-  /** Box width in device pixels (CSS width x dpr, rounded, at least 1); null derives it from the height. */
+  /**
+   * Box width in device pixels (CSS width times dpr, rounded, at least 1); null derives it from the
+   * height.
+   */
   readonly width: number | null;
   /** Box height in device pixels; null derives it from the width. */
   readonly height: number | null;
@@ -185,7 +188,10 @@ export interface Variant extends OperationValues {
   readonly negotiated: boolean;
   /** Formats that the client refuses; a negotiated output uses none of them. */
   readonly refused: readonly OutputFormat[];
-  /** The only page or frame to use, from 0; null for all frames, or the first page or primary image. */
+  /**
+   * The only page or frame to use, from 0; null for all frames, or for the first page or primary
+   * image.
+   */
   readonly page: number | null;
   /** True accepts a source with missing or corrupt pixels. */
   readonly lenient: boolean;
@@ -210,8 +216,9 @@ export interface Variant extends OperationValues {
 }
 
 /**
- * How a field changes pixels: `plan` by the numbers of the plan or not at all, `trim` by the plan's area,
- * `turn` by moving them, `pixels` by changing them. A gain map follows only `plan` and `turn`.
+ * How a field changes pixels: `plan` only through the plan's numbers, `trim` through the plan's
+ * area, `turn` by moving pixels, `pixels` by changing them. A gain map follows only `plan` and
+ * `turn`.
  */
 type Effect = 'plan' | 'trim' | 'turn' | 'pixels';
 

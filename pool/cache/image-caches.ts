@@ -10,8 +10,8 @@ import { FairLru } from './fair-lru.ts';
 import { SharedCache, type SharedCacheEnvironment } from './shared-cache.ts';
 
 /**
- * An entry of the memory cache. The cache sets `image` to null on eviction, so that references to the entry
- * do not keep the evicted bytes in memory.
+ * An entry of the memory cache. On eviction the cache sets `image` to null, so that holders of the
+ * entry do not keep the bytes in memory.
  */
 export interface MemoryEntry {
   readonly key: string;
@@ -109,7 +109,7 @@ export interface ImageCachesEnvironment extends SharedCacheEnvironment {
   readonly now: () => number;
 }
 
-/** The caches of images: in memory, on the disk, and the shared one. Only valid images come out of them. */
+/** The memory, disk and shared caches of images. They return only valid images. */
 export class ImageCaches {
   readonly memory: MemoryCache;
   /** Null if not configured. */

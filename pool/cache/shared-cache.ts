@@ -15,7 +15,10 @@ export interface SharedCacheSettings {
   readonly queueBytes: number;
 }
 
-/** Called with the last error when the cache stops trying an operation, and with null when it works again. */
+/**
+ * Receives the last error when the cache stops trying an operation, and null when the operation
+ * works again.
+ */
 export type OnSharedCacheChange = (operation: 'read' | 'write', error: Error | null) => void;
 
 export interface SharedCacheEnvironment {

@@ -32,8 +32,8 @@ export function allowGainMaps(allowed: boolean): void {
 }
 
 /**
- * Blocks decoders in this process by name: blocking all and then unblocking some would disturb other
- * threads. On a thread it also blocks those that only run in processes.
+ * Blocks decoders in this process by name, because blocking all of them and unblocking some would
+ * disturb other threads. A thread also blocks the decoders that run only in processes.
  */
 export function blockDecoders({ onThread }: { readonly onThread: boolean }): void {
   sharp.block({ operation: [...unused, ...ultraHdr, ...(onThread ? isolatedLoaders : [])] });

@@ -113,8 +113,8 @@ interface TaskRun<Result> {
 const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
 
 /**
- * A limited number of threads with one task each. The caller queues tasks and calls `run` when a thread is
- * `available`; Piscina's own queue is a fallback.
+ * A limited number of threads with one task each. The caller queues tasks, and calls `run` when a
+ * thread is `available`; Piscina's own queue is a fallback.
  */
 class ThreadPool {
   readonly #piscina: Piscina<TransformTask | undefined, TransformResult>;

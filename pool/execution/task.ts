@@ -12,7 +12,10 @@ export interface TransformTask {
   readonly layers: readonly (Uint8Array | null)[];
   readonly variant: Variant;
   readonly limits: RenderLimits;
-  /** Null for a thread that places the transform, and runs it at once if it is light and not isolated. */
+  /**
+   * Null for a thread, which then places the transform, and runs it at once if it is light and not
+   * isolated.
+   */
   readonly placement: Placement | null;
 }
 

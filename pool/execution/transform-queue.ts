@@ -39,7 +39,10 @@ type TransformQueueSettings = Pick<
   | 'fonts'
 >;
 
-/** After this time a terminated thread counts as stuck: one that runs JavaScript ends within milliseconds. */
+/**
+ * A terminated thread counts as stuck after this time. A thread that runs JavaScript ends within
+ * milliseconds.
+ */
 const stuckAfterMs = 1_000;
 
 type Finished = Exclude<TransformResult, { placement: Placement }>;
@@ -176,8 +179,8 @@ export class TransformQueue {
           resolve,
           reject,
         };
-        // A running transform continues: terminating a thread in native code takes as long as the native
-        // call, and a new thread has to load all modules.
+        // A running transform continues: terminating a thread in native code takes as long as the
+        // native call, and a new thread has to load all modules.
         abandon = () => {
           task.abandoned = true;
           this.#leaveQueue(task);
@@ -212,7 +215,10 @@ export class TransformQueue {
       rejected: this.#rejected,
       /** Total that ended, successfully or not. */
       completed: this.#completed,
-      /** Threads, including the additional one, still in native code a second after their termination. */
+      /**
+       * Threads still in native code a second after their termination, including the additional
+       * thread.
+       */
       stuck: this.#stuck,
       /**
        * While transforms are queued or running, ms since a transform last ended, not counting time

@@ -24,7 +24,10 @@ export function parsedOr<F, T>(fallback: F, read: () => T): T | F {
 /** Recognises a format by its first bytes. @param text the same bytes as Latin-1 */
 export type Matcher = (text: string, head: Buffer) => boolean;
 
-/** The root element of an SVG is in this many bytes: licences and editors write long comments before it. */
+/**
+ * An SVG's root element is within this many bytes: licences and editors put long comments before
+ * it.
+ */
 const headBytes = 2 ** 16;
 
 /** Returns the first format that recognises the bytes, or null. */

@@ -107,8 +107,8 @@ export async function examineFile(
 }
 
 function requireOpenable(container: Container): void {
-  // libwebp compares each frame with all others when it opens a file: minutes for the frames that fit in
-  // 32 MB.
+  // When libwebp opens a file, it compares each frame with all others. The frames that fit in 32 MB
+  // would take minutes.
   requireFrames(container.frames);
   requirePages(container);
 }

@@ -1,6 +1,9 @@
 import { closeSync, constants, existsSync, openSync, writeSync } from 'node:fs';
 
-/** Linux' O_TMPFILE, which Node does not export: an unnamed file that disappears when its last descriptor closes. */
+/**
+ * Linux's O_TMPFILE, which Node does not export: an unnamed file that disappears when its last
+ * descriptor closes.
+ */
 const unnamed = constants.O_DIRECTORY | 0o20_000_000;
 
 const folder = '/dev/shm';
@@ -11,9 +14,9 @@ const descriptors = '/proc/self/fd';
 const isSupported = process.platform === 'linux' && existsSync(descriptors);
 
 /**
- * Copies of sources as files in memory without names, for options of libvips that sharp passes only after a file's
- * name. Other processes cannot open them: libuv closes descriptors in children, and `/proc` gives them only to the same
- * user.
+ * Copies of sources as unnamed files in memory, for libvips options that sharp passes only after a
+ * file name. Other processes cannot open the files: libuv closes descriptors in children, and
+ * `/proc` shows them only to the same user.
  */
 export class MemoryFiles {
   readonly #open: number[] = [];

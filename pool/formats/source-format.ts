@@ -71,8 +71,9 @@ export interface SourceFormat {
    */
   readonly unsupportedEncoding?: (source: Uint8Array, cause: unknown) => ServiceError | null;
   /**
-   * Reads the size and depth of a source from its first bytes, for the cost estimate of a format that threads do not
-   * open; null if the header does not contain them. Absent for formats that threads examine.
+   * Reads a source's size and depth from its first bytes, for the cost estimate of a format that
+   * threads do not open; returns null if the header does not contain them. Absent for formats that
+   * threads examine.
    *
    * @throws ServiceError source_unsupported, source_corrupt, source_too_large
    */
@@ -134,12 +135,15 @@ export type ExamineOptions = Pick<
 
 export interface Examined {
   readonly facts: SourceFacts;
-  /** The file that its own format opens: the source, or a file inside the source or converted from it. */
+  /** The file that its own format opens: the source, or a file inside it or converted from it. */
   readonly file: Container;
 }
 
 export interface Opening extends Examined {
-  /** Pixels per CSS pixel of a vector source, or a scale of `decoderScale`; null for the stored size. */
+  /**
+   * Pixels per CSS pixel of a vector source, or a scale from `decoderScale`; null for the stored
+   * size.
+   */
   readonly scale: number | null;
   /** Open until the transform ends. */
   readonly files: MemoryFiles;
@@ -223,7 +227,7 @@ export interface SourceFacts {
   readonly ownDecoder: boolean;
   /** Whether only a process can decode the source, although a thread can examine it. */
   readonly exceedsThread: boolean;
-  /** Size of the gain map in pixels; null if absent, and in processes that do not read gain maps. */
+  /** The gain map's size in pixels; null if absent, and in processes that do not read gain maps. */
   readonly gainMap: Size | null;
 }
 

@@ -21,8 +21,8 @@ export interface Cost {
 }
 
 /**
- * Maximum cost of a light transform. Most are light: up to 800 px in any format, up to 2,000 px in JPEG and
- * WebP.
+ * Maximum cost of a light transform. Most transforms are light: up to 800 px in any format, and up
+ * to 2,000 px in JPEG and WebP.
  */
 const lightCost: Cost = { ms: 500, bytes: 128e6 };
 

@@ -9,7 +9,11 @@ export interface LayerFrame extends Size {
   readonly cssPixel: number;
 }
 
-/** A length in pixels of the output. @param whole the side of the output that percentages refer to */
+/**
+ * Returns a length in output pixels.
+ *
+ * @param whole the output side that percentages refer to
+ */
 export const pixelsOf = ({ amount, unit }: Length, whole: number, cssPixel: number): number =>
   unit === 'px' ? amount * cssPixel : (whole * amount) / 100;
 
@@ -19,8 +23,8 @@ export interface RgbaImage extends Size {
 }
 
 /**
- * The variant of a layer's image: `scale` percent of the output's width, at most the output's height; or of rendered
- * words: their own size, at most the output's.
+ * Returns the variant of a layer's image: `scale` percent of the output's width, and at most its
+ * height. Rendered words keep their own size, within the output's.
  */
 export function layerVariant(layer: Layer, frame: Size): Variant {
   const isImage = layer.kind === 'image';
@@ -38,7 +42,11 @@ export function layerVariant(layer: Layer, frame: Size): Variant {
   };
 }
 
-/** The overlay with a layer at its place, on each frame. @param rendered at its final size and opacity */
+/**
+ * Returns the overlay that draws a layer at its place, on each frame.
+ *
+ * @param rendered at its final size and opacity
+ */
 export async function overlayOf(
   rendered: RgbaImage,
   layer: Placement,
@@ -107,7 +115,10 @@ async function withGaps(
 const wholePixels = (length: Length, whole: number, { cssPixel }: LayerFrame): number =>
   Math.round(pixelsOf(length, whole, cssPixel));
 
-/** The offset from the top left, with the distances from the position's edges as far as the layer fits. */
+/**
+ * Returns the offset from the top left. Keeps the distances from the position's edges as far as the
+ * layer fits.
+ */
 function offsetOf({ position, offsetX, offsetY }: Placement, size: Size, frame: LayerFrame) {
   const [across, down] = sides[position];
   return {

@@ -91,7 +91,10 @@ export const operations = {
     ms: (degrees) => (degrees % 90 === 0 ? 0 : 45),
     needsSingleFrames: true,
   }),
-  /** 1..3. sharp darkens before the resize and brightens after it, so that the resize averages linear light. */
+  /**
+   * 1..3. sharp darkens before the resize and brightens after it, so that the resize averages
+   * linear light.
+   */
   gamma: operation<number | null>({
     plain: null,
     place: 'resize',

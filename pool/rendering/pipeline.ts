@@ -49,8 +49,8 @@ export class Pipeline {
     this.#keepsExif = opening.keepsExif ?? false;
     this.#image = sharp(input.path ?? input.bytes, {
       ...input.options,
-      // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because browsers
-      // show such images too.
+      // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because
+      // browsers show such images too.
       failOn: opening.lenient === true ? 'none' : 'error',
       // A second safeguard after `examine`. The sides of a rasterised SVG are rounded up, by less
       // than a pixel each, so they can exceed the plan.
@@ -72,7 +72,10 @@ export class Pipeline {
     return this;
   }
 
-  /** Runs the operations; later ones start from their pixels. Returns a function that opens these. */
+  /**
+   * Runs the operations, and returns a function that opens the result. Later operations start from
+   * it.
+   */
   async render(): Promise<() => Sharp> {
     if (this.#reopen !== null) return this.#reopen;
     // Unlike raw pixels, a TIFF keeps frames, profile and metadata, and the transparency of images
@@ -125,9 +128,10 @@ export class Pipeline {
   }
 
   /**
-   * As `pixels`, with less work: lossless only if `Plan.plainPixels`. Changes of these pixels change the image.
+   * Like `pixels`, with less work, but lossless only if `Plan.plainPixels`. Changing the returned
+   * pixels changes the image.
    *
-   * @param size of the image; sharp reports one that is too small for a border around a window
+   * @param size the image's; sharp reports a smaller size for a border around a window
    */
   async plainPixels({ width, height }: Size): Promise<Pixels> {
     if (this.#raw !== null) return this.#raw;

@@ -98,8 +98,9 @@ export interface Resize extends Size {
 }
 
 /**
- * `keep` keeps and attaches the source's profile; `convert` converts colours to sRGB. `convert-16-bit` does so
- * for 16-bit colours with a profile, which sharp by default converts to Display P3 and leaves untagged.
+ * `keep` attaches the source's profile; `convert` converts colours to sRGB. `convert-16-bit` does
+ * so for 16-bit colours with a profile, which sharp by default converts to Display P3 and leaves
+ * untagged.
  */
 export type ProfileHandling = 'keep' | 'convert' | 'convert-16-bit';
 
@@ -160,8 +161,8 @@ export function makePlan(
   const reducedScale = isScaledFirst ? (decoderScale?.(box.scale, facts) ?? null) : null;
   const scale = vector ? vectorScale(box.scale, whole, framePixels) : reducedScale;
   const opened = scale ?? 1;
-  // Rotation by a free angle resamples again, so it gets twice the scale of the output. The limit of output
-  // pixels applies.
+  // A rotation by a free angle resamples again, so it gets twice the output's scale, within the
+  // limit of output pixels.
   const shrink = Math.min(
     1,
     (box.scale / opened) * (freeAngle ? 2 : 1),

@@ -36,9 +36,9 @@ export function croppedArea(facts: SourceFacts, { crop }: Variant): Area | null 
 }
 
 /**
- * The area of the upright source after `crop` and `trim`; null for the whole source.
+ * Returns the area of the upright source after `crop` and `trim`; null for the whole source.
  *
- * @throws ServiceError parameter_invalid when the crop is outside the source, or an error of decoding
+ * @throws ServiceError parameter_invalid if the crop is outside the source, or a decoding error
  */
 export async function findUsedArea(
   facts: SourceFacts,
@@ -99,7 +99,10 @@ async function openVector(
   return { pipeline: pipeline.apply((image) => image.extract(size)), size };
 }
 
-/** Converts an area of a scaled copy to pixels of the original, rounded outwards within `area`: SVGs have parts of pixels. */
+/**
+ * Converts an area of a scaled copy to original pixels, rounded outwards within `area`, because SVG
+ * sizes can be fractional.
+ */
 function inOriginal(area: Area, found: Area, copy: Size): Area {
   const convert = (start: number, length: number, first: number, whole: number, copied: number) => {
     const factor = whole / copied;

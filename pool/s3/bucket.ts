@@ -51,11 +51,10 @@ const maxPageBytes = 4 * 2 ** 20;
 const maxErrorBytes = 16_384;
 
 /**
- * A client for the objects of a location. It uses only the four operations that all S3 services have, sends no
- * checksum except the signed one, follows no redirect and does not retry.
- *
- * Its methods reject with an S3Error, an error of the connection or of the credentials, or the signal's reason;
- * no message contains a secret.
+ * A client for a location's objects. It uses only the four operations that all S3 services support,
+ * sends no checksum except the signed one, follows no redirect, and does not retry. Its methods
+ * reject with an S3Error, a connection or credential error, or the signal's reason. Messages
+ * contain no secret.
  */
 export class Bucket {
   readonly #location: S3Location;

@@ -8,7 +8,10 @@ import {
 import type { CredentialSource } from './credential-source.ts';
 
 const ecsOrigin = 'http://169.254.170.2';
-/** Loopback, and the addresses of ECS and EKS: requests to them do not leave the machine, so http is safe. */
+/**
+ * Loopback, and the addresses of ECS and EKS. Requests to them do not leave the machine, so http is
+ * safe.
+ */
 const localNetworks = ['127.0.0.0/8', '::1', '169.254.170.2', '169.254.170.23', 'fd00:ec2::23']
   .map(parseNetwork)
   .filter((network) => network !== null);

@@ -5,7 +5,10 @@ import { readXml } from './xml.ts';
 
 const timeoutMs = 5_000;
 
-/** The credentials of a role, in exchange for the token in a file that Kubernetes clusters on AWS mount (IRSA). */
+/**
+ * Exchanges the token in a file that Kubernetes clusters on AWS mount (IRSA) for a role's
+ * credentials.
+ */
 export const webIdentityCredentials: CredentialSource = async (environment, region) => {
   const {
     AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,

@@ -148,7 +148,10 @@ export function isPublicName(name: string): boolean {
   );
 }
 
-/** RFC 7050: a name with only these IPv4 addresses. An IPv6 address of it contains one after a translator's prefix. */
+/**
+ * A name with only these IPv4 addresses (RFC 7050). A translator's IPv6 addresses for it contain
+ * such an address after the prefix.
+ */
 const name = 'ipv4only.arpa';
 const knownAddresses = new Set(['192.0.0.170', '192.0.0.171']);
 type Resolve = (name: string) => Promise<readonly { readonly address: string }[]>;
@@ -229,8 +232,8 @@ const ranges = (
 );
 
 /**
- * An address with the name and the network of its range, such as `127.0.0.1 (loopback, 127.0.0.0/8)`. For a translated
- * address it is the range of the IPv4 address that it leads to.
+ * Returns an address with its range's name and network, such as `127.0.0.1 (loopback,
+ * 127.0.0.0/8)`. For a translated address, the range is that of the IPv4 address it leads to.
  */
 export function withRange(address: IpAddress, nat64: Nat64Prefixes): string {
   const [reached = address] = destinations(address, nat64);

@@ -81,7 +81,8 @@ export class BodyWriter {
 /**
  * Reads a body into one buffer of exactly its length, which the caller must release.
  *
- * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or the error of `chunks`
+ * @throws ServiceError source_too_large | source_corrupt (empty) | overloaded, or the error of
+ *   `chunks`
  */
 export async function readBody(
   chunks: AsyncIterable<Uint8Array>,

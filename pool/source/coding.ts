@@ -52,7 +52,10 @@ export function codingOf(header: string | string[] | undefined): string | null {
 /** Compressed bytes that a decoder gets at once, however small the chunks are. */
 const sliceBytes = 64 * 1024;
 
-/** Decodes the chunks of a body as they arrive, and writes the result. Ends with either `finish` or `discard`. */
+/**
+ * Decodes the chunks of a body as they arrive, and writes the result. Ends with either `finish` or
+ * `discard`.
+ */
 export class DecodingWriter {
   readonly #decoder: Transform;
   readonly #writer: BodyWriter;

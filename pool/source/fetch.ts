@@ -44,11 +44,16 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   readonly maxRedirects?: number;
   /** Called with the canonical host of every redirect. */
   readonly isAllowedHost: (host: string) => boolean;
-  /** The validators of known bytes, sent to the URL that they belong to; absent for an unconditional fetch. */
+  /**
+   * Validators of known bytes, sent only to the URL that they belong to; absent for an
+   * unconditional fetch.
+   */
   readonly validators?: Validators;
 }
 
-/** The validators of a response (RFC 9110, 8.8), as received; null for absent, too long or unprintable ones. */
+/**
+ * A response's validators (RFC 9110, 8.8), as received; null if absent, too long or unprintable.
+ */
 export interface Validators {
   /**
    * The URL after redirects to which the validators belong, as `resourceOf` returns it, or null.
@@ -108,7 +113,8 @@ const hints = {
 
 const headers = {
   'user-agent': `image-delivery/${version}`,
-  // Formats of originals first, so that an origin that negotiates does not send a version for browsers.
+  // Lists formats of originals first, so that a negotiating origin does not send a version for
+  // browsers.
   accept: 'image/png,image/jpeg,image/gif,image/svg+xml,image/tiff,image/*;q=0.8,*/*;q=0.1',
   'accept-encoding': 'identity',
 };
@@ -292,7 +298,10 @@ function resolve(header: string, base: URL): URL {
   }
 }
 
-/** A header's text: bytes beyond ASCII are UTF-8, as for browsers, or else Latin-1, as undici reads them. */
+/**
+ * Returns a header's text. Bytes beyond ASCII are UTF-8, as in browsers, or else Latin-1, as in
+ * undici.
+ */
 function textOf(header: string): string {
   const bytes = Buffer.from(header, 'latin1');
   return isUtf8(bytes) ? bytes.toString() : header;

@@ -311,7 +311,10 @@ export class Fetches<S> {
   }
 }
 
-/** The identifier of this deployment in CDN-Loop headers (RFC 8586): its public host and its port. */
+/**
+ * Returns this deployment's identifier in CDN-Loop headers (RFC 8586): its public host and its
+ * port.
+ */
 function loopIdOf({ urls, ports }: EngineSettings['own']): string {
   const [url = 'http://localhost'] = urls;
   return `${new URL(url).hostname}:${ports[0]}`;

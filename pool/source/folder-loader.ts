@@ -21,8 +21,8 @@ import type { SourceLoader } from './source-loader.ts';
 const chunkBytes = 256 * 1024;
 
 /**
- * Limits concurrent reads, of all folders together. Each read takes one of the process's libuv threads: transforms
- * and the disk cache need the others if a network file system hangs.
+ * Limits concurrent reads across all folders. Each read occupies one of the process's libuv
+ * threads, and transforms and the disk cache need the other threads if a network file system hangs.
  */
 const semaphore = new Semaphore(3);
 

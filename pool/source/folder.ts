@@ -63,8 +63,8 @@ function pathOf(file: FileHandle, name: string): Promise<string> {
 const ambiguous = /[\p{Cc}/\\]/u;
 
 /**
- * The segments of a URL's path, each decoded once; null for a path that programs interpret differently: with an
- * encoded separator or a control character, or a malformed encoding.
+ * Returns a URL path's segments, each decoded once. Returns null for a path that programs interpret
+ * differently, with an encoded separator, a control character or a malformed encoding.
  */
 export function partsOfPath(path: string): readonly string[] | null {
   if (!path.startsWith('/')) return null;

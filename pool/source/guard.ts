@@ -92,7 +92,9 @@ export class AddressGuard {
   }
 
   /**
-   * Checks a URL before a request to it. For an IP literal Node does not call `lookup`, so this is the only check.
+   * Checks a URL before requesting it. This is the only check for an IP literal, because Node does
+   * not call `lookup` for it.
+   *
    * @throws ServiceError source_invalid | source_blocked
    */
   async checkFetched(url: URL): Promise<void> {
@@ -213,7 +215,7 @@ export class AddressGuard {
         'network' in source &&
         hasPort(source.ports, port) &&
         within(address, [source.network]) &&
-        // A larger network that contains link-local addresses, such as 0.0.0.0/0, does not allow them.
+        // A larger network, such as 0.0.0.0/0, does not allow the link-local addresses within it.
         (!linkLocal || isLinkLocal(source.network[0])),
     );
   }

@@ -203,8 +203,8 @@ export class HostsFile {
   }
 
   /**
-   * The addresses of a canonical name; null when the file does not contain it. `localhost` and its subdomains
-   * are loopback by default (RFC 6761, 6.3).
+   * Returns a canonical name's addresses; null if the file does not contain it. `localhost` and its
+   * subdomains default to loopback (RFC 6761, 6.3).
    */
   async find(name: string): Promise<readonly LookupAddress[] | null> {
     if (this.#now() - this.#checkedAt >= checkEveryMs) {

@@ -1,6 +1,9 @@
 /** Origins send one or two, such as 103. */
 const maxInformational = 10;
-/** Limit of bytes outside of the body, such as heads, chunk sizes and trailers: a fixed part, and one by the body. */
+/**
+ * Limit on bytes outside the body, such as heads, chunk sizes and trailers: a fixed part, and a
+ * part that grows with the body.
+ */
 const freeOverheadBytes = 64 * 1024;
 const overheadPart = 1 / 4;
 /**
@@ -9,7 +12,10 @@ const overheadPart = 1 / 4;
  * hold back some 128 KB.
  */
 const maxUndecodedBytes = 256 * 1024;
-/** Limit of pieces, such as chunks and TLS records. Some servers send images line by line: 256 bytes on average. */
+/**
+ * Limit on pieces, such as chunks and TLS records. Some servers send images line by line, 256 bytes
+ * on average.
+ */
 const freePieces = 1_024;
 const bytesPerPiece = 128;
 /** Parsing 1 MB takes a millisecond; the free time allows for a busy machine. */

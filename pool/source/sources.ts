@@ -54,7 +54,7 @@ export interface SourceLease extends OriginResponse {
   hold(): () => void;
 }
 
-/** Long enough for the variants that one page requests, whatever the origin's Cache-Control says. */
+/** Long enough for the variants that a page requests, regardless of the origin's Cache-Control. */
 const cacheMs = 30_000;
 /** A cache entry's estimated overhead in addition to its bytes and key. */
 const entryOverhead = 512;
@@ -240,8 +240,8 @@ export class Sources {
 
   #keep(key: string, fetched: FetchedSource): Source {
     const source: Source = { ...fetched, leases: 1, cached: false, digest: null };
-    // The fetch's reservation is the first lease until the waiting requests have theirs, which happens in
-    // microtasks before setImmediate.
+    // The fetch's reservation is the first lease. The waiting requests take their leases in
+    // microtasks, before setImmediate.
     setImmediate(() => this.#release(source));
     if (this.#closed !== null) return source;
     this.#cache.set(key, source);

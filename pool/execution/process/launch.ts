@@ -11,9 +11,10 @@ export interface ProcessLimits {
 }
 
 /**
- * Address space beyond the resident memory: Node 20 reserves 0.8 GB at start, Node 24 1.2 GB, and allocators reserve more
- * than they use. A decoder in WebAssembly reserves up to 2 GB, the maximum of its memory. Node 22 reserves as much for
- * the WebAssembly memory that it has itself, in the process and in a decoder's thread (22.23.3).
+ * Address space beyond the resident memory. Node 20 reserves 0.8 GB at start, Node 24 1.2 GB, and
+ * allocators reserve more than they use. A WebAssembly decoder reserves up to 2 GB, its memory's
+ * maximum. Node 22 reserves as much again for its own WebAssembly memory, both in the process and
+ * in a decoder's thread (22.23.3).
  */
 const reservedBytes = (process.versions.node.startsWith('22.') ? 8 : 4) * 2 ** 30;
 

@@ -10,9 +10,9 @@ import { runTask, type TransformTask } from '../task.ts';
 import type { FromProcess } from './transform-process.ts';
 
 /**
- * The entry point of a transform process. It transforms one image at a time, and ends when its memory
- * exceeds the limit or the front end is gone. Native code runs on libuv's threads, so this thread can
- * always do both.
+ * The entry point of a transform process. It transforms one image at a time, and ends when its
+ * memory exceeds the limit or the front end is gone. Native code runs on libuv's threads, so this
+ * thread is always free to do both.
  */
 
 const [memoryBytes, cpuSeconds, fontFolder, addedFonts = null] = process.argv.slice(2);
@@ -62,8 +62,9 @@ process.on('message', async (task: TransformTask) => {
 });
 
 /**
- * Native memory is not always returned to the system, and the next transform needs its part; the CPU limit is for the
- * whole life.
+ * Returns whether the process has too little memory or CPU time left for another transform. The
+ * system does not always get native memory back, and the CPU limit applies to the process's whole
+ * life.
  */
 function isExhausted(): boolean {
   const { user, system } = process.cpuUsage();

@@ -51,7 +51,8 @@ export class ProcessPool {
   }
 
   /**
-   * @param signal kills the task's process when it aborts; the promise rejects when the process has ended
+   * @param signal kills the task's process when it aborts; the promise rejects after the process
+   *   has ended
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
   async run(task: TransformTask, signal: AbortSignal): Promise<TransformResult> {

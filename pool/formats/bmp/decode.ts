@@ -24,8 +24,9 @@ function pixelsAt(bytes: Buffer, header: BitmapHeader): number {
 }
 
 /**
- * Decodes a BMP. No package on npm decodes all well-formed files of bmpsuite: they lack run lengths, bit
- * fields or OS/2's headers, ignore the offset of the pixels, or stop after the first row of an odd width.
+ * Decodes a BMP. No npm package decodes all well-formed files of bmpsuite: packages lack run
+ * lengths, bit fields or OS/2 headers, ignore the offset of the pixels, or stop after the first row
+ * of an odd width.
  *
  * @throws ServiceError source_unsupported, source_corrupt
  */

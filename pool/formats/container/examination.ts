@@ -3,7 +3,7 @@ import { type MetadataRole, metadataRoles, type Part, type Parts, tooManyParts }
 /** How to find and change a file's parts. */
 export interface ContainerFormat {
   readonly parts: (file: Buffer) => Parts;
-  /** True if parts follow each other and no offset refers to them, which allows to cut out parts. */
+  /** True if parts follow each other and no offset refers to them, so that parts can be cut out. */
   readonly sequential: boolean;
   /**
    * Converts the source to a form that libvips 8.18 opens, in a copy if the bytes change. The
@@ -33,7 +33,10 @@ export interface Examination {
   readonly frames: number;
   /** Pages of a TIFF. */
   readonly pages: number;
-  /** Metadata above {@link maxThreadMetadataBytes} or {@link maxMetadataParts}, or compressed text. */
+  /**
+   * Kinds of metadata above {@link maxThreadMetadataBytes} or {@link maxMetadataParts}, or with
+   * compressed text.
+   */
   readonly excessMetadata: ReadonlySet<MetadataRole>;
   /** True if parts share bytes, or malformed parts hide how much metadata the file has. */
   readonly inconsistent: boolean;

@@ -45,7 +45,10 @@ function dataFrom(file: Buffer, from: number): { readonly data: Buffer; readonly
   return { data: Buffer.concat(blocks), last };
 }
 
-/** Pixels that LZW codes stand for (GIF89a specification, appendix F): of all data, 0 if invalid, and of the last bytes. */
+/**
+ * Returns the number of pixels that LZW codes stand for (GIF89a specification, appendix F), in all
+ * data and in the last bytes; 0 if the data is invalid.
+ */
 function codedPixels(
   data: Buffer,
   rootBits: number,

@@ -62,7 +62,10 @@ const blockHead = 5;
 /** A row with its first byte, which names the filter: 0 for unfiltered. */
 const rowBytes = ({ width, channels, bits }: PngForm): number => 1 + (width * channels * bits) / 8;
 
-/** Length of the zlib stream of {@link writeStored}: 2 bytes before the blocks, and 4 behind them. */
+/**
+ * Returns the length of the zlib stream from {@link writeStored}: 2 bytes before the blocks, and 4
+ * after them.
+ */
 function storedBytes(form: PngForm): number {
   const row = rowBytes(form);
   return 2 + form.height * (row + blockHead * Math.ceil(row / maxBlock)) + 4;

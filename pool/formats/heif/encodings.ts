@@ -31,7 +31,10 @@ const codingNames: Readonly<Record<string, string>> = {
   vvc1: 'VVC',
 };
 
-/** The error for an encoding that libheif does not read, of a file with the label; null for other encodings. */
+/**
+ * Returns the error for an encoding that libheif does not read, naming the format by its label;
+ * null for other encodings.
+ */
 export const unsupportedHeif =
   (label: string) =>
   (source: Uint8Array, cause: unknown): ServiceError | null => {

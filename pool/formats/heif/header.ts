@@ -48,8 +48,8 @@ const noHeader: HeifHeader = {
 };
 
 /**
- * Reads an ISO base media file (ISO/IEC 14496-12 and 23008-12). Malformed parts count as absent: the
- * decoder refuses them later.
+ * Reads an ISO base media file (ISO/IEC 14496-12 and 23008-12). Malformed parts count as absent,
+ * because the decoder refuses them later.
  */
 export const readHeif = (source: Uint8Array): HeifHeader =>
   parsedOr(noHeader, () => readHeader(bufferOf(source)));

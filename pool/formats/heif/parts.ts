@@ -9,8 +9,8 @@ import {
 import type { PartRole, Parts } from '../container/parts.ts';
 
 /**
- * The boxes of a HEIF or AVIF file, and the extents of its items (ISO/IEC 14496-12; 23008-12). A malformed
- * file ends with an unknown part.
+ * Generates a HEIF or AVIF file's boxes, and the extents of its items (ISO/IEC 14496-12; 23008-12).
+ * A malformed file ends with an unknown part.
  */
 export function* heifParts(file: Buffer): Parts {
   try {

@@ -13,7 +13,10 @@ interface Association {
 /** For all `ipma` boxes in a file: 10,000 tiles need some 200 KB. */
 const maxAssociationBytes = 2 ** 18;
 
-/** @throws RangeError for associations that no real file has: reading 30 MB of them takes seconds */
+/**
+ * @throws RangeError for more associations than real files contain: reading 30 MB of them takes
+ *   seconds
+ */
 export function requireFewAssociations(iprp: readonly ContainerBox[]): void {
   let bytes = 0;
   for (const { type, data } of iprp) if (type === 'ipma') bytes += data.length;

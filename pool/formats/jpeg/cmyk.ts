@@ -3,7 +3,10 @@ import { plainCmykProfile } from '../metadata/cmyk.ts';
 import { jpegParts, markers } from './parts.ts';
 
 const name = Buffer.from('ICC_PROFILE\0\x01\x01', 'latin1');
-/** Offset of a profile in its first segment, and of the colour space in the profile (ICC.1:2022, 7.2.6). */
+/**
+ * Offsets of a profile in its first segment, and of the colour space in the profile (ICC.1:2022,
+ * 7.2.6).
+ */
 const [profileAt, spaceAt] = [18, 16];
 
 /**

@@ -3,7 +3,10 @@ import { bufferOf } from '../bytes.ts';
 import { unsupported } from '../errors.ts';
 import { jpegParts } from './parts.ts';
 
-/** Frames that libjpeg-turbo does not decode, or not in sharp's build (ITU-T T.81, table B.1), by their marker. */
+/**
+ * Frame types that libjpeg-turbo, or sharp's build of it, does not decode, by marker (ITU-T T.81,
+ * table B.1).
+ */
 const frames: Readonly<Record<number, string>> = {
   195: 'lossless',
   197: 'hierarchical',

@@ -20,7 +20,10 @@ const cost: DecodingCost = { ms: 200, bytes: 22, deep: { ms: 200, bytes: 42 }, a
 /** Memory of a process that has decoded a small JPEG XL. */
 const processBytes = 200 * 2 ** 20;
 
-/** CPU time of the first decoding in a process, which compiles the module; a fifth of it on the machine of the costs. */
+/**
+ * CPU time of a process's first decoding, which compiles the module. The machine on which the costs
+ * were measured takes a fifth of it.
+ */
 const startMs = 5_000;
 /** How much slower a machine can be than the machine on which the costs were measured. */
 const slowness = 3;

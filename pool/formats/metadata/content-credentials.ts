@@ -20,7 +20,7 @@ const harmless: ReadonlySet<PartRole> = new Set([
 ]);
 
 /**
- * Tags of EXIF (Exif 3.0, 4.6) with the author and the copyright, and those that every EXIF has: sizes,
+ * EXIF tags (Exif 3.0, 4.6) of the author and the copyright, and the tags of every EXIF: sizes,
  * resolutions, orientation, versions and colour spaces.
  */
 const harmlessTags: ReadonlySet<number> = new Set([

@@ -130,8 +130,8 @@ export function decoded(bytes: Buffer | undefined): string {
 }
 
 /**
- * Only ASCII: libvips replaces other characters by similar ones or question marks. libvips also takes
- * parentheses at the end for its own type information.
+ * Returns only ASCII texts: libvips replaces other characters with similar characters or question
+ * marks. It also takes trailing parentheses for its own type information.
  */
 function exifText(name: Name, text: string): [string, string][] {
   const plain = text.replaceAll('©', '(C)');

@@ -28,7 +28,7 @@ const maxObjects = 200_000;
 /** Errors of `FPDF_GetLastError` (fpdfview.h). */
 const errors = { password: 4, security: 5 } as const;
 
-/** Annotations are drawn; no smoothing for LCDs, and the bytes are in the order red, green, blue. */
+/** Draws annotations, does not smooth for LCDs, and orders bytes as red, green, blue. */
 const flags = 0x01 | 0x10;
 /** `FPDFBitmap_BGRx`. */
 const bitmapFormat = 3;

@@ -39,9 +39,10 @@ const maxShared = { chunks: 2, bytes: 12 + 3 * 256 };
 const hundredths = 100;
 
 /**
- * Reads the frames of a PNG. The still image counts only after a frame control.
+ * Reads a PNG's frames. The still image counts as a frame only after a frame control.
  *
- * @returns null for a PNG that shows only its still image, and for one with other frames than it declares or invalid ones
+ * @returns null for a PNG that shows only its still image, and for invalid frames or another number
+ *   of frames than declared
  */
 export const pngAnimation = (source: Uint8Array): PngAnimation | null =>
   parsedOr(null, () => readAnimation(bufferOf(source)));

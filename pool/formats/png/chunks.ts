@@ -6,7 +6,11 @@ export const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 /** Of pixels that are RGB, an index into the palette, or RGB with alpha (third edition, 11.2.1). */
 export const pngColourType = { rgb: 2, indexed: 3, rgba: 6 } as const;
 
-/** The pieces of a PNG before its other chunks: the signature and IHDR. @param bits of a sample or an index */
+/**
+ * Returns the first pieces of a PNG: the signature and IHDR.
+ *
+ * @param bits per sample or index
+ */
 export function pngHead({ width, height }: Size, bits: number, colourType: number): Uint8Array[] {
   const header = Buffer.alloc(13);
   header.writeUInt32BE(width, 0);

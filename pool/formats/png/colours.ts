@@ -86,8 +86,8 @@ function gammaOf(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | nu
 const headerEnd = pngSignature.length + 25;
 
 /**
- * A PNG with the profile of its colour codes, or of its gamma, in a copy, if it has such codes, or a gamma and no profile.
- * libpng and libvips ignore them, and an RGB profile in a grey PNG.
+ * Adds to a PNG, in a copy, the profile of its colour codes, or of its gamma if it has no profile.
+ * libpng and libvips ignore codes and gammas, as well as an RGB profile in a grey PNG.
  */
 export function withPngProfile(source: Uint8Array): Uint8Array {
   const colours = pngColours(source);

@@ -5,8 +5,8 @@ import type { PngAnimation, PngFrame } from './animation.ts';
 import { pngChunk, pngSignature } from './chunks.ts';
 
 /**
- * Draws the frames of an animated PNG up to `to`, and returns those after `from`, one below the other, as RGBA without
- * conversion of colours (third edition, 12.1).
+ * Draws an animated PNG's frames up to `to`, and returns the frames from `from` on, stacked, as
+ * RGBA without colour conversion (third edition, 12.1).
  *
  * @throws ServiceError source_corrupt
  */

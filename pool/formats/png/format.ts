@@ -15,7 +15,8 @@ import { pngParts } from './parts.ts';
 const examineStill = examineWith({
   decoder: 'png',
   storedFrames: (source) => pngColours(source).frames,
-  // libvips 8.18 ignores colour codes: it reads HDR as sRGB, grey and dark. Other codes have become a profile.
+  // libvips 8.18 ignores colour codes, so it reads HDR as sRGB, grey and dark. `withPngProfile` has
+  // replaced other codes with a profile.
   check: (source, { hasProfile }) => {
     const codes = hasProfile ? null : pngColours(source).cicp;
     if (codes !== null) requireConvertible(codes.transfer);

@@ -3,7 +3,10 @@ import { tooLarge, unsupported } from '../errors.ts';
 /** Illustrator declares 20 or fewer, the longest with some 60 characters. */
 const max = { entities: 64, length: 2_000, addedLength: 1_000_000 };
 
-/** White space, a comment, a declaration without effect on the drawing, or a literal text with its name. */
+/**
+ * Matches white space, a comment, a declaration that does not affect the drawing, or a literal text
+ * with its name.
+ */
 const declaration =
   /\s+|<!--[\s\S]*?-->|<\?[\s\S]*?\?>|<!(?:ELEMENT|ATTLIST)\s[^"'<>]*>|<!ENTITY\s+([\w.:-]{1,100})\s+("[^"]*"|'[^']*')\s*>/y;
 

@@ -32,7 +32,10 @@ function misreadEncoding(page: TiffPixels): string | null {
     : null;
 }
 
-/** The error for an encoding that libvips does not support; one such page keeps it from opening the others. */
+/**
+ * Returns the error for an encoding that libvips does not support. A single such page prevents
+ * libvips from opening the other pages.
+ */
 export function unsupportedTiff(source: Uint8Array, cause: unknown): ServiceError | null {
   for (const page of tiffPixels(bufferOf(source))) {
     const encoding = unsupportedTiffEncoding(page);

@@ -23,7 +23,7 @@ export const emscriptenOptions = {
   },
 };
 
-/** Runs the task of this thread and sends its result; other errors than ServiceErrors end the thread. */
+/** Runs this thread's task and sends its result. Errors other than ServiceErrors end the thread. */
 export async function answer<Task>(
   decode: (task: Task) => Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>>,
 ): Promise<void> {

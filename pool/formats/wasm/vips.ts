@@ -8,8 +8,9 @@ import { emscriptenOptions } from './thread.ts';
 export const keepFlags = { exif: 1, xmp: 2, icc: 8 } as const;
 
 /**
- * Opens wasm-vips on this thread: libvips with libjxl, which sharp's binaries do not have, with the compiled module in its `workerData`. One thread of libvips is enough,
- * and it would write warnings to the descriptors of the process.
+ * Opens wasm-vips on this thread, from the compiled module in `workerData`: libvips with libjxl,
+ * which sharp's binaries lack. One libvips thread is enough, and warnings would go to the process's
+ * descriptors.
  */
 export async function openVips(): Promise<typeof Vips> {
   const vips = await Vips({

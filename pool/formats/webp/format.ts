@@ -15,8 +15,8 @@ export const webp: SourceFormat = {
   animates: true,
   cost: { ms: 15, bytes: 4 },
   container: { parts: webpParts, sequential: true, opened: withWebpSize, correct: correctWebp },
-  // The decoder scales by the means of areas: above a half that costs more quality than it saves time, below it saves a
-  // third of the time or more.
+  // The decoder scales by averaging areas. At scales up to a half this saves a third of the time or
+  // more; above a half it costs more quality than it saves time.
   decodesReduced: (scale) => scale <= 1 / 2,
   examine: (file, limits, options) => {
     const bytes = options.lenient ? withWebpPixels(file.bytes) : file.bytes;

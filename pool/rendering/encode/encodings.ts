@@ -105,7 +105,9 @@ export interface Encoding {
 interface EncodingCost extends PixelCost {
   /** ms per frame, regardless of its size. */
   readonly frameMs?: number;
-  /** ms of a million pixels in one native call that libvips' timeout does not interrupt; see cost.ts. */
+  /**
+   * ms per million pixels in a native call that libvips' timeout does not interrupt; see cost.ts.
+   */
   readonly uninterruptibleMs?: number;
 }
 
@@ -128,7 +130,7 @@ export interface LossyEncoding {
   readonly typicalBytes: readonly number[];
 }
 
-/** The choice between a lossy version of a drawing and one without visible losses, from {@link usualQuality} on. */
+/** Limits for choosing a visibly lossless version of a drawing, from {@link usualQuality} on. */
 interface DrawingChoice {
   /** Maximum `PixelTraits.losslessBytes` for encoding the lossless version. */
   readonly estimate: number;

@@ -58,7 +58,9 @@ export function indexedPng(image: RawImage): Buffer | null {
 const alphaOf = (colour: number) => colour & 255;
 const rgbOf = (colour: number) => [colour >>> 24, (colour >>> 16) & 255, (colour >>> 8) & 255];
 
-/** Colours are numbers 0xrrggbbaa, in the order of their first pixels; null for too many colours. */
+/**
+ * Returns colours as numbers 0xrrggbbaa, ordered by their first pixels; null for too many colours.
+ */
 function toIndexes(image: RawImage) {
   const { data, width, height, channels } = image;
   const indexes = new Uint8Array(width * height);

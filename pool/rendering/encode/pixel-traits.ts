@@ -42,10 +42,11 @@ const limits = {
 };
 
 /**
- * The logarithm of `losslessBytes`: least squares over 221 drawings and screenshots of 200 to 1400 px, with a standard
- * deviation of 0.29 (bench/encoders/README.md). Few colours, blocks that occur again and hard edges favour an encoding without loss, as
- * does chroma that lossy WebP blurs, and many pixels do. In a gradient flat blocks differ too, so that there are
- * more different blocks than textured ones.
+ * Coefficients for the logarithm of `losslessBytes`: least squares over 221 drawings and
+ * screenshots of 200 to 1400 px, with a standard deviation of 0.29 (bench/encoders/README.md). Few
+ * colours, repeated blocks, hard edges, many pixels, and chroma that lossy WebP blurs favour
+ * lossless encoding. In a gradient flat blocks differ too, so it has more different blocks than
+ * textured blocks.
  */
 const estimate = {
   constant: 0.85,

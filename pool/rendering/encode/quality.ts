@@ -107,7 +107,10 @@ export function encoderQuality(mode: Mode, quality: number, pixels: number): num
   return Math.round(interpolate(bySize(curve, low, pixels), bySize(curve, low + 1, pixels), part));
 }
 
-/** The segment of a piecewise linear function that contains `x`: its first point, and the part before `x`. */
+/**
+ * Returns the segment of a piecewise linear function that contains `x`: its first point, and the
+ * fraction before `x`.
+ */
 export function segmentOf(xs: readonly number[], x: number): { low: number; part: number } {
   const high = Math.max(
     1,
@@ -117,7 +120,10 @@ export function segmentOf(xs: readonly number[], x: number): { low: number; part
   return { low: high - 1, part: (x - from) / (to - from) };
 }
 
-/** One point of a curve: linear in the logarithm of the pixels, and constant beyond the outer columns. */
+/**
+ * Returns a curve's value at a point: linear in the logarithm of the pixels, and constant beyond
+ * the outer columns.
+ */
 function bySize({ encoder }: Curve, point: number, pixels: number): number {
   const at = Math.log(Math.max(1, pixels) / columns[0]) / Math.log(4);
   const within = Math.min(Math.max(at, 0), columns.length - 1);

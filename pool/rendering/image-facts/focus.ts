@@ -9,7 +9,8 @@ import type { SmallPixels } from './pixels.ts';
 export async function focusOf({ data, width, height }: SmallPixels): Promise<FocalPoint> {
   const shorter = Math.min(width, height);
   if (Math.max(width, height) === 1) return { x: 0.5, y: 0.5 };
-  // sharp looks for it only where something is cut off, without a resize only if one side stays the same.
+  // sharp computes the point only if the crop cuts something off, and skips the resize only if one
+  // side stays the same.
   const side = { width: shorter, height: width === height ? shorter - 1 : shorter };
   const { info } = await sharp(data, { raw: { width, height, channels: 4 } })
     .resize({ ...side, fit: 'cover', position: 'attention' })

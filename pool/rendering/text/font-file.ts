@@ -33,9 +33,8 @@ const familyPattern = /^[^\p{C},]{1,100}$/u;
 const unpack = promisify(brotliDecompress);
 
 /**
- * Reads the tables that name a TrueType, OpenType or WOFF2 font, without its glyphs.
- *
- * Sources: the OpenType specification 1.9 (`name`, `OS/2`, `fvar`, `maxp`) and https://www.w3.org/TR/WOFF2/.
+ * Reads the tables that name a TrueType, OpenType or WOFF2 font, without its glyphs. Sources: the
+ * OpenType specification 1.9 (`name`, `OS/2`, `fvar`, `maxp`) and https://www.w3.org/TR/WOFF2/.
  *
  * @throws FontError
  */
@@ -184,7 +183,10 @@ function familyOf(table: Buffer): string {
   return families.get(16) ?? families.get(1) ?? '';
 }
 
-/** The multiples of 100 on the axis `wght` of a variable font, else the nearest one to the static font's weight. */
+/**
+ * Returns the multiples of 100 on a variable font's `wght` axis, or else the nearest multiple to a
+ * static font's weight.
+ */
 function weightsOf(variations: Buffer | undefined, metrics: Buffer | undefined): readonly number[] {
   const all = [100, 200, 300, 400, 500, 600, 700, 800, 900];
   const [first, count, size] = [4, 8, 10].map((offset) => variations?.readUInt16BE(offset) ?? 0);

@@ -77,9 +77,10 @@ const maxAdded = 20;
 const addedFamilies = Array.from({ length: maxAdded }, (_, index) => `project ${index}`);
 
 /**
- * Checks a font file of a project, and writes it for `loadAddedFonts`.
+ * Checks a project's font file, and writes it for `loadAddedFonts`.
  *
- * @returns a family that only this font has, whatever the file says, so that it replaces no other font
+ * @returns a family name unique to this font, whatever the file says, so that it replaces no other
+ *   font
  * @throws ServiceError source_unsupported
  */
 export async function addFont(bytes: Uint8Array): Promise<string> {
@@ -101,8 +102,9 @@ export async function addFont(bytes: Uint8Array): Promise<string> {
 }
 
 /**
- * Lets this process use the added fonts. All SVGs of the image must have been drawn: fontconfig takes letters that a
- * font does not have from any other font, and keeps fonts for the life of the process.
+ * Lets this process use the added fonts. Call it after drawing all of the image's SVGs: fontconfig
+ * takes letters missing from a font from any other font, and keeps fonts for the life of the
+ * process.
  */
 export async function loadAddedFonts(): Promise<void> {
   for (const [family, fontfile] of preparedFonts().added) {

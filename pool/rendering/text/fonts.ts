@@ -9,7 +9,7 @@ export interface FontFamily {
   readonly weights: readonly number[];
 }
 
-/** The family that comes with the service: Latin, Greek, Cyrillic and Hebrew, upright, under the OFL 1.1. */
+/** The packaged family: Latin, Greek, Cyrillic and Hebrew, upright, under the OFL 1.1. */
 export const packagedFamily: FontFamily = {
   name: 'Open Sans',
   weights: [300, 400, 500, 600, 700, 800],

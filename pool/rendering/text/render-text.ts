@@ -24,10 +24,13 @@ export interface TextStyle
 /** Height of a line in font sizes, the usual `line-height: normal` of fonts for several scripts. */
 export const lineHeight = 1.4;
 
-/** The sizes of `fit` in CSS pixels. With the smallest one, words that do not fit end with an ellipsis. */
+/**
+ * Range of `fit` sizes, in CSS pixels. At the smallest size, words that do not fit end with an
+ * ellipsis.
+ */
 const [minFitted, maxFitted] = [4, 1000];
 
-/** The largest size in pixels of the output. Each different letter takes up to its square in memory. */
+/** Maximum size in output pixels. Each different letter takes up to its square in memory. */
 const maxSize = 3000;
 
 /** Ink can extend below its line by this fraction of the line height. */

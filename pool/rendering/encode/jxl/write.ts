@@ -32,7 +32,10 @@ export const jxlOptions = ({
     ? { quality: null, effort: efforts.lossless }
     : { quality: encoderQuality('jxl', quality, pixels), effort: efforts.lossy };
 
-/** Raw pixels if they are the whole image, or a file with its profile, metadata, transparency of greys or frames. */
+/**
+ * Returns raw pixels if they are the whole image, or else a file with its profile, metadata,
+ * frames, or transparency of greys.
+ */
 async function inputOf(pipeline: Pipeline, context: StepContext): Promise<JxlInput> {
   const { plan, metadata, copyright } = context;
   if (plan.plainPixels && !plan.animated && metadata === null && copyright === null) {

@@ -1,6 +1,6 @@
 /**
- * The elements and attributes of SVG 2 and Filter Effects 1 that draw, without scripts, links, foreign content and
- * fonts. All others are left out.
+ * Elements and attributes of SVG 2 and Filter Effects 1 that draw, except scripts, links, foreign
+ * content and fonts. The sanitiser omits all others.
  */
 const words = (text: string): ReadonlySet<string> => new Set(text.trim().split(/\s+/));
 

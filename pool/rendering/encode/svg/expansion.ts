@@ -14,8 +14,8 @@ const newPart = (): Part => ({ elements: 0, children: [], uses: [] });
 const maxChain = 500;
 
 /**
- * Counts the elements that a browser draws for a document: each `use` repeats the part that it names, so a few hundred
- * bytes can expand to billions.
+ * Counts the elements that a browser draws for a document. Each `use` repeats the part that it
+ * names, so a few hundred bytes can expand to billions of elements.
  */
 export class Expansion {
   readonly #root = newPart();

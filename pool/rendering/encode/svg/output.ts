@@ -48,7 +48,8 @@ export interface SvgOutput extends Size {
 }
 
 /**
- * The source as a sanitised SVG; null if the variant does not accept it, or negotiates and needs pixels.
+ * Returns the source as a sanitised SVG; null if the variant does not accept SVG, or negotiates and
+ * needs pixels.
  *
  * @throws ServiceError source_unsupported, parameter_invalid, source_corrupt, source_too_large
  */
