@@ -61,7 +61,7 @@ export class CircuitBreaker {
     if (!wasOpen) this.#onChange(error);
   }
 
-  /** The caller stopped before the outcome was known. */
+  /** Called if the caller stopped before the outcome was known. */
   abandoned(): void {
     this.#probing = false;
   }

@@ -1,7 +1,7 @@
 /** The owner of a part of a limited quantity: a project, and its source's host. */
 export interface Owner {
   readonly project: string;
-  /** With its port. */
+  /** The host with its port. */
   readonly host: string;
 }
 
@@ -42,7 +42,7 @@ export class FairShare {
     return this.#projects.size + this.#hosts.size;
   }
 
-  /** True when `take` would succeed. */
+  /** Returns whether `take` would succeed. */
   allows({ project, host }: Owner, amount: number): boolean {
     const free = this.limit - this.#held - amount;
     if (free < 0) return false;
@@ -87,7 +87,6 @@ export class RoundRobin<T> {
     return this.#size;
   }
 
-  /** The number of a project's items. */
   countOf(project: string): number {
     return this.#waiting.get(project)?.size ?? 0;
   }
@@ -132,7 +131,7 @@ export class RoundRobin<T> {
     return undefined;
   }
 
-  /** The newest item of the project with the most items. */
+  /** Returns the newest item of the project with the most items. */
   newestOfLongest(): T | undefined {
     let most: ReadonlySet<T> = new Set();
     for (const items of this.#waiting.values()) if (items.size > most.size) most = items;

@@ -59,7 +59,7 @@ function limitsOf(
   };
 }
 
-/** The time until which a source is fresh, Unix ms. */
+/** Returns the time until which a source is fresh, Unix ms. */
 export function freshUntil(
   state: SourceState,
   sourceAge: ImageFreshness['sourceAge'],

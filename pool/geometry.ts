@@ -73,7 +73,7 @@ export function withBorder(size: Size, { top, right, bottom, left }: Edges): Siz
   return { width: size.width + left + right, height: size.height + top + bottom };
 }
 
-/** The bounding box of a rotated image; angle in degrees. */
+/** Returns a rotated image's bounding box; angle in degrees. */
 export function boundsOfRotated({ width, height }: Size, angle: number): Size {
   if (angle % 180 === 0) return { width, height };
   if (angle % 90 === 0) return { width: height, height: width };
@@ -82,7 +82,7 @@ export function boundsOfRotated({ width, height }: Size, angle: number): Size {
   return { width: width * cos + height * sin, height: width * sin + height * cos };
 }
 
-/** The part of an area inside an image; null when the area is outside. */
+/** Returns the part of an area inside an image; null if the area is outside. */
 export function clipArea({ left, top, width, height }: Area, within: Size): Area | null {
   const clipped = {
     left,
@@ -93,7 +93,7 @@ export function clipArea({ left, top, width, height }: Area, within: Size): Area
   return clipped.width > 0 && clipped.height > 0 ? clipped : null;
 }
 
-/** In whole pixels, at least one per side. */
+/** Returns a size in whole pixels, at least 1 per side. */
 export function scaledSize({ width, height }: Size, factor: number): Size {
   const side = (length: number) => atLeastOne(Math.round(length * factor));
   return { width: side(width), height: side(height) };
@@ -153,7 +153,7 @@ function unlimitedBox(natural: Size, requested: RequestedBox, enlargement: numbe
   return { ...scaled({ width, height }, Math.min(1, enlargement / scale)), fit, ...kept };
 }
 
-/** The scale of the image that fills the requested sides. */
+/** Returns the scale at which the image fills the requested sides. */
 function requestedScale(
   natural: Size,
   width: number | null,
@@ -190,7 +190,10 @@ function keptBox(
   return { ...box, fit, isKept: false };
 }
 
-/** With a ratio and no side: the smallest box around the image, or the largest box inside it. */
+/**
+ * With a ratio and no side, returns the smallest box around the image, or the largest box inside
+ * it.
+ */
 function withRatio(natural: Size, { width, height, aspectRatio, fit }: RequestedBox) {
   if (aspectRatio === null || width !== null || height !== null) return { width, height };
   const across = natural.height * aspectRatio;

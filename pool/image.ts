@@ -42,7 +42,7 @@ export type ImageWarning = 'animation_dropped' | 'text_missing_glyphs' | 'maxbyt
 /** Facts about the bytes from which an image was made. */
 export type InputFacts = Pick<Image, 'fetchedAt' | 'digests'>;
 
-/** The strong entity tag of a body: 128 bits of its SHA-256, base64url, quoted. */
+/** Returns a body's strong entity tag: 128 bits of its SHA-256, base64url, quoted. */
 export function entityTag(body: Uint8Array): string {
   return `"${hash('sha256', body, 'base64url').slice(0, 22)}"`;
 }

@@ -60,7 +60,7 @@ export function imageInputs(
   return [{ ...ofSource, layer: null }, ...ofLayers];
 }
 
-/** The input of a project's watermark, which is not yet one of an image. */
+/** Returns the input of a project's watermark before an image uses it. */
 export const watermarkInput = (url: URL): Input => ({
   url,
   tag: sourceTag(url),
@@ -80,7 +80,7 @@ export function errorOfLayer(
   return error.ofLayer(index, layer?.kind === 'image' && layer.isWatermark);
 }
 
-/** Whether an error of a fetch is a failure of its input or its origin, as `overloaded` is not. */
+/** Returns whether a fetch error is a failure of its input or origin, unlike `overloaded`. */
 export const isInputFailure = (error: unknown): error is ServiceError =>
   error instanceof ServiceError && error.code !== 'overloaded';
 

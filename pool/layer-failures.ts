@@ -24,14 +24,13 @@ interface Failure {
 
 /** The image or font of a layer, as a project fetches it. */
 export interface LayerInput {
-  /** The project's id. */
   readonly project: string;
   readonly input: Input;
   /** Default: plain HTTP requests. */
   readonly loaderOf?: LoaderOf | undefined;
 }
 
-/** All spellings of a URL share a key. */
+/** Returns the same key for all spellings of a URL. */
 function keyOf({ project, input, loaderOf }: LayerInput): string {
   const canonical = canonicalUrl(input.url);
   const identity = loaderOf?.(canonical)?.identity ?? '';

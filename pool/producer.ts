@@ -46,7 +46,7 @@ export class Producer {
     this.#checkWithinMs = settings.sourceTimeoutMs + settings.transformTimeoutMs;
   }
 
-  /** As `Engine.checkLayer`. */
+  /** See `Engine.checkLayer`. */
   async checkLayer({ project, input, loaderOf }: LayerInput, given: AbortSignal): Promise<void> {
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
     const signal = AbortSignal.any([given, deadline]);
@@ -205,7 +205,7 @@ function inputOptions(request: ImageRequest, input: Input) {
   };
 }
 
-/** Only requests for the same version, project and generation share bytes. */
+/** Returns a version shared only by requests for the same version, project and generation. */
 function sharedVersion({ version }: Input, project: string, generation: number): string | null {
   const purged = generation === 0 ? null : `${project} ${generation}`;
   return version === null || purged === null ? (version ?? purged) : `${version} ${purged}`;

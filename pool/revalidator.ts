@@ -48,7 +48,7 @@ interface FollowedInput {
   readonly input: Input;
   /** Among the inputs of the request. */
   readonly index: number;
-  /** Of its state. */
+  /** The state's cache key. */
   readonly key: string;
 }
 
@@ -119,7 +119,7 @@ export class Revalidator {
     }
   }
 
-  /** As {@link StatesOf}. */
+  /** See {@link StatesOf}. */
   states({ freshness }: Pick<ImageRequest, 'freshness'>): readonly (SourceState | null)[] {
     return (freshness?.stateKeys ?? []).map((key) => this.#get(key)?.state ?? null);
   }
@@ -330,7 +330,7 @@ function stateOf(lease: SourceLease, before: SourceState | null): SourceState {
   return { changedAt, checkedAt: fetchedAt, digest, ...validators, origin: freshness };
 }
 
-/** RFC 9111, 4.3.4: a 304's headers replace the stored headers of the same name. */
+/** Merges a 304's headers, which replace the stored headers of the same name (RFC 9111, 4.3.4). */
 function notModified(before: SourceState, { validators, freshness }: OriginResponse, at: number) {
   const hasFreshness = Object.values(freshness).some((seconds) => seconds !== null);
   return {

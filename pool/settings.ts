@@ -37,14 +37,14 @@ export interface EngineSettings {
   readonly sourceCacheBytes: number;
   /** Optional source formats, in addition to formats that are always read. */
   readonly formats: AllowedFormats;
-  /** Of all frames together. */
+  /** Maximum pixels over all frames. */
   readonly sourceMaxPixels: number;
   /** Timeout of a fetch including its redirects, in ms. */
   readonly sourceTimeoutMs: number;
   /** Limits on how long images are used without revalidating their sources. */
   readonly freshness: FreshnessBounds;
   readonly transformTimeoutMs: number;
-  /** Of these, for drawing an SVG. */
+  /** Maximum time for drawing an SVG, within the transform's timeout, in ms. */
   readonly svgTimeoutMs: number;
   /** Maximum memory of each process for killable transforms. */
   readonly processMemoryBytes: number;

@@ -53,7 +53,7 @@ export class SingleFlight<K, V> {
     return this.#wait(key, call, signal, background);
   }
 
-  /** Like `run`, but only joins; returns null if the key has no call in progress. */
+  /** Joins like `run`; returns null if the key has no call in progress. */
   join(key: K, signal: AbortSignal, background: boolean): Promise<V> | null {
     const call = this.#calls.get(key);
     if (call === undefined) return null;
@@ -75,7 +75,7 @@ export class SingleFlight<K, V> {
     });
   }
 
-  /** True when only background work waits for `key`. */
+  /** Returns whether only background work waits for `key`. */
   isBackground(key: K): boolean {
     return this.#calls.get(key)?.promotion.signal.aborted === false;
   }
@@ -147,9 +147,9 @@ export interface Leader {
   readonly role: 'leader';
   /** Whether another process can have stored the image since this process last read the disk. */
   readonly mayBeStored: boolean;
-  /** Call once, after the image is in the disk cache, where other processes can read it. */
+  /** Called once, after the image is in the disk cache, where other processes can read it. */
   succeed(image: Image): void;
-  /** Call once, instead of `succeed`. */
+  /** Called once, instead of `succeed`. */
   fail(error: ServiceError | Cancelled): void;
 }
 
@@ -166,7 +166,7 @@ export interface Participant {
   readonly signal: AbortSignal;
   /** Keeps the work alive while followers wait, until the returned function is called. */
   retain(): (() => void) | null;
-  /** Live requests in other processes wait for this background work. */
+  /** Called when live requests in other processes wait for this background work. */
   promote(): void;
 }
 

@@ -96,7 +96,7 @@ function differs(state: SourceState, before: SourceState | null): boolean {
   );
 }
 
-/** A state in the form of an image, as the caches store it. */
+/** Encodes a state as an image, as the caches store it. */
 export function encodeState(state: SourceState): Image {
   const body = Buffer.from(JSON.stringify(state));
   const contentType = 'application/json';
@@ -113,7 +113,7 @@ export function encodeState(state: SourceState): Image {
 const stateIn = (stored: Image | null | undefined): SourceState | null =>
   stored == null ? null : decodeState(stored);
 
-/** Null for a file that is not a state. */
+/** Returns null for a file that is not a state. */
 export function decodeState({ body, contentType }: Image): SourceState | null {
   // The cache has verified the file's digests, so the JSON is complete.
   return contentType === 'application/json' ? JSON.parse(Buffer.from(body).toString()) : null;

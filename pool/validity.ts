@@ -20,7 +20,7 @@ import type { InputFacts } from './image.ts';
 export interface Generation {
   /** 0 for no purge. */
   readonly number: number;
-  /** False as soon as this process learns about a later purge that concerns the image. */
+  /** Returns false as soon as this process learns of a later purge that concerns the image. */
   isCurrent(): boolean;
 }
 

@@ -99,7 +99,7 @@ export type Alignment = (typeof alignments)[number];
 export interface TextLayer extends Placement {
   readonly kind: 'text';
   readonly words: string;
-  /** A family. */
+  /** The font's family. */
   readonly font: string;
   /** A font file of the project, used instead of the family; null if not set. */
   readonly fontUrl: string | null;
@@ -133,7 +133,7 @@ export const layerUrl = (layer: Layer): string | null =>
 export const hasText = ({ layers }: Pick<Variant, 'layers'>): boolean =>
   layers?.some(({ kind }) => kind === 'text') ?? false;
 
-/** Whether words are drawn with a font file of the project. */
+/** Returns whether words are drawn with a project's font file. */
 export const hasProjectFont = ({ layers }: Pick<Variant, 'layers'>): boolean =>
   layers?.some((layer) => layer.kind === 'text' && layer.fontUrl !== null) ?? false;
 

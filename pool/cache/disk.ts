@@ -10,9 +10,9 @@ import { decodeFile, encodeFile } from './file.ts';
 export interface DiskCacheEvents {
   stored(key: string, bytes: number): void;
   read(key: string): void;
-  /** A corrupt file was found and removed. */
+  /** Called after removing a corrupt file. */
   removed(key: string): void;
-  /** A file system error. The request goes on as a cache miss. */
+  /** Called after a file system error. The request continues as a cache miss. */
   failed(error: Error): void;
 }
 
@@ -34,7 +34,10 @@ export function cacheTemporaryFolder(folder: string): string {
   return join(folder, 'tmp');
 }
 
-/** Prefix of the files that a process is writing. After the process's end they can be deleted. */
+/**
+ * Returns the prefix of files that a process is writing. After the process ends they can be
+ * deleted.
+ */
 export function temporaryPrefix(processId: number): string {
   return `${processId}-`;
 }

@@ -70,7 +70,7 @@ export class FairLru<V extends {}> {
     this.#entries.delete(key);
   }
 
-  /** The last used ones first. */
+  /** Returns the keys, most recently used first. */
   keys(): Iterable<string> {
     return this.#entries.keys();
   }

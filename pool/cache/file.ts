@@ -24,7 +24,7 @@ import {
 const magic = Buffer.from('IMGCACH4', 'latin1');
 /** The bytes before the header, which determine the rest by its digests. */
 export const fixedBytes = magic.length + 4 + 4 + 32;
-/** As much of a file as its header needs, in bytes. */
+/** A file's header is within this many bytes. */
 export const maxHeadBytes = 4_096;
 
 interface Header extends Omit<Image, 'body'> {
@@ -43,7 +43,9 @@ export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
   return [Buffer.concat([fixed, header]), body];
 }
 
-/** The image in a file; null when the file is incomplete, corrupt or of another key. */
+/**
+ * Returns the image in a file; null if the file is incomplete, corrupt or belongs to another key.
+ */
 export function decodeFile(key: string, file: Buffer): Image | null {
   const head = decodeHead(file);
   if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;

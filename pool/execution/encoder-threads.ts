@@ -25,7 +25,7 @@ export class EncoderThreads {
     sharp.concurrency(otherThreads);
   }
 
-  /** Call it before a transform, and the returned function after it. */
+  /** Called before a transform. The caller calls the returned function after it. */
   use({ formats }: Variant): () => void {
     // An empty list means the source's format.
     const usesThreads = formats.some((format) => encodingOf(format).usesThreads);

@@ -89,7 +89,7 @@ export class Executor {
   }
 }
 
-/** True for a light transform that a thread has placed in a process: it does not wait again. */
+/** Returns whether a thread placed a light transform in a process: it does not wait again. */
 const isLightInProcess = (
   result: TransformResult,
 ): result is Extract<TransformResult, { placement: Placement }> =>

@@ -4,7 +4,6 @@ import type { EngineSettings } from '../settings.ts';
 
 /** The properties of a transform that determine its order. */
 export interface Scheduled {
-  /** The project's id. */
   readonly project: string;
   readonly queuedAt: number;
   background: boolean;
@@ -53,7 +52,7 @@ export class HeavyTurns<T extends Scheduled> {
     return [...this.#running].reduce((sum, task) => sum + bytesOf(task), 0);
   }
 
-  /** The transform in turn among waiting ones. */
+  /** Returns the waiting transform whose turn it is. */
   next(waiting: Iterable<T>): T | undefined {
     let first: T | undefined;
     for (const task of waiting) {

@@ -94,7 +94,7 @@ export class Schedule<T extends Scheduled> {
     return this.#background.size >= backgroundQueueFactor * Math.max(1, this.#settings.queue);
   }
 
-  /** The transform to refuse in favour of a project's live one, if any. */
+  /** Returns the transform to refuse in favour of a project's live transform, if any. */
   displacedBy(project: string): T | undefined {
     return this.#isAtCapacity && this.#displaces(project)
       ? this.#live.newestOfLongest()
@@ -165,7 +165,7 @@ export class Schedule<T extends Scheduled> {
     return this.#live.longest > this.#live.countOf(project) + reserved + 1;
   }
 
-  /** True when the additional thread is for this project. */
+  /** Returns whether the additional thread is for this project. */
   #hasExtraThread(project: string): boolean {
     const { threads, queue } = this.#settings;
     return (
@@ -180,7 +180,10 @@ export class Schedule<T extends Scheduled> {
     return [...this.#running].some((task) => task.project === project);
   }
 
-  /** Live work first, but it overtakes waiting background work only a limited number of times. */
+  /**
+   * Returns live work first, but lets it overtake waiting background work only a limited number of
+   * times.
+   */
   #nextByPriority(): T | undefined {
     const queues = this.#mayRunBackground ? [this.#live, this.#background] : [this.#live];
     if (this.#overtaken >= maxOvertaken) queues.reverse();

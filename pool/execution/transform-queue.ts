@@ -94,7 +94,7 @@ export class TransformQueue {
   #rejected = 0;
   #completed = 0;
   readonly #time = new RunningTime();
-  /** By `#time`. */
+  /** When a transform last ended, or the first one was queued, by `#time`. */
   #lastProgress = 0;
   #closed = false;
 
@@ -374,7 +374,10 @@ function settle({ miss, resolve, reject }: QueuedMiss, result: Finished, stage: 
 
 const shuttingDown = () => new ServiceError('overloaded', 'The service is shutting down.');
 
-/** The thread's error as text, wrapped in an Error because the logger shows only such causes. */
+/**
+ * Returns the thread's error as text, wrapped in an Error because the logger shows only such
+ * causes.
+ */
 function threadError(detail: string): Error {
   const error = new Error('on a transform thread or process');
   error.stack = detail;

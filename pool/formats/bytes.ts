@@ -1,4 +1,4 @@
-/** A view of the same bytes. */
+/** Returns a view of the same bytes. */
 export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 

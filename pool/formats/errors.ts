@@ -8,18 +8,18 @@ export const unsupported = (message: string, cause?: unknown): ServiceError =>
 export const corrupt = (message: string, cause?: unknown): ServiceError =>
   new ServiceError('source_corrupt', message, cause);
 
-/** The decoder ended unexpectedly (422). */
+/** Returns the error for a decoder that ended unexpectedly (422). */
 export const decoderFailed = (cause: unknown): ServiceError =>
   corrupt('The source makes its decoder fail.', cause);
 
-/** The source needs more memory than a process has (413). */
+/** Returns the error for a source that needs more memory than a process has (413). */
 export const tooMuchMemory = (cause: unknown): ServiceError =>
   new ServiceError('source_too_large', 'The transform of the source needs too much memory.', cause);
 
-/** The transform exceeds its timeout (504). */
+/** Returns the error for a transform that exceeds its timeout (504). */
 export const transformTimeout = (cause?: unknown): ServiceError =>
   new ServiceError('transform_timeout', 'The transform took too long.', cause);
 
-/** The source exceeds a limit (413). */
+/** Returns the error for a source that exceeds a limit (413). */
 export const tooLarge = (message: string): ServiceError =>
   new ServiceError('source_too_large', message);

@@ -5,6 +5,6 @@ const entities: Readonly<Record<string, string>> = {
   '"': '&quot;',
 };
 
-/** A text as the content of an element, or of an attribute in double quotes. */
+/** Escapes a text for an element, or for an attribute in double quotes. */
 export const escapeXml = (text: string): string =>
   text.replaceAll(/[&<>"]/g, (character) => entities[character] ?? '');

@@ -173,7 +173,9 @@ function colourOf({ icc, space, hasProfile, depth }: FileHeader): SourceColour {
   };
 }
 
-/** If no page is given, libvips opens a HEIF's primary image, which can differ from page 0. */
+/**
+ * Omits a missing page: libvips then opens a HEIF's primary image, which can differ from page 0.
+ */
 export const pageOption = (page: number | null): { readonly page?: number } =>
   page === null ? {} : { page };
 

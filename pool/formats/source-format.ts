@@ -114,7 +114,7 @@ export type AllowedFormats = Readonly<Record<string, boolean>>;
 /** A source with container properties, read before any decoder opens it. */
 export interface Container extends Examination {
   readonly format: SourceFormat;
-  /** As decoders read it. */
+  /** The bytes as decoders read them. */
   readonly bytes: Uint8Array;
   /** The bytes as delivered: without changes that `bytes` makes for decoders. */
   readonly deliverable: Uint8Array;
@@ -155,7 +155,7 @@ export interface Opening extends Examined {
   readonly lenient: boolean;
 }
 
-/** Input of sharp. */
+/** sharp's input. */
 export interface DecoderInput {
   readonly bytes: Uint8Array;
   /** A file with these bytes that sharp opens instead, with options of libvips after its name. */

@@ -160,7 +160,7 @@ export function requireSupportedFormat(
     : unsupported(`The source is ${setting.refused}; ${type}. To use it: ${setting.advice}.`);
 }
 
-/** The error for bytes of an unsupported format: names the format and a remedy. */
+/** Returns the error for bytes of an unsupported format, which names the format and a remedy. */
 function unsupportedFormat(bytes: Uint8Array, details = '', allowed = allFormats): ServiceError {
   const head = bufferOf(bytes).subarray(0, headBytes);
   const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '');

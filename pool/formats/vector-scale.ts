@@ -14,7 +14,7 @@ export function vectorScales(size: Size, pixels: number) {
   };
 }
 
-/** The possible scale nearest to the wanted one. */
+/** Returns the possible scale nearest to the wanted scale. */
 export function vectorScale(wanted: number, size: Size, pixels: number): number {
   const { smallest, largest } = vectorScales(size, pixels);
   return Math.min(Math.max(wanted, smallest), largest);

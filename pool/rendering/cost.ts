@@ -59,7 +59,7 @@ export function unopenedCost(container: Container, limits: InspectionLimits): Co
   return addCosts(isolatedCost, decodingCostOf(format.cost, weight));
 }
 
-/** The cost of opening a source, which is all that a watermark takes. */
+/** Returns the cost of opening a source, which is all that a watermark takes. */
 export function decodingCost({
   format,
   width,
@@ -97,7 +97,7 @@ export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
 /** ms per million pixels for scaling a layer, including its transparency. */
 const layerScaling: Cost = { ms: 290, bytes: 0 };
 
-/** Each layer is blended with the whole output. */
+/** Returns the layers' cost: each layer is blended with the whole output. */
 function layersCost({ width, height }: Plan, frames: number, { layers }: Variant): Cost {
   const frame = width * height;
   return (layers ?? [])
@@ -116,7 +116,7 @@ function encodingCost(format: OutputFormat, variant: Variant): Cost {
   return { ms, bytes };
 }
 
-/** Encoder runs are sequential, so only the time is multiplied. */
+/** Multiplies only the time, because encoder runs are sequential. */
 function encodes({ ms, bytes }: Cost, { maxBytes, lossless }: Variant): Cost {
   return { ms: maxBytes === null || lossless === true ? ms : maxEncodes * ms, bytes };
 }

@@ -46,7 +46,7 @@ export function ownFormat(
   return shown ? own : null;
 }
 
-/** A format that every client shows. */
+/** Returns a format that every client shows. */
 function plainFormat({ hasAlpha }: FormatSource, animation: boolean): OutputFormat {
   if (animation) return 'gif';
   return hasAlpha ? 'png' : 'jpeg';

@@ -66,7 +66,10 @@ function refusalReason(facts: SourceFacts, plan: Plan, variant: Variant): string
 const isCropped = ({ extract, resize }: Plan): boolean =>
   extract !== null || resize?.fit === 'cover' || (resize?.window ?? null) !== null;
 
-/** sharp divides the numbers of a crop by a whole factor, which it gets from the widths. */
+/**
+ * Returns whether the map is a whole fraction of the image: sharp divides a crop's numbers by a
+ * whole factor, which it derives from the widths.
+ */
 function isWholeFraction(map: Size, { width, height }: Size): boolean {
   const factor = width / map.width;
   return Number.isInteger(factor) && Math.ceil(height / factor) === map.height;

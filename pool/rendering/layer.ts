@@ -85,7 +85,7 @@ function onEachFrame(canvas: Buffer, { width, height }: Size, blend: Placement['
 
 const transparent = { r: 0, g: 0, b: 0, alpha: 0 };
 
-/** A transparent frame with tiles, as raw RGBA. */
+/** Returns a transparent frame with tiles, as raw RGBA. */
 function canvasOf(overlay: OverlayOptions, { width, height }: Size): Promise<Buffer> {
   const create = { width, height, channels: 4 as const, background: transparent };
   return sharp({ create }).composite([overlay]).raw().toBuffer();

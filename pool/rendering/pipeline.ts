@@ -121,14 +121,14 @@ export class Pipeline {
     this.#raw = { data: all, info: stacked };
   }
 
-  /** The raw rendered pixels with 8 bits per channel, whatever the depth of the source. */
+  /** Returns the rendered pixels, raw, with 8 bits per channel regardless of the source's depth. */
   async pixels(): Promise<Pixels> {
     const reopen = await this.render();
     return this.#toBuffer(reopen().raw({ depth: 'uchar' }));
   }
 
   /**
-   * Like `pixels`, with less work, but lossless only if `Plan.plainPixels`. Changing the returned
+   * Does less work than `pixels`, but is lossless only if `Plan.plainPixels`. Changing the returned
    * pixels changes the image.
    *
    * @param size the image's; sharp reports a smaller size for a border around a window

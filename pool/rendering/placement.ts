@@ -36,7 +36,7 @@ export interface OpenedInputs {
 }
 
 export interface Prepared extends Examined {
-  /** Of the area before `trim`. */
+  /** The plan for the area before `trim`. */
   readonly plan: Plan;
 }
 

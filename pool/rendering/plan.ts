@@ -267,7 +267,7 @@ function isAnimation(facts: SourceFacts): boolean {
   return facts.frames > 1 && facts.format.animates && facts.orientation === 1;
 }
 
-/** True for operations that would mix frames of the tall image, or are impossible on it. */
+/** Returns whether an operation would mix frames of the tall image, or is impossible on it. */
 function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
   const smart = fit === 'cover' && isStrategy(variant.position);
   return smart || isAnyRequested(variant, (one) => one.needsSingleFrames);
@@ -291,7 +291,7 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
   return { ...resize, position: effective };
 }
 
-/** True for a conversion to grey in one of the passes. */
+/** Returns whether a pass converts to grey. */
 const becomesGrey = (variant: Variant): boolean =>
   isAnyRequested(variant, ({ makesGrey }) => makesGrey);
 
@@ -324,7 +324,7 @@ function profileHandling(
   return colour.is16Bit && !colour.isSrgb ? 'convert-16-bit' : 'convert';
 }
 
-/** Black and white are the same in every space. */
+/** Returns whether a colour is black, white or invisible, and so the same in every space. */
 const isNeutral = ({ r, g, b, alpha }: Rgba) =>
   alpha === 0 || (isGrey({ r, g, b, alpha }) && (r === 0 || r === 255));
 

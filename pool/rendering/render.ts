@@ -73,7 +73,7 @@ export async function renderIfLight(
   return draw(sourceBytes, layerBytes, variant, limits, inputs, prepared);
 }
 
-/** The source as SVG; null for an output with pixels. */
+/** Returns the source as SVG; null for an output with pixels. */
 function svgImage({ source }: OpenedInputs, variant: Variant): RenderedImage | null {
   const output = svgOutput(source, variant);
   return output && imageOf(output.body, encodings.svg.contentType, output);

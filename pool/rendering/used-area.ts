@@ -20,9 +20,9 @@ const maxTrimmedPixels = 8_000_000;
 const minTrimmedSide = 3;
 
 /**
- * The area of the upright source after `crop`; null for the whole source.
+ * Returns the area of the upright source after `crop`; null for the whole source.
  *
- * @throws ServiceError parameter_invalid when the crop is outside the source
+ * @throws ServiceError parameter_invalid if the crop is outside the source
  */
 export function croppedArea(facts: SourceFacts, { crop }: Variant): Area | null {
   if (crop === null) return null;

@@ -21,7 +21,7 @@ class S3Error extends Error {
 }
 
 export interface ListedObject {
-  /** Below the location's prefix. */
+  /** The key below the location's prefix. */
   readonly key: string;
   /** Unix ms, by the clock of the S3 service. */
   readonly modifiedAt: number;

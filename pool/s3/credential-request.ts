@@ -41,7 +41,11 @@ export async function requestCredentials(
   }
 }
 
-/** The credentials in the JSON that containers and instances get. @throws Error for other texts */
+/**
+ * Reads credentials from the JSON that containers and instances receive.
+ *
+ * @throws Error for other texts
+ */
 export function readCredentials(text: string) {
   const fields = parsed(text);
   return credentialsOf(

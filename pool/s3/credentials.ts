@@ -105,7 +105,7 @@ export class CredentialChain {
   }
 
   /**
-   * Short-lived credentials are used for nine tenths of their lifetime, and renewed after half of
+   * Uses short-lived credentials for nine tenths of their lifetime, and renews them after half of
    * it.
    */
   #received(credentials: Credentials): Current {

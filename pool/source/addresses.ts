@@ -27,7 +27,7 @@ function embeddedIpv4(address: IpAddress, nat64Prefixes: readonly Network[]): ip
     : null;
 }
 
-/** The IPv4 address after a prefix of a length. */
+/** Returns the IPv4 address after a prefix of a length. */
 export function translated(address: ipaddr.IPv6, length: number): ipaddr.IPv4 {
   const bytes = address.toByteArray();
   const start = length / 8;
@@ -71,7 +71,7 @@ export interface Nat64Prefixes {
 
 const none: Nat64Prefixes = { configured: [], discovered: [] };
 
-/** The IPv4 address that an IPv6 address leads to, and the address itself. */
+/** Returns the IPv4 address that an IPv6 address leads to, and the address itself. */
 export function destinations(
   address: IpAddress,
   { configured, discovered }: Nat64Prefixes,
@@ -123,7 +123,7 @@ export function isCredentialService(address: IpAddress, nat64: Nat64Prefixes = n
   return destinations(address, nat64).some((one) => within(one, credentialServices));
 }
 
-/** True for addresses that reach this machine: loopback, and "unspecified" as a destination. */
+/** Returns whether an address reaches this machine: loopback, or "unspecified" as a destination. */
 export function isThisMachine(address: IpAddress): boolean {
   const range = address.range();
   return range === 'loopback' || range === 'unspecified';
@@ -138,7 +138,7 @@ export function isThisMachine(address: IpAddress): boolean {
  */
 const notPublic = ['localhost', 'local', 'internal', 'home.arpa', 'onion', 'alt'];
 
-/** True when a canonical host name can belong to a public host, judged by the name alone. */
+/** Returns whether a canonical host name can belong to a public host, judged by the name alone. */
 export function isPublicName(name: string): boolean {
   const labels = name.split('.');
   return (

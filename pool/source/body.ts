@@ -50,7 +50,8 @@ export class BodyWriter {
   }
 
   /**
-   * The body in a buffer of exactly its length, which the caller must release.
+   * Returns the body in a buffer of exactly its length, which the caller must release.
+   *
    * @throws ServiceError source_corrupt (empty) | overloaded
    */
   finish(): Uint8Array {

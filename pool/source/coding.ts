@@ -101,7 +101,8 @@ export class DecodingWriter {
   }
 
   /**
-   * The decoded body in a buffer of exactly its length, which the caller must release.
+   * Returns the decoded body in a buffer of exactly its length, which the caller must release.
+   *
    * @throws ServiceError or ResponseTooCostly
    */
   async finish(): Promise<Uint8Array> {

@@ -65,7 +65,7 @@ export class Connections {
     return this.#agent.destroy();
   }
 
-  /** One connector per origin, because Node does not pass the port to `lookup`. */
+  /** Creates a connector per origin, because Node does not pass the port to `lookup`. */
   #connector(guard: AddressGuard, port: number, timeout: number): buildConnector.connector {
     const connect = buildConnector({
       lookup: guard.lookupFor(port),
@@ -131,7 +131,7 @@ export class TrustedEndpoints {
     return open;
   }
 
-  /** Guard and connections that allow only the scheme, host and port of a URL. */
+  /** Returns a guard and connections that allow only a URL's scheme, host and port. */
   at(url: URL): Network {
     const known = this.#endpoints.get(url.origin);
     if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import { ResponseBudget } from './response-budget.ts';
 
 export interface ResponseHead {
   readonly status: number;
-  /** By lower-case name. */
+  /** Headers by lower-case name. */
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
 }
 

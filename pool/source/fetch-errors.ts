@@ -68,7 +68,7 @@ const steps = { DNS: lookup, connect, TLS: tls, response };
 export type FetchStep = keyof typeof steps;
 
 /**
- * An error message that ends with the code, for a search in documentation.
+ * Returns an error message that ends with the code, so that users can search for it.
  *
  * @param otherwise the text for other codes
  */

@@ -40,7 +40,7 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   readonly path?: string;
   /** Additional headers, sent only while redirects keep the URL's scheme, host and port. */
   readonly credentials?: SourceHeaders;
-  /** Default: 5. */
+  /** 5 by default. */
   readonly maxRedirects?: number;
   /** Called with the canonical host of every redirect. */
   readonly isAllowedHost: (host: string) => boolean;
@@ -86,7 +86,7 @@ const defaultMaxRedirects = 5;
 /** Error codes of a connection closed before the response. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** A digest, because a redirect can be many kilobytes long. */
+/** Returns a digest, because a redirect can be many kilobytes long. */
 export const resourceOf = ({ href }: URL): string => hash('sha256', href, 'base64url').slice(0, 22);
 
 /** Matches validators that conditional requests can send. */
@@ -173,7 +173,7 @@ async function follow(
   }
 }
 
-/** The configured headers of a request, with the cookies of its redirects. */
+/** Returns a request's configured headers, with the cookies from its redirects. */
 function withCookies(credentials: SourceHeaders, cookies: string | null): SourceHeaders {
   if (cookies === null) return credentials;
   const configured = credentials['cookie'];
@@ -236,7 +236,10 @@ function validatorsFor(url: URL, { validators }: FetchOptions): Validators | nul
   return isKnown && (validators.etag ?? validators.lastModified) !== null ? validators : null;
 }
 
-/** RFC 9111, 4.3.4: a 304 with other validators is not about the known bytes. */
+/**
+ * Returns false for a 304 with other validators, which does not concern the known bytes (RFC 9111,
+ * 4.3.4).
+ */
 function validatorsMatch(answered: Validators, known: Validators): boolean {
   const opaque = (etag: string) => etag.replace(/^W\//, '');
   if (answered.etag !== null && known.etag !== null) {
@@ -246,8 +249,8 @@ function validatorsMatch(answered: Validators, known: Validators): boolean {
 }
 
 /**
- * RFC 9110, 13.1.3: If-Modified-Since counts only for an origin that does not support
- * If-None-Match.
+ * Returns the headers of a conditional request. If-Modified-Since counts only for an origin that
+ * does not support If-None-Match (RFC 9110, 13.1.3).
  */
 function conditionalHeaders(validators: Validators | null): Record<string, string> {
   const { etag = null, lastModified = null } = validators ?? {};

@@ -43,7 +43,7 @@ interface FetchesEnvironment<S> {
 }
 
 export interface FetchedSource extends Fetched {
-  /** Of all redirects. */
+  /** Hosts of all redirects. */
   readonly hosts: readonly string[];
   /** When the fetch started, Unix ms. */
   readonly fetchedAt: number;
@@ -99,7 +99,6 @@ interface Conditional {
   readonly key: string;
 }
 
-/** A fetch in progress. */
 interface Fetch {
   /** Null for plain HTTP requests. */
   readonly loader: SourceLoader | null;
@@ -110,7 +109,6 @@ interface Fetch {
   readonly signal: AbortSignal;
   /** Null for an unconditional fetch. */
   readonly conditional: Conditional | null;
-  /** The waiting requests. */
   readonly waiting: Set<Pick<FetchRequest, 'isAllowedHost'>>;
 }
 
@@ -178,7 +176,9 @@ export class Fetches<S> {
     return this.#fetches.get(key)?.since;
   }
 
-  /** True when a CDN-Loop header shows that a fetch of this deployment caused the request. */
+  /**
+   * Returns whether a CDN-Loop header shows that this deployment's own fetch caused the request.
+   */
   isOwn(cdnLoop: string): boolean {
     return hasLoop(cdnLoop, this.#loopId);
   }
@@ -323,7 +323,7 @@ function loopIdOf({ urls, ports }: EngineSettings['own']): string {
 /** More networks than any request comes through. */
 const maxHops = 100;
 
-/** True when a CDN-Loop header contains this identifier. */
+/** Returns whether a CDN-Loop header contains this identifier. */
 function hasLoop(cdnLoop: string, loopId: string): boolean {
   return cdnLoop
     .toLowerCase()

@@ -108,7 +108,7 @@ function isUnchanged(now: Validators, known: Validators | undefined): boolean {
   return known.lastModified !== null && known.lastModified === now.lastModified;
 }
 
-/** The chunks, with read errors as ServiceError. */
+/** Yields the chunks, and throws read errors as ServiceError. */
 async function* withServiceErrors(chunks: AsyncIterable<Uint8Array>, hostname: string) {
   try {
     yield* chunks;

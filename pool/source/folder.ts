@@ -2,10 +2,13 @@ import { type BigIntStats, constants } from 'node:fs';
 import { type FileHandle, open, readlink, realpath } from 'node:fs/promises';
 import { join, relative, sep } from 'node:path';
 
-/** Hidden files, such as `.git` and `.env`, are not served; `.` and `..` are refused too. */
+/**
+ * Returns whether a name is hidden, such as `.git` and `.env`, or is `.` or `..`. The service does
+ * not serve them.
+ */
 const isHidden = (name: string): boolean => name.startsWith('.');
 
-/** The decoded segments of a URL's path; null for a path that cannot name a file. */
+/** Returns a URL path's decoded segments; null for a path that cannot name a file. */
 export function fileNames(path: string): readonly string[] | null {
   const parts = partsOfPath(path);
   return parts?.every((part) => part !== '' && !isHidden(part)) ? parts : null;

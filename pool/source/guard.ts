@@ -38,7 +38,7 @@ export interface GuardOptions {
   readonly privateSources: readonly string[];
   /** The ports of public sources. */
   readonly sourcePorts: Ports;
-  /** Never allowed as sources. */
+  /** Addresses that are never allowed as sources. */
   readonly own: OwnAddresses;
   /** Configured NAT64 prefixes. The resolver can report more. Default: none. */
   readonly nat64Prefixes?: readonly Network[];
@@ -48,7 +48,7 @@ export interface GuardOptions {
   readonly resolve?: Resolver | undefined;
 }
 
-/** The port of a URL, or the default one of its scheme. */
+/** Returns a URL's port, or its scheme's default port. */
 export function portOf(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
@@ -127,7 +127,7 @@ export class AddressGuard {
     if (this.#isOwnUrl(host, port) || (local && this.#ownPorts.has(port))) throw ownSource();
   }
 
-  /** True when a host name or an IP literal, in any spelling, is public or a private source. */
+  /** Returns whether a host name or IP literal, in any spelling, is public or a private source. */
   allowsHost(host: string): boolean {
     const canonical = canonicalHost(host);
     if (canonical === null) return false;
@@ -207,7 +207,11 @@ export class AddressGuard {
     );
   }
 
-  /** True when a private network contains the address. @param port null for any port */
+  /**
+   * Returns whether a private network contains the address.
+   *
+   * @param port null for any port
+   */
   #hasAddress(address: IpAddress, port: number | null): boolean {
     const linkLocal = isLinkLocal(address, this.#nat64);
     return this.#privateSources.some(
@@ -265,7 +269,7 @@ function addressRefused(
 const hasPort = (ports: Ports, port: number | null): boolean =>
   ports === null || port === null || ports.includes(port);
 
-/** True for every address of this machine. */
+/** Returns true for every address of this machine. */
 function isLocal(address: IpAddress): boolean {
   if (isThisMachine(address)) return true;
   const text = address.toString();

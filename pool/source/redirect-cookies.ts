@@ -81,7 +81,7 @@ function acceptedCookie(cookie: Cookie, url: URL): StoredCookie | null {
 const hasExpired = ({ maxAge, expires }: Cookie): boolean =>
   maxAge === undefined ? expires !== undefined && Number(expires) <= Date.now() : maxAge <= 0;
 
-/** RFC 6265, 5.1.4. */
+/** Returns a cookie's default path (RFC 6265, 5.1.4). */
 function defaultPath({ pathname }: URL): string {
   return pathname.slice(0, Math.max(1, pathname.lastIndexOf('/')));
 }
@@ -93,6 +93,6 @@ function belongsTo({ host, withSubdomains, path, secure }: StoredCookie, url: UR
   return hasHost && isBelow && (!secure || protocol === 'https:');
 }
 
-/** RFC 6265, 5.1.3. */
+/** Returns whether a host, not an IP address, is below a domain (RFC 6265, 5.1.3). */
 const isSubdomain = (host: string, domain: string): boolean =>
   host.endsWith(`.${domain}`) && addressOfHost(host) === null;

@@ -80,7 +80,11 @@ export class NameResolver {
     return { names: this.#cache.size, bytes: this.#cache.calculatedSize };
   }
 
-  /** All addresses of a canonical host name. @throws the resolver's error */
+  /**
+   * Returns all addresses of a canonical host name.
+   *
+   * @throws the resolver's error
+   */
   async resolve(name: string): Promise<readonly LookupAddress[]> {
     const local = await this.#hosts.find(name);
     if (local !== null) return local;
@@ -105,7 +109,7 @@ export class NameResolver {
     return resolution;
   }
 
-  /** As getaddrinfo: names with few dots are first resolved in the search domains. */
+  /** Resolves names with few dots in the search domains first, like getaddrinfo. */
   async #search(resolver: dns.Resolver, name: string): Promise<Resolution> {
     const { families = ownFamilies() } = this.#options;
     if (!this.#options.searched?.(name)) return query(resolver, name, families);
@@ -250,7 +254,7 @@ function parseHosts(text: string): Map<string, LookupAddress[]> {
 }
 
 const resolvConfPath = '/etc/resolv.conf';
-/** The limits of glibc. */
+/** glibc's limits. */
 const searchLimits = { domains: 6, dots: 15 };
 
 interface SearchDomains {
@@ -259,7 +263,7 @@ interface SearchDomains {
   readonly dots: number;
 }
 
-/** The search domains of resolv.conf(5). The last of several lines applies. */
+/** Reads the search domains from resolv.conf(5). The last of several lines applies. */
 export async function searchDomains(file = resolvConfPath): Promise<SearchDomains> {
   const text = await readFile(file, 'utf8').catch(() => '');
   let domains: readonly string[] = [];

@@ -92,7 +92,7 @@ export class ResponseBudget {
     if (this.#undecodedBytes > maxUndecodedBytes) throw new ResponseTooCostly('TOO_MUCH_OVERHEAD');
   }
 
-  /** Counts the bytes that compressed ones decode to. */
+  /** Counts the bytes that compressed bytes decode to. */
   countDecoded(bytes: number): void {
     this.#undecodedBytes -= bytes;
   }

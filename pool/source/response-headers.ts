@@ -14,7 +14,9 @@ export function parseRetryAfter(header: string | string[] | undefined, now: numb
   return seconds >= 1 ? Math.min(seconds, maxRetryAfter) : null;
 }
 
-/** NaN for a text that is not an HTTP date. Date.parse also accepts others, such as `-5`. */
+/**
+ * Returns NaN for a text that is not an HTTP date. Date.parse also accepts others, such as `-5`.
+ */
 function secondsUntil(date: string, now: number): number {
   return /^[A-Z][a-z]+,? .*\d{2}:\d{2}:\d{2}/.test(date)
     ? Math.ceil((Date.parse(date) - now) / 1_000)

@@ -67,7 +67,7 @@ export class SharedMemory {
     this.#free.splice(start, Number(joinsBefore) + Number(joinsAfter), whole);
   }
 
-  /** The index of the first free range at or after an address. */
+  /** Returns the index of the first free range at or after an address. */
   #firstFrom(address: number): number {
     let [low, high] = [0, this.#free.length];
     while (low < high) {

@@ -46,9 +46,9 @@ export interface SourceLease extends OriginResponse {
   readonly fetchMs: number | null;
   /** When the fetch started, Unix ms. */
   readonly fetchedAt: number;
-  /** SHA-256 of the bytes, base64url; not after `release`. */
+  /** Returns the bytes' SHA-256, base64url. Not to be called after `release`. */
   digest(): string;
-  /** Idempotent. */
+  /** Can be called more than once. */
   release(): void;
   /** Keeps the bytes for a reader beyond `release`, until the returned function is called. */
   hold(): () => void;
@@ -209,7 +209,9 @@ export class Sources {
     return isOutdated ? `${key} after ${notBefore}` : key;
   }
 
-  /** True when a CDN-Loop header shows that a fetch of this deployment caused the request. */
+  /**
+   * Returns whether a CDN-Loop header shows that this deployment's own fetch caused the request.
+   */
   isOwnFetch(cdnLoop: string): boolean {
     return this.#fetches.isOwn(cdnLoop);
   }

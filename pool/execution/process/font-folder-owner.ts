@@ -13,7 +13,7 @@ const prefix = `image-delivery-fonts-${hostname()}-`;
 export const createFontFolder = (): string =>
   mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
 
-/** Never rejects: a later start removes leftovers. */
+/** Never rejects, because a later start removes leftovers. */
 export const removeFontFolder = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch(() => {});
 
@@ -41,7 +41,7 @@ function leftFolders(): string[] {
   }
 }
 
-/** Whether another process has this id. */
+/** Returns whether another process has this id. */
 function isOther(processId: number): boolean {
   if (processId === process.pid) return false;
   try {

@@ -128,8 +128,8 @@ function readMasks(bytes: Buffer, at: number, size: number, compression: number)
 }
 
 /**
- * A pixel's fourth byte is alpha in icons, and if the header includes an alpha mask although its
- * compression does not use masks.
+ * Returns masks that use a pixel's fourth byte as alpha in icons, and if the header includes an
+ * alpha mask although its compression uses no masks.
  */
 function usualMasks(bytes: Buffer, at: number, size: number, bits: number, isIcon: boolean): Masks {
   if (bits === 16) return [0x7c00, 0x03e0, 0x001f, 0];

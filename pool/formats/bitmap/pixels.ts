@@ -5,7 +5,7 @@ import { readRuns, requireBytes } from './runs.ts';
 export const hasAlpha = ({ masks, bits, skips }: BitmapHeader): boolean =>
   skips || (bits > 8 && masks[3] !== 0);
 
-/** False if alpha is 0 everywhere. */
+/** Returns false if alpha is 0 everywhere. */
 export function isVisible({ data, channels }: RawPixels): boolean {
   if (channels === 3) return true;
   for (let at = 3; at < data.length; at += 4) if (data[at] !== 0) return true;
@@ -48,7 +48,7 @@ export function decodePixels(
   return { data, width, height, channels };
 }
 
-/** Bytes of a row, padded to a multiple of four. */
+/** Returns the bytes per row, padded to a multiple of four. */
 export const stride = (width: number, bits: number): number => 4 * Math.ceil((width * bits) / 32);
 
 type ReadRow = (from: number, data: Buffer, to: number) => void;

@@ -17,7 +17,7 @@ export function readBmp(source: Uint8Array): BitmapHeader {
   });
 }
 
-/** The offset in the file header, unless that is inside of the palette. */
+/** Returns the offset in the file header, unless it points into the palette. */
 function pixelsAt(bytes: Buffer, header: BitmapHeader): number {
   const offset = bytes.readUInt32LE(10);
   return offset >= header.palette.at ? offset : header.pixelsAt;

@@ -34,7 +34,7 @@ export function boxes(data: Buffer = Buffer.alloc(0)): ContainerBox[] {
 export const findBox = (list: readonly ContainerBox[], type: string): Buffer | undefined =>
   list.find((box) => box.type === type)?.data;
 
-/** The entries of an `iinf` box (8.11.6). */
+/** Returns the entries of an `iinf` box (8.11.6). */
 export const itemEntries = (iinf: Buffer | undefined): ContainerBox[] =>
   boxes(iinf?.subarray(iinf[0] === 0 ? 6 : 8));
 

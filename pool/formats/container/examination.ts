@@ -29,9 +29,9 @@ export interface ContainerFormat {
 export interface Examination {
   /** Scans in a JPEG (ITU-T T.81, B.1): one to four if baseline, about ten if progressive. */
   readonly scans: number;
-  /** Frames of an animation. */
+  /** Frames in an animation. */
   readonly frames: number;
-  /** Pages of a TIFF. */
+  /** Pages in a TIFF. */
   readonly pages: number;
   /**
    * Kinds of metadata above {@link maxThreadMetadataBytes} or {@link maxMetadataParts}, or with

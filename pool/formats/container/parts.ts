@@ -8,12 +8,11 @@ import { tooLarge } from '../errors.ts';
 export const metadataRoles = ['profile', 'exif', 'xmp', 'iptc', 'text', 'c2pa', 'other'] as const;
 export type MetadataRole = (typeof metadataRoles)[number];
 
-/** Purpose of a part. */
 export type PartRole =
   | MetadataRole
   /** Headers, tables and coded pixels. */
   | 'pixels'
-  /** One frame of an animation. */
+  /** An animation frame. */
   | 'frame'
   /** The head of a JPEG scan. */
   | 'scan'
@@ -21,7 +20,7 @@ export type PartRole =
   | 'page'
   /** A part that decoders can need, or bytes between parts. */
   | 'unknown'
-  /** The last part: bytes behind it do not belong to the image. */
+  /** The last part. Bytes after it do not belong to the image. */
   | 'end';
 
 /** A segment, chunk, block, directory entry, box or item of a file. */

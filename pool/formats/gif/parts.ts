@@ -7,7 +7,7 @@ const label = { graphicControl: 0xf9, application: 0xff } as const;
 /** Application extensions with the number of repetitions. */
 const loops: ReadonlySet<string> = new Set(['NETSCAPE2.0', 'ANIMEXTS1.0']);
 
-/** The blocks of a GIF (GIF89a specification); its header is the first part. */
+/** Yields a GIF's blocks (GIF89a specification), starting with its header. */
 export function* gifParts(file: Buffer): Parts {
   const steps = new StepLimit();
   if (file.length < 13) return;
@@ -34,7 +34,7 @@ function roleOf(file: Buffer, from: number): PartRole {
   return isNeeded ? 'pixels' : 'text';
 }
 
-/** Bytes of the colour table that a packed field announces. */
+/** Returns the size in bytes of the colour table that a packed field announces. */
 export const tableBytes = (packed = 0): number =>
   (packed & 0x80) === 0 ? 0 : 3 * 2 ** ((packed & 7) + 1);
 

@@ -25,5 +25,5 @@ export const hevcProbed: Promise<void> = sharp(picture)
     () => {},
   );
 
-/** Whether libvips decodes HEVC; sharp's binaries on npm do not. */
+/** Returns whether libvips decodes HEVC; sharp's binaries on npm do not. */
 export const decodesHevc = (): boolean => found;

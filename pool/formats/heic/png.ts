@@ -59,7 +59,9 @@ function withoutPrefix(exif: Uint8Array): Uint8Array {
 const maxBlock = 65_535;
 const blockHead = 5;
 
-/** A row with its first byte, which names the filter: 0 for unfiltered. */
+/**
+ * Returns the bytes in a row, including the first byte, which names the filter: 0 for unfiltered.
+ */
 const rowBytes = ({ width, channels, bits }: PngForm): number => 1 + (width * channels * bits) / 8;
 
 /**
@@ -96,7 +98,7 @@ function writeStored(
   target.writeUInt32BE(sum, at);
 }
 
-/** Adler-32 (RFC 1950, 8.2), continued from `sum`. */
+/** Returns the Adler-32 checksum (RFC 1950, 8.2), continued from `sum`. */
 function adler32(bytes: Uint8Array, sum: number): number {
   // As many bytes as keep `high` below 2^31, so that V8 stores it as an integer.
   const atOnce = 3_000;

@@ -10,7 +10,7 @@ export interface HeicTask {
   readonly source: Uint8Array;
   /** Index among the images that are no thumbnails, depth or gain maps. */
   readonly page: number;
-  /** Of the image, as read from the header. */
+  /** The image's form according to its header. */
   readonly form: PngForm;
   readonly metadata: PngMetadata;
 }

@@ -10,7 +10,7 @@ const isHevc: Matcher = (text) =>
 export const isAvif: Matcher = (text, head) =>
   !isHevc(text, head) && hasBrand(['avif', 'avis'], text, head);
 
-/** Of a file that is no AVIF. */
+/** Matches HEIF files other than AVIF. */
 export const isHeif: Matcher = (text, head) =>
   isHevc(text, head) || hasBrand([...hevcBrands, 'mif1', 'msf1'], text, head);
 

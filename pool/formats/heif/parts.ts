@@ -9,8 +9,8 @@ import {
 import type { PartRole, Parts } from '../container/parts.ts';
 
 /**
- * Generates a HEIF or AVIF file's boxes, and the extents of its items (ISO/IEC 14496-12; 23008-12).
- * A malformed file ends with an unknown part.
+ * Yields a HEIF or AVIF file's boxes, and the extents of its items (ISO/IEC 14496-12; 23008-12). A
+ * malformed file ends with an unknown part.
  */
 export function* heifParts(file: Buffer): Parts {
   try {
@@ -50,7 +50,7 @@ function* boxParts(file: Buffer, list: readonly ContainerBox[]): Parts {
 const roleOf = (type: string): PartRole =>
   type === 'Exif' ? 'exif' : type === 'mime' ? 'xmp' : 'pixels';
 
-/** The extents of the items, from the `iloc` box (8.11.3). */
+/** Yields the extents of items, from the `iloc` box (8.11.3). */
 function* itemParts(file: Buffer, iloc: Buffer, roles: ReadonlyMap<number, PartRole>): Parts {
   const version = iloc.readUInt8(0);
   const [offsetBytes, lengthBytes] = nibbles(iloc.readUInt8(4));

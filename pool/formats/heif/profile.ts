@@ -36,7 +36,11 @@ function withProfiles(file: Buffer): Buffer | null {
   return withMeta(file, top, meta, boxOf('meta', meta.data.subarray(0, 4), ...changed));
 }
 
-/** The contents of the `iprp` box; null if no profile is missing. @throws RangeError */
+/**
+ * Returns the contents of the `iprp` box; null if no profile is missing.
+ *
+ * @throws RangeError
+ */
 function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
   requireFewAssociations(parts);
   const properties = boxes(findBox(parts, 'ipco'));

@@ -23,7 +23,11 @@ export function requireFewAssociations(iprp: readonly ContainerBox[]): void {
   if (bytes > maxAssociationBytes) throw new RangeError(`${bytes} bytes of associations`);
 }
 
-/** The entries of an `ipma` box. @throws RangeError for a truncated one */
+/**
+ * Yields the entries of an `ipma` box.
+ *
+ * @throws RangeError for a truncated box
+ */
 export function* associations(ipma: Buffer): Generator<Association> {
   const [version = 0] = ipma;
   const wide = (ipma.readUInt8(3) & 1) === 1;
@@ -62,17 +66,17 @@ export function ipmaOf(entries: readonly Association[]): Buffer {
 const colourType = (property: ContainerBox | undefined): string =>
   property?.type === 'colr' ? property.data.toString('latin1', 0, 4) : '';
 
-/** The codes of a colour property (ISO/IEC 14496-12, 12.1.5); null for another property. */
+/** Returns a colour property's codes (ISO/IEC 14496-12, 12.1.5); null for another property. */
 export const cicpOf = (property: ContainerBox | undefined): Cicp | null =>
   property === undefined || colourType(property) !== 'nclx'
     ? null
     : { primaries: property.data.readUInt16BE(4), transfer: property.data.readUInt16BE(6) };
 
-/** Whether colour codes declare the limited range, such as samples from 16 to 235. */
+/** Returns whether colour codes declare the limited range, such as samples from 16 to 235. */
 export const isLimitedRange = (property: ContainerBox | undefined): boolean =>
   colourType(property) === 'nclx' && (property?.data.readUInt8(10) ?? 0) < 0x80;
 
-/** Whether an AV1 image is grey, by its configuration (AV1-ISOBMFF, 2.3.3). */
+/** Returns whether an AV1 image's configuration says that it is grey (AV1-ISOBMFF, 2.3.3). */
 export const isMonochrome = (property: ContainerBox | undefined): boolean =>
   property?.type === 'av1C' && (property.data.readUInt8(2) & 0x10) !== 0;
 

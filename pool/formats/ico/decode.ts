@@ -16,7 +16,7 @@ type Icon =
 
 const directoryBytes = 6;
 const entryBytes = 16;
-/** A CUR has type 2. */
+/** The type of an ICO; a CUR has type 2. */
 const iconType = 1;
 
 /** @throws ServiceError source_unsupported, source_corrupt */

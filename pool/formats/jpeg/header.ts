@@ -78,10 +78,15 @@ function headerOf(
   };
 }
 
-/** SOF0 to SOF2: the frames of baseline, extended and progressive JPEGs. */
+/**
+ * Returns whether a marker starts the frame of a baseline, extended or progressive JPEG (SOF0 to
+ * SOF2).
+ */
 const isFrame = (type: number): boolean => type >= 0xc0 && type <= 0xc2;
 
-/** A frame header (ITU-T T.81, B.2.2); null for one that is unusual or that libjpeg refuses. */
+/**
+ * Reads a frame header (ITU-T T.81, B.2.2); returns null if it is unusual or libjpeg refuses it.
+ */
 function readFrame(file: Buffer, { from, to }: Part): Frame | null {
   const components = file[from + 9];
   if (components !== 1 && components !== 3) return null;
@@ -98,7 +103,7 @@ function readFrame(file: Buffer, { from, to }: Part): Frame | null {
   return { width, height, components, ids };
 }
 
-/** True for a scan header (B.2.3) with components of the frame. */
+/** Returns whether a part is a scan header (B.2.3) with components of the frame. */
 function isScanOf({ ids }: Frame, file: Buffer, { from, to }: Part): boolean {
   const components = file[from + 4] ?? 0;
   if (components < 1 || to - from !== 8 + 2 * components) return false;
@@ -116,7 +121,9 @@ function isHarmless(file: Buffer, type: number, { role, from, to }: Part): boole
   return role !== 'other' || !/^(?:Exif|ICC_)/.test(begins);
 }
 
-/** Code lengths and symbols of up to eight tables (B.2.4.2). */
+/**
+ * Returns whether the data consists of code lengths and symbols of up to eight tables (B.2.4.2).
+ */
 function hasHuffmanTables(file: Buffer, start: number, end: number): boolean {
   let at = start;
   while (at + 17 <= end) {

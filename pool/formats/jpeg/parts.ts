@@ -101,7 +101,7 @@ function roleOf(file: Buffer, type: number, from: number, to: number): PartRole 
   return applications.find((one) => one.marker === type && begins(one.begins))?.role ?? 'other';
 }
 
-/** True for the first segment of a C2PA manifest store (C2PA 2.1, A.3.1). */
+/** Returns whether a segment is the first of a C2PA manifest store (C2PA 2.1, A.3.1). */
 function beginsManifest(file: Buffer, from: number, to: number): boolean {
   const at = from + boxAt.describedType;
   return (
@@ -128,7 +128,7 @@ function plainJfif(segment: Buffer): Buffer {
   return plain;
 }
 
-/** RSTn, SOI and TEM. */
+/** Returns true for RSTn, SOI and TEM. */
 const isWithoutLength = (type: number): boolean =>
   (type >= markers.restart && type <= markers.start) || type === markers.temporary;
 
@@ -144,7 +144,7 @@ function nextSegment(file: Buffer, from: number, steps: StepLimit): number {
   return file.length;
 }
 
-/** Coded data ends at the first marker that is neither a restart nor a stuffed 0xff. */
+/** Returns the end of coded data: the first marker that is neither a restart nor a stuffed 0xff. */
 function endOfScan(file: Buffer, from: number, steps: StepLimit): number {
   for (let at = file.indexOf(0xff, from); at !== -1; at = file.indexOf(0xff, at + 1)) {
     steps.take();

@@ -64,7 +64,7 @@ function contentOf({ type, data }: ContainerBox): Buffer | null {
   }
 }
 
-/** EXIF follows an offset of four bytes, and as many bytes as that says. */
+/** Returns the EXIF, which follows a four-byte offset and as many bytes as it states. */
 function exifOf(box: Buffer | null): Buffer | null {
   if (box === null || box.length < 4) return null;
   const start = 4 + box.readUInt32BE(0);

@@ -41,7 +41,7 @@ function decodableHeader(source: Uint8Array, limits: InspectionLimits) {
   return { ...weight, maxCpuMs: startMs + slowness * decodingCostOf(cost, weight).ms };
 }
 
-/** For a libvips without JPEG XL. */
+/** Used if libvips does not decode JPEG XL. */
 const ownDecoder: Pick<SourceFormat, 'weigh' | 'examine'> = {
   weigh: ({ bytes }, limits) => decodableHeader(bytes, limits),
   examine: async ({ bytes, deliverable }, limits, options) => {

@@ -199,13 +199,13 @@ class Bits {
     return this.take(1) === 1;
   }
 
-  /** `U32`: one of four ranges, each with its first value and its offset's bits. */
+  /** Reads a `U32`: one of four ranges, each with its first value and its offset's bits. */
   choose(...ranges: readonly (readonly [first: number, bits: number])[]): number {
     const [first = 0, count = 0] = ranges[this.take(2)] ?? [];
     return first + this.take(count);
   }
 
-  /** `Enum`. */
+  /** Reads an `Enum`. */
   enumeration(): number {
     return this.choose([0, 0], [1, 0], [2, 4], [18, 6]);
   }

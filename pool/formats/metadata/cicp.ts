@@ -161,5 +161,4 @@ export const isConvertible = ({ primaries, transfer }: Cicp): boolean =>
 export const cicpGreyCurve = ({ transfer }: Cicp): Curve | null =>
   curves[transfer] ?? videoCurves[transfer] ?? null;
 
-/** The primaries of sRGB. */
 export const srgbPrimaries = primaries709.colours;

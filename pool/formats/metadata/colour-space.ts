@@ -97,7 +97,7 @@ export class ColourSpace {
     }
   }
 
-  /** The value with the nearest light. */
+  /** Returns the value with the nearest light. */
   #value(channel: number, light = 0): number {
     const curve = this.#profile.light[channel] ?? srgbLight;
     let [low, high] = [0, 255];
@@ -157,7 +157,7 @@ function primary(tag: Buffer | undefined): Row | null {
   return [fixed(tag, 8), fixed(tag, 12), fixed(tag, 16)];
 }
 
-/** Linear light of a channel's values; null for a curve that falls or is constant. */
+/** Returns the linear light of a channel's values; null for a falling or constant curve. */
 function curveOf(tag: Buffer | undefined): Float64Array | null {
   const curve = tag && (tag.toString('latin1', 0, 4) === 'para' ? parametric(tag) : sampled(tag));
   if (!curve) return null;
@@ -168,7 +168,7 @@ function curveOf(tag: Buffer | undefined): Float64Array | null {
 
 type Curve = (part: number) => number;
 
-/** ICC.1:2022, 10.6: the identity, a gamma, or a table. */
+/** Reads the identity, a gamma or a table (ICC.1:2022, 10.6). */
 function sampled(tag: Buffer): Curve | null {
   if (tag.toString('latin1', 0, 4) !== 'curv') return null;
   const count = tag.readUInt32BE(8);
@@ -181,7 +181,7 @@ function sampled(tag: Buffer): Curve | null {
   };
 }
 
-/** ICC.1:2022, 10.18. */
+/** Reads a parametric curve (ICC.1:2022, 10.18). */
 function parametric(tag: Buffer): Curve | null {
   const type = tag.readUInt16BE(8);
   const count = [1, 3, 4, 5, 7][type];

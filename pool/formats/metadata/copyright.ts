@@ -113,7 +113,10 @@ function textsOf(header: Metadata, exif: Buffer | undefined): Map<Name, string> 
   return new Map(found.filter(([, text]) => text !== ''));
 }
 
-/** UTF-8, or else Latin-1. EXIF separates a photographer's from an editor's copyright by a NUL. */
+/**
+ * Decodes UTF-8, or else Latin-1. EXIF separates a photographer's copyright from an editor's by a
+ * NUL.
+ */
 export function decoded(bytes: Buffer | undefined): string {
   if (bytes === undefined) return '';
   const read = bytes.subarray(0, maxTextBytes);
@@ -139,7 +142,10 @@ function exifText(name: Name, text: string): [string, string][] {
   return [[name, plain.endsWith(')') ? `${plain} (ASCII)` : plain]];
 }
 
-/** The source's packet reduced to `allowed`, with the texts that only EXIF, IPTC or chunks have. */
+/**
+ * Reduces the source's packet to `allowed`, and adds the texts that only EXIF, IPTC or chunks
+ * contain.
+ */
 function xmpOf(packet: string, known: ReadonlyMap<Name, string>): string | null {
   const seen = new Set<string>();
   const isAllowed = (uri: string, local: string) => {

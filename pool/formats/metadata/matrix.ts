@@ -1,7 +1,6 @@
 export type Row = readonly [number, number, number];
 export type Matrix = readonly [Row, Row, Row];
 
-/** The product of two matrices. */
 export function product([r, g, b]: Matrix, other: Matrix): Matrix {
   const [x, y, z] = transposed(other);
   const of = (row: Row): Row => [dot(row, x), dot(row, y), dot(row, z)];
@@ -30,7 +29,7 @@ export function inverted([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix | nu
   ];
 }
 
-/** A column multiplied by a matrix. */
+/** Multiplies a column by a matrix. */
 export const times = ([a, b, c]: Matrix, column: Row): Row => [
   dot(a, column),
   dot(b, column),

@@ -9,7 +9,7 @@ interface Tag {
   readonly data: Buffer;
 }
 
-/** The tags of a profile (ICC.1:2022, 7.3). */
+/** Yields a profile's tags (ICC.1:2022, 7.3). */
 export function* profileTags(profile: Uint8Array): Generator<Tag> {
   const bytes = bufferOf(profile);
   if (bytes.length < tagTable + 4) return;

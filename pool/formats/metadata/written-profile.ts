@@ -14,7 +14,7 @@ const curveTypes: Readonly<Record<number, number>> = { 1: 0, 5: 3, 7: 4 };
 
 export const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045];
 
-/** A profile of primaries and one curve for all of them. */
+/** Writes a profile with primaries and a common curve. */
 export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffer {
   const [red, green, blue] = colours.map((colour) => tag('XYZ ', fixed(colour)));
   const trc = curveTag(curve);
@@ -31,7 +31,7 @@ export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffe
   ]);
 }
 
-/** A profile of grey with one curve. */
+/** Writes a grey profile with a curve. */
 export const greyProfile = (name: string, curve: Curve): Buffer =>
   profileOf('GRAY', [
     ['desc', text(name)],
@@ -43,7 +43,11 @@ export const greyProfile = (name: string, curve: Curve): Buffer =>
 export const curveTag = (curve: Curve): Buffer =>
   tag('para', Buffer.from([0, curveTypes[curve.length] ?? 0, 0, 0]), fixed(curve));
 
-/** The curve for samples of 16 to 235 instead of 0 to 255. @param curve of function type 0 or 3 */
+/**
+ * Returns the curve for samples from 16 to 235 instead of 0 to 255.
+ *
+ * @param curve of function type 0 or 3
+ */
 export function limitedRangeCurve([gamma = 1, a = 1, b = 0, c = 0, d = 0]: Curve): Curve {
   const [scale, black] = [255 / 219, 16 / 219];
   return [gamma, a * scale, b - a * black, c * scale, (d + black) / scale, 0, -c * black];
@@ -83,7 +87,7 @@ export function profileOf(
   return Buffer.concat(parts);
 }
 
-/** Padded to a multiple of four bytes. */
+/** Writes a tag, padded to a multiple of four bytes. */
 export function tag(type: string, ...data: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat([Buffer.from(`${type}\0\0\0\0`, 'latin1'), ...data]);
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
@@ -98,7 +102,7 @@ export function fixed(values: readonly number[]): Buffer {
   return bytes;
 }
 
-/** A text in one language (10.15). */
+/** Writes a text in a single language (10.15). */
 function text(content: string): Buffer {
   const utf16 = Buffer.from(content, 'utf16le').swap16();
   const head = Buffer.alloc(20);

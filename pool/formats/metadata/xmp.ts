@@ -16,9 +16,9 @@ const maxDepth = 100;
 const maxAttributes = 1_000;
 
 /**
- * XMP (ISO 16684-1) reduced to some of its elements and attributes.
+ * Reduces XMP (ISO 16684-1) to some of its elements and attributes.
  *
- * @throws Error for XML that is not well-formed, too long, too deep or has too many attributes
+ * @throws Error for XML that is malformed, too long or too deep, or has too many attributes
  */
 export function filteredXmp(xmp: string, filter: XmpFilter): string {
   if (xmp.length > maxPacketLength) throw new Error('The XMP is too long.');

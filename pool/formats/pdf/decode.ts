@@ -29,7 +29,7 @@ export async function readPdf(source: Uint8Array, page: number): Promise<PdfSize
 }
 
 /**
- * A page of a PDF on white.
+ * Draws a PDF page on white.
  *
  * @param size in pixels
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large

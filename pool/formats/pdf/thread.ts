@@ -6,7 +6,7 @@ import { answer, emscriptenOptions } from '../wasm/thread.ts';
 
 export interface PdfTask {
   readonly source: Uint8Array;
-  /** From 0. */
+  /** The page's number, from 0. */
   readonly page: number;
   /** Size in pixels of the raster; null for the sizes only. */
   readonly raster: { readonly width: number; readonly height: number } | null;
@@ -64,7 +64,7 @@ async function decode({ source, page, raster }: PdfTask): Promise<Buffer<ArrayBu
   return draw(api, opened, raster);
 }
 
-/** The page as RGB. */
+/** Draws the page as RGB. */
 function draw(
   api: WrappedPdfiumModule,
   page: number,

@@ -19,7 +19,7 @@ export function pngHead({ width, height }: Size, bits: number, colourType: numbe
   return [pngSignature, ...pngChunk('IHDR', header)];
 }
 
-/** The pieces of the chunk with a colour profile. */
+/** Returns the pieces of a chunk with a colour profile. */
 export const pngProfile = (profile: Uint8Array): Uint8Array[] =>
   pngChunk('iCCP', Buffer.from('icc\0\0', 'latin1'), deflateSync(profile));
 

@@ -62,7 +62,7 @@ export function pngColours(source: Uint8Array): PngColours {
 }
 
 /**
- * As in Chromium, cHRM alone or with invalid values is ignored, and sRGB's gamma without cHRM means
+ * Like Chromium, ignores cHRM alone or with invalid values, and takes sRGB's gamma without cHRM for
  * sRGB.
  */
 function gammaOf(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | null {

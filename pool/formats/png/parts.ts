@@ -20,7 +20,7 @@ const roles: Readonly<Record<string, PartRole>> = {
 /** The keyword of XMP and its NUL (XMP specification, part 3, 1.1.5). */
 const xmpKeyword = 'XML:com.adobe.xmp\0';
 
-/** The chunks of a PNG. The control of a frame stands for it. */
+/** Yields a PNG's chunks. A frame's control chunk stands for the frame. */
 export function* pngParts(file: Buffer): Parts {
   for (let from = pngSignature.length; from + 12 <= file.length; ) {
     const to = from + 12 + file.readUInt32BE(from);
@@ -48,7 +48,7 @@ function roleOf(file: Buffer, type: string, start: number): PartRole {
   return roles[type] ?? (/^[A-Z]/.test(type) ? 'unknown' : 'other');
 }
 
-/** A keyword has at most 79 bytes; the compression flag in iTXt follows it (11.3.3.4). */
+/** Returns the compression flag in iTXt, after a keyword of at most 79 bytes (11.3.3.4). */
 function isCompressed(file: Buffer, start: number, end: number): boolean {
   const keyword = file.subarray(start, Math.min(end, start + 80));
   const nul = keyword.indexOf(0);

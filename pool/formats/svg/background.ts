@@ -20,7 +20,7 @@ export function backgroundOf(sheets: string, style: string): string | null {
   return colour;
 }
 
-/** Null for no colour, undefined for other values, such as gradients. */
+/** Returns null for no colour, and undefined for other values, such as gradients. */
 function colourOf(value: string): string | null | undefined {
   // In the light scheme, which an <img> has unless the page says otherwise.
   const light = /^light-dark\(((?:[^(),]|\([^()]*\))*),/i.exec(value)?.[1]?.trim() ?? value;
@@ -29,7 +29,7 @@ function colourOf(value: string): string | null | undefined {
   return simple.test(light) ? light : undefined;
 }
 
-/** The declarations of the rules for the root, outside of `@media` and others. */
+/** Returns the root rules' declarations, outside at-rules such as `@media`. */
 function rootDeclarations(sheets: string): string {
   const parts = sheets.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '').split(/([{}])/);
   let found = '';

@@ -205,7 +205,7 @@ function decode(source: Uint8Array): string {
   }
 }
 
-/** XML defines only five of HTML's named entities. */
+/** Returns the error for an undeclared entity: XML defines only five of HTML's named entities. */
 function undeclaredEntity(cause: Error): ServiceError {
   const message =
     'The SVG uses an XML entity that is not declared: without declarations there are only &amp;, &lt;, &gt;, &quot; and &apos;.';

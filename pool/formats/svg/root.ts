@@ -39,7 +39,7 @@ const prologues: readonly (readonly [open: string, whole: RegExp])[] = [
   ['<!DOCTYPE', /^<!DOCTYPE(?:"[^"]*"|'[^']*'|[^"'[>])*[[>]/],
 ];
 
-/** The attributes of the root element, with their quotes and offsets, in a well-formed document. */
+/** Returns the root element's attributes, with quotes and offsets, in a well-formed document. */
 export function rootOf(source: Uint8Array) {
   const bytes = bufferOf(source);
   const text = bytes.toString('latin1');

@@ -87,7 +87,7 @@ export function sizedSvg(source: Uint8Array, size: Size, scale: number): Buffer 
 const withDeclarations = (quoted: string, more: string): string =>
   `${quoted.slice(0, -1)};${more}${quoted.slice(-1)}`;
 
-/** A length in CSS pixels; null if absent, relative to the page, or invalid. */
+/** Returns a length in CSS pixels; null if absent, relative to the page, or invalid. */
 function pixels(text: string | undefined, fontSize: number): number | null {
   const [, number = '', unit = ''] =
     /^\s*([+-]?(?:\d+\.?\d*|\.\d+)(?:e[+-]?\d+)?)([a-z]*)\s*$/i.exec(text ?? '') ?? [];

@@ -77,7 +77,7 @@ const photometric = { white: 0, black: 1, palette: 3, ycc: 6, lab: 8, logLuv: 32
 /** Values of SampleFormat. */
 const numbers = { signed: 2, floating: 3 } as const;
 
-/** The encodings that libvips refuses (libvips/foreign/tiff2vips.c). */
+/** Returns the name of an encoding that libvips refuses (libvips/foreign/tiff2vips.c). */
 function unsupportedTiffEncoding(page: TiffPixels): string | null {
   const { compression, bits, samples, colours, separate, tiled } = page;
   const name = compressions[compression];

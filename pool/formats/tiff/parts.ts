@@ -29,7 +29,7 @@ interface Directory {
   readonly read: ReadUint;
 }
 
-/** The linked list of the pages' directories, up to the first malformed one. */
+/** Yields the linked list of page directories, up to the first malformed directory. */
 function* tiffDirectories(file: Buffer): Generator<Directory, void, void> {
   if (file.length < headBytes) return;
   const read = uintReader(file);
@@ -88,9 +88,9 @@ export function* tiffParts(file: Buffer): Parts {
 /** Encoding of a page's pixels (TIFF 6.0, sections 3 to 6 and 15). */
 export interface TiffPixels {
   readonly compression: number;
-  /** Bits of a sample. */
+  /** Bits per sample. */
   readonly bits: number;
-  /** Samples of a pixel. */
+  /** Samples per pixel. */
   readonly samples: number;
   /** PhotometricInterpretation; null if absent. */
   readonly colours: number | null;

@@ -20,6 +20,6 @@ export const memoryBytes = (): number => memory?.buffer.byteLength ?? 0;
 export const isOutOfMemory = (error: unknown): boolean =>
   memoryBytes() > 0.75 * maxWebAssemblyBytes || /memory|alloc/i.test(messageOf(error));
 
-/** A C++ exception's message is an array: the type's name, and the text. */
+/** Returns a message. A C++ exception's message is an array: the type's name, and the text. */
 const messageOf = (error: unknown): string =>
   String((error as { readonly message?: unknown } | null)?.message ?? error);

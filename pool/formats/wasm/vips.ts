@@ -28,8 +28,8 @@ export async function openVips(): Promise<typeof Vips> {
 }
 
 /**
- * The package uses Node's file system, but images need no file: this thread opens no files from now
- * on.
+ * Prevents this thread from opening more files. The package uses Node's file system, but images
+ * need no file.
  */
 function denyFiles(): void {
   const deny = () => {

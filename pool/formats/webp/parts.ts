@@ -20,7 +20,7 @@ export const roles: Readonly<Record<string, PartRole>> = {
   C2PA: 'c2pa',
 };
 
-/** The chunks of a WebP (RFC 9649); unknown ones are `other`. */
+/** Yields a WebP's chunks (RFC 9649); unknown chunks are `other`. */
 export function* webpParts(file: Buffer): Parts {
   if (file.length < headBytes) return;
   const end = 8 + file.readUInt32LE(4);

@@ -11,8 +11,8 @@ const maxAdded = 8;
 export const withWebpSize = (source: Uint8Array): Uint8Array => sized(source, false);
 
 /**
- * Like `withWebpSize`, but also repairs a truncated file: missing bytes in its image become zeros,
- * and an incomplete animation frame is dropped.
+ * Repairs like `withWebpSize`, including truncated files: missing image bytes become zeros, and an
+ * incomplete animation frame is dropped.
  */
 export const withWebpPixels = (source: Uint8Array): Uint8Array => sized(source, true);
 

@@ -80,7 +80,7 @@ function textureOf(image: RawImage): Texture | null {
 const deviation = (squares: number, squaredSum: number): number =>
   Math.sqrt(Math.max(0, (squares - squaredSum / area) / area));
 
-/** Mean difference of neighbours. */
+/** Returns the mean difference between neighbours. */
 function gradient(luma: Float32Array): number {
   let sum = 0;
   for (let row = 0; row < area - side; row += side) {
@@ -92,7 +92,7 @@ function gradient(luma: Float32Array): number {
   return sum / (2 * (side - 1) ** 2);
 }
 
-/** Mean difference of a pixel's fourfold and the sum of its four neighbours. */
+/** Returns the mean difference between four times a pixel and the sum of its four neighbours. */
 function laplacian(luma: Float32Array): number {
   let sum = 0;
   for (let row = side; row < area - side; row += side) {

@@ -72,7 +72,7 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
   return isSmaller ? drawing : output;
 }
 
-/** The quality that does not depend on pixels. */
+/** Returns the quality that does not depend on pixels. */
 const fixedQuality = ({ quality }: Variant): number =>
   quality === 'auto' ? typicalQuality : quality;
 
@@ -112,7 +112,7 @@ async function encodeDrawing(
   return indexedOf(pixels);
 }
 
-/** True for an output without metadata or profile, which `indexedPng` does not write. */
+/** Returns whether an output contains no metadata or profile, which `indexedPng` does not write. */
 const isBare = ({ plan, metadata, copyright }: StepContext): boolean =>
   metadata === null && copyright === null && plan.profile !== 'keep';
 
@@ -195,7 +195,7 @@ function isUnchanged(facts: SourceFacts, plan: Plan, variant: Variant): boolean 
 const isAsKept = (source: Uint8Array, { source: kept, exif, xmp }: KeptMetadata): boolean =>
   kept === source && exif !== 'dropped' && xmp === null;
 
-/** True when the colours depend on the profile, or it cannot be cut out. */
+/** Returns whether the colours depend on the profile, or it cannot be cut out. */
 function isNeeded({ format, colour }: SourceFacts): boolean {
   return colour.hasProfile && !(colour.isSrgb && format.container?.sequential === true);
 }

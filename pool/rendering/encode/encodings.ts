@@ -333,9 +333,9 @@ export const outputFormatsWith = (
 export const rasterFormats = outputFormatsWith(({ vector }) => vector !== true);
 
 /**
- * Maximum pixels over all frames for slow encoders. At the maximum, the slowest image and quality
- * measured take about half the default timeout, on a core that encodes JPEG at 30 megapixels per
- * second.
+ * Returns the maximum pixels over all frames for slow encoders. At the maximum, the slowest image
+ * and quality measured take about half the default timeout, on a core that encodes JPEG at 30
+ * megapixels per second.
  */
 export function maxOutputPixels(format: OutputFormat, isLossless: boolean): number {
   const { maxPixels, lossless } = encodingOf(format);

@@ -8,7 +8,7 @@ export interface RawImage extends Size {
   readonly channels: number;
 }
 
-/** Channel offsets in a pixel, which starts with red or grey; `alpha` is null if absent. */
+/** Returns channel offsets in a pixel, which starts with red or grey; `alpha` is null if absent. */
 export const channelOffsets = ({ channels }: RawImage) => ({
   green: channels < 3 ? 0 : 1,
   blue: channels < 3 ? 0 : 2,

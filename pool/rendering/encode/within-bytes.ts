@@ -100,7 +100,7 @@ function growthBetween(
   return Math.min(Math.max(growth, 0.3), 3);
 }
 
-/** The highest quality from `low` to `high` with at most this logarithm. */
+/** Returns the highest quality from `low` to `high` with at most this logarithm. */
 function qualityOf(
   typicalBytes: readonly number[],
   wanted: number,

@@ -24,8 +24,8 @@ interface Group {
 }
 
 /**
- * The dominant colour as `#rrggbb`: the average of the most frequent of 4096 groups of similar
- * colours, weighted by opacity. Null for a fully transparent image.
+ * Returns the dominant colour as `#rrggbb`: the average of the most frequent of 4096 groups of
+ * similar colours, weighted by opacity. Returns null for a fully transparent image.
  */
 export function dominantColour(pixels: SmallPixels): string | null {
   const first = mostFrequent(groupsOf(pixels));

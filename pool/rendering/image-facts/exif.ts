@@ -99,21 +99,21 @@ function isWithin(value: string | number, { minimum, maximum }: Row['schema']): 
   return value >= Number(minimum ?? -Infinity) && value <= Number(maximum ?? Infinity);
 }
 
-/** The parser returns bytes for texts that are not ASCII. */
+/** Returns a text. The parser returns bytes for texts that are not ASCII. */
 function textOf(value: unknown): string | undefined {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value;
   if (!Buffer.isBuffer(bytes)) return undefined;
   return decoded(bytes).slice(0, maxTextLength).toWellFormed() || undefined;
 }
 
-/** For a tag with several values, returns the first. */
+/** Returns the first of a tag's values. */
 function numberOf(value: unknown): number | undefined {
   const [first] = [value].flat();
   if (typeof first !== 'number' || !Number.isFinite(first)) return undefined;
   return Math.round(first * 1e6) / 1e6;
 }
 
-/** The parser takes the time for one in UTC. */
+/** Returns the local time, with its zone if known. The parser takes it for UTC. */
 function takenAt(photo: Exif['Photo']): string | undefined {
   const { DateTimeOriginal: date, OffsetTimeOriginal: offset } = photo ?? {};
   if (!(date instanceof Date) || Number.isNaN(date.getTime())) return undefined;

@@ -12,7 +12,7 @@ import type { SmallPixels } from './pixels.ts';
 /** The inputs for the facts. */
 export interface Described {
   readonly source: SourceFacts;
-  /** Of the source. */
+  /** The source's size in bytes. */
   readonly bytes: number;
   /** The image for the same request without `fmt`. */
   readonly output: DescribedOutput;

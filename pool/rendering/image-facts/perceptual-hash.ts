@@ -42,7 +42,7 @@ export async function perceptualHash({ data, width, height }: SmallPixels): Prom
   return BigInt(`0b${bits}`).toString(16).padStart(16, '0');
 }
 
-/** The lowest frequencies of a DCT-II. */
+/** Returns the lowest frequencies of a DCT-II. */
 const transformed = (values: readonly number[]): number[] =>
   cosines.map((wave) => wave.reduce((sum, cosine, at) => sum + cosine * (values[at] ?? 0), 0));
 

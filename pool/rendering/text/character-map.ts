@@ -51,7 +51,7 @@ function findRange(count: number, endOf: (index: number) => number, code: number
   return low;
 }
 
-/** Format 4: segments of the basic plane, by their last characters. */
+/** Reads format 4: segments of the basic plane, by their last characters. */
 function glyphOfSegments(table: Buffer, code: number): number {
   const bytes = table.readUInt16BE(6);
   const [ends, starts] = [14, 16 + bytes];
@@ -67,13 +67,13 @@ function glyphOfSegments(table: Buffer, code: number): number {
   return offset !== 0 && glyph === 0 ? 0 : (glyph + delta) & 0xffff;
 }
 
-/** Format 6: one range. */
+/** Reads format 6: a single range. */
 function glyphOfArray(table: Buffer, code: number): number {
   const index = code - table.readUInt16BE(6);
   return index >= 0 && index < table.readUInt16BE(8) ? table.readUInt16BE(10 + 2 * index) : 0;
 }
 
-/** Format 12: groups of characters in all planes. */
+/** Reads format 12: groups of characters in all planes. */
 function glyphOfGroups(table: Buffer, code: number): number {
   const groups = table.readUInt32BE(12);
   const group = findRange(groups, (index) => table.readUInt32BE(16 + 12 * index + 4), code);

@@ -12,9 +12,9 @@ export interface Ink extends RgbaImage {
 }
 
 export interface DrawOptions {
-  /** Pango's markup. */
+  /** Text in Pango's markup. */
   readonly markup: string;
-  /** A family. */
+  /** The font's family. */
   readonly font: string;
   /** Width of the text's area. */
   readonly width: number;
@@ -68,7 +68,7 @@ export async function draw(folder: string, options: DrawOptions): Promise<Ink | 
   }
 }
 
-/** The header uses the machine's byte order, which the magic number reveals. */
+/** Reads the header, in the machine's byte order, which the magic number reveals. */
 function inkOf(file: Buffer): Ink {
   const isBig = file.readUInt32BE(0) === 0x08f2a6b6;
   const integer = (offset: number) => (isBig ? file.readInt32BE(offset) : file.readInt32LE(offset));

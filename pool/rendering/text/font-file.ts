@@ -58,7 +58,11 @@ const damaged = () => new FontError('it is damaged');
 
 type Tables = ReadonlyMap<string, Buffer>;
 
-/** A part of a buffer. @throws RangeError if it is not within the buffer */
+/**
+ * Returns a part of a buffer.
+ *
+ * @throws RangeError if the part is not within the buffer
+ */
 function slice(buffer: Buffer, offset: number, length: number): Buffer {
   if (offset + length > buffer.length) throw new RangeError('outside of the buffer');
   return buffer.subarray(offset, offset + length);
@@ -68,7 +72,7 @@ function requireCount(count: number): void {
   if (count === 0 || count > maxTables) throw new FontError(`it has ${count} tables`);
 }
 
-/** The tables by their tags, without trailing spaces. */
+/** Returns the tables by tag, without the tags' trailing spaces. */
 function tablesOfSfnt(file: Buffer): Tables {
   const count = file.readUInt16BE(4);
   requireCount(count);

@@ -20,16 +20,13 @@ interface PreparedFonts {
   readonly families: Set<string>;
   /** The files of `addFont`, by family. */
   readonly added: Map<string, string>;
-  /** Of all fonts. */
+  /** Characters of all fonts. */
   readonly characters: CharacterMap[];
 }
 
 let prepared: PreparedFonts | null = null;
 
-/**
- * The folder that fontconfig searches, and the folder for projects' fonts, which it does not
- * search.
- */
+/** fontconfig searches the common folder, but not the folder for projects' fonts. */
 const commonFolder = (own: string): string => join(own, 'common');
 const addedFolder = (own: string): string => join(own, 'added');
 
@@ -146,7 +143,7 @@ async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
   });
 }
 
-/** Without hinting, which depends on the size, and with grey edges, because there is no screen. */
+/** Configures no hinting, which depends on the size, and grey edges, because there is no screen. */
 const configuration = (folder: string): string => `<?xml version="1.0"?>
 <!DOCTYPE fontconfig SYSTEM "urn:fontconfig:fonts.dtd">
 <fontconfig>

@@ -27,7 +27,7 @@ async function packagedFiles(): Promise<readonly string[]> {
   return filesIn(join(dirname(fileURLToPath(manifest)), 'files'), packagedName);
 }
 
-/** The paths of matching files, sorted, so that two processes find the same font first. */
+/** Returns the paths of matching files, sorted, so that two processes find the same font first. */
 async function filesIn(folder: string, name: RegExp): Promise<readonly string[]> {
   const names = (await readdir(folder)).filter((one) => name.test(one)).sort();
   return names.map((one) => join(folder, one));

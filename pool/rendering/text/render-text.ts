@@ -17,7 +17,7 @@ export interface TextStyle
   extends Pick<TextLayer, 'font' | 'weight' | 'color' | 'background' | 'align' | 'maxLines'> {
   /** In output pixels, possibly fractional. */
   readonly size: number | 'fit';
-  /** In pixels of the output. */
+  /** In output pixels. */
   readonly padding: number;
 }
 
@@ -99,7 +99,7 @@ interface Placed extends Size {
 }
 
 class Layout {
-  /** For the files of `draw`. */
+  /** Folder for the files of `draw`. */
   readonly #folder: string;
   readonly #style: TextStyle;
   readonly #inner: Size;
@@ -130,7 +130,7 @@ class Layout {
     });
   }
 
-  /** All characters, or as many as fit with an ellipsis. */
+  /** Returns all characters, or as many as fit with an ellipsis. */
   async fittingText(characters: readonly string[], size: number): Promise<string> {
     const possible = this.#possible(characters, size);
     const whole = possible.join('');
@@ -230,7 +230,7 @@ interface DrawChoices {
 
 const opposite = { left: 'right', center: 'center', right: 'left' } as const;
 
-/** A whole number, because Pango places lines at whole pixels. */
+/** Returns a whole number, because Pango places lines at whole pixels. */
 const lineHeightOf = (size: number): number => Math.max(2, Math.round(size * lineHeight));
 
 /**

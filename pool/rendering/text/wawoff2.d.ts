@@ -1,4 +1,4 @@
 declare module 'wawoff2/decompress.js' {
-  /** The TTF of a WOFF2 font. */
+  /** Returns the TTF in a WOFF2 font. */
   export default function decompress(bytes: Uint8Array): Promise<Uint8Array>;
 }

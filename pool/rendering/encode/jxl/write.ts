@@ -22,7 +22,7 @@ export async function writeJxl(
   return encodeJxl(input, jxlOptions(options), pipeline.timeoutSeconds);
 }
 
-/** The encoder's settings for an image. */
+/** Returns the encoder's settings for an image. */
 export const jxlOptions = ({
   lossless,
   quality,

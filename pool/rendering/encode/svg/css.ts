@@ -32,7 +32,7 @@ export function safeSheet(text: string): string {
   return isSafeValue(sheet) ? sheet : '';
 }
 
-/** The declarations of a `style` attribute that are safe. */
+/** Returns the safe declarations of a `style` attribute. */
 export function safeDeclarations(text: string): string {
   const declarations = text.replace(comments, ' ').replace(resources, 'none').split(';');
   return declarations.filter((one) => one.trim() !== '' && isSafeValue(one)).join(';');

@@ -1,4 +1,3 @@
-/** A part of a document. */
 export interface Part {
   elements: number;
   readonly children: Part[];

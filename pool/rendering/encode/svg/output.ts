@@ -104,7 +104,10 @@ function written(text: string, variant: Variant): SvgOutput {
   return { body: Buffer.from(body), width: box.width, height: box.height };
 }
 
-/** The part of the drawing that a viewport of the natural size shows, in its own coordinates. */
+/**
+ * Returns the part of the drawing that a viewport of the natural size shows, in its own
+ * coordinates.
+ */
 function visibleBox(viewBox: readonly number[] | null, { width, height }: Size): readonly number[] {
   const [left = 0, top = 0, across = width, down = height] = viewBox ?? [];
   return [left, top, across || width, down || height];

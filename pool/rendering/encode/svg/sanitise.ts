@@ -192,7 +192,7 @@ const withoutSize = (style: string): string =>
 
 const raster = /^data:image\/(?:png|jpe?g|gif|webp|avif)\s*;\s*base64\s*,[\sA-Za-z0-9+/=]*$/i;
 
-/** Whether a reference stays within the document. */
+/** Returns whether a reference stays within the document. */
 function isSafeReference(element: string, value: string): boolean {
   const reference = value.trim();
   if (reference.startsWith('#')) return true;
