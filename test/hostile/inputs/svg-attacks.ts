@@ -68,6 +68,9 @@ export const svgAttacks: Readonly<Record<string, string>> = {
   'resources of attributes': document(
     '<rect width="90" height="90" fill="url(URL/a.svg#a)" mask="url(URL/b.svg#b)" filter="url(URL/c.svg#c)" clip-path="url(URL/d.svg#d)" cursor="url(URL/e.png)"/><path d="M0 0L9 9L90 90" marker-mid="url(URL/f.svg#f)" stroke="url(\'URL/g.svg#g\')"/>',
   ),
+  'resources that begin like comments': document(
+    '<rect width="90" height="90" mask="url(/*/../attack/a.svg#a)" filter="url(/*/../attack/*/#b)" fill="url(/*/../attack/c#c)"/>',
+  ),
   'animated resources': document(
     '<rect width="90" height="90"><animate attributeName="fill" values="url(URL/a.svg#a);red" dur="9s"/><set attributeName="mask" to="url(URL/b.svg#b)"/><set attributeName="style" to="fill:url(URL/c.svg#c)"/></rect><image width="9" height="9"><set attributeName="href" to="URL/d.png"/></image>',
   ),

@@ -34,6 +34,9 @@ t.test('keeps drawing elements, with ids, styles, references and embedded images
   t.match(written(`<image href="${png}" width="9" height="9"/>`), `href="${png}"`);
   const prefixed =
     '<s:svg xmlns:s="http://www.w3.org/2000/svg" width="9" height="9"><s:g id="a"/></s:svg>';
+  const filter = '<filter id="f" filterUnits="userSpaceOnUse" width="9" height="9"/>';
+  const print = '<style media="print">g{fill:red}</style>';
+  t.match(written(filter + print), filter + print);
   t.match(
     String(deliver(Buffer.from(prefixed))?.body),
     /^<svg xmlns="[^"]*" .*><g id="a"\/><\/svg>$/,
@@ -122,6 +125,10 @@ t.test('reads hostile style sheets in linear time', async (t) => {
     '@import '.repeat(25_000),
     'url('.repeat(50_000),
     `@font-face${spaces}`,
+    'a'.repeat(200_000),
+    `${'a'.repeat(200_000)}! b{fill:url(#a)}`,
+    `a{fill:url(#${spaces}) x}`,
+    `${spaces}x${spaces}{stroke-dasharray${spaces}}`,
   ]) {
     t.equal(typeof written(`<style>${sheet}</style>`), 'string', sheet.slice(0, 9));
   }
@@ -142,5 +149,105 @@ t.test('limits the elements that use elements repeat', (t) => {
   t.match(written('<g id="a"><use href="#a"/></g>'), /use/, 'browsers ignore a circle');
   const chain = Array.from({ length: 9_000 }, (_, i) => `<use id="u${i}" href="#u${i + 1}"/>`);
   t.throws(() => written(chain.join('')), { code: 'source_too_large' }, 'without a stack overflow');
+  t.end();
+});
+
+/** Definitions that each have the previous one ten times. */
+const tenTimes = (name: string, property: string, levels: number) => {
+  const inside = (level: number) => `<rect ${property}="url(#d${level})"/>`;
+  const definition = (_: unknown, level: number) =>
+    `<${name} id="d${level + 1}">${inside(level).repeat(10)}</${name}>`;
+  return Array.from({ length: levels }, definition).join('') + inside(levels);
+};
+
+const refused = { code: 'source_too_large' };
+
+t.test('limits what patterns, masks, clips and markers repeat', (t) => {
+  for (const [name, property] of [
+    ['pattern', 'fill'],
+    ['pattern', 'stroke'],
+    ['mask', 'mask'],
+    ['clipPath', 'clip-path'],
+  ] as const) {
+    t.match(written(tenTimes(name, property, 1)), name);
+    t.throws(() => written(tenTimes(name, property, 8)), refused, `${name} in ${property}`);
+  }
+  const styled = tenTimes('mask', 'mask', 8).replace(/mask="(url[^"]*)"/g, 'style="mask:$1"');
+  t.throws(() => written(styled), refused, 'in style attributes');
+  const marked = `<path d="M0 0${' l1 1'.repeat(50)}" marker-mid="url(#d)"/>`;
+  const markers = Array.from(
+    { length: 6 },
+    (_, level) => `<marker id="m${level + 1}">${marked.replace('#d', `#m${level}`)}</marker>`,
+  );
+  t.match(written(`<marker id="d"><path/></marker>${marked}`), 'marker-mid');
+  t.throws(() => written(markers.join('') + marked.replace('#d', '#m6')), refused);
+  t.end();
+});
+
+t.test('limits repetition by inheritance and by style sheets', (t) => {
+  const pattern = `<pattern id="p">${'<rect/>'.repeat(1_000)}</pattern>`;
+  const many = '<rect/>'.repeat(2_000);
+  t.match(written(`${pattern}<g fill="url(#p)">${'<rect/>'.repeat(100)}</g>`), 'url');
+  for (const content of [
+    `<g fill="url(#p)">${many}</g>`,
+    `<g style="stroke:url(#p)">${many}</g>`,
+    `<style>rect{fill:url(#p)}</style>${many}`,
+    `<style>@media all{.a, .b{fill:url( '#p' )}}</style><g class="b">${many}</g>`,
+    `<style>g{--a:url(#p);rect{fill:var(--a)}}</style><g>${many}</g>`,
+    `<style>g{x{} fill:url(#p)}</style><g>${many}</g>`,
+    `<rect fill="${'url(#q)'.repeat(70)}"/>`,
+    `<g id="r">${many}</g><use href="#r" fill="url(#p)"/>`,
+    `<g>${'<rect><set attributeName="fill" to="url(#p)"/></rect>'.repeat(2_000)}</g>`,
+  ]) {
+    t.throws(() => written(pattern + content), refused, content.slice(0, 60));
+  }
+  t.match(
+    written(`<style>.a{fill:url(#p)}</style>${pattern}<rect class="a"/>${many}`),
+    /url/,
+    'elements that a rule does not match',
+  );
+  t.end();
+});
+
+t.test('bounds lists of references', (t) => {
+  const groups = Array.from({ length: 200 }, (_, n) => `<g fill="url(#p${n})">`).join('');
+  t.throws(() => written(groups + '</g>'.repeat(200)), refused);
+  const rule = 'rect{fill:url(#a)}'.repeat(20_000);
+  t.throws(() => written(`<style>${rule}</style><rect/>`), refused);
+  const values = '.5;'.repeat(300_000);
+  t.match(written(`<animate attributeName="stroke-dasharray" values="${values}"/>`), '.5;');
+  t.end();
+});
+
+t.test('limits filters, dashes, groups and style rules', (t) => {
+  const filter = (primitives: string, attributes = '') =>
+    `<filter id="f" ${attributes}>${primitives}</filter>`;
+  const filtered = '<rect filter="url(#f)"/>';
+  const blur = '<feGaussianBlur stdDeviation="1"/>';
+  const shadow = `<feGaussianBlur in="SourceAlpha" stdDeviation="2"/><feOffset dx="1" result="a"/>
+    <feMerge><feMergeNode in="a"/><feMergeNode in="SourceGraphic"/></feMerge>`;
+  const own = 'filterUnits="userSpaceOnUse" width="40" height="20"';
+  const doubled = Array.from(
+    { length: 40 },
+    (_, n) => `<feBlend in="r${n}" in2="r${n}" result="r${n + 1}"/>`,
+  );
+  t.match(written(filter(shadow, own) + filtered.repeat(20)), own);
+  for (const content of [
+    filter(blur) + filtered.repeat(1_000),
+    filter('<feTurbulence numOctaves="9"/>') + filtered.repeat(100),
+    filter('<feGaussianBlur stdDeviation="1e4"/>') + filtered,
+    filter(blur, 'x="-100" width="9000" height="300%"') + filtered.repeat(10),
+    filter(`<feOffset result="r0"/>${doubled.join('')}`) + filtered,
+    `<rect style="filter:${'blur(3px) '.repeat(300)}"/>`,
+    `<style>rect{filter:blur(3px)}</style>${'<rect/>'.repeat(300)}`,
+    '<path d="M0 0H1000" stroke-dasharray=".0001"/>'.repeat(100),
+    `<style>path{stroke-dasharray:.0001}</style>${'<path d="M0 0H1000"/>'.repeat(100)}`,
+    '<g opacity=".5"><rect/><rect/></g>'.repeat(3_000),
+    `<style>${'*{}'.repeat(10_000)}</style>${'<g/>'.repeat(20_000)}`,
+    `<style>${'g:has(path){}'.repeat(100)}</style>${'<g/>'.repeat(5_000)}`,
+  ]) {
+    t.throws(() => written(content), refused, content.slice(0, 60));
+  }
+  t.match(written('<rect opacity=".5" stroke-dasharray="4 2" width="9"/>'.repeat(5_000)), 'dash');
   t.end();
 });

@@ -30,9 +30,9 @@ const presentation = words(`
 
 const others = words(`
   accumulate additive amplitude attributeName azimuth baseFrequency begin bias by calcMode class clipPathUnits cx cy
-  diffuseConstant divisor dur dx dy edgeMode elevation enable-background end exponent fr from fx fy gradientTransform
+  diffuseConstant divisor dur dx dy edgeMode elevation enable-background end exponent filterUnits fr from fx fy gradientTransform
   gradientUnits href id in in2 intercept k1 k2 k3 k4 kernelMatrix kernelUnitLength keyPoints keySplines keyTimes
-  lengthAdjust limitingConeAngle markerHeight markerUnits markerWidth maskContentUnits maskUnits max method min mode
+  lengthAdjust limitingConeAngle markerHeight markerUnits markerWidth maskContentUnits maskUnits max media method min mode
   numOctaves offset operator order orient origin path pathLength patternContentUnits patternTransform patternUnits
   points pointsAtX pointsAtY pointsAtZ preserveAlpha preserveAspectRatio primitiveUnits radius refX refY repeatCount
   repeatDur requiredExtensions requiredFeatures restart result rotate scale seed side slope spacing specularConstant
@@ -43,7 +43,7 @@ const others = words(`
 export const animated: ReadonlySet<string> = new Set([
   ...presentation,
   ...words(`
-    amplitude baseFrequency class diffuseConstant dx dy elevation exponent fr fx fy gradientTransform intercept k1 k2 k3 k4
+    amplitude baseFrequency diffuseConstant dx dy elevation exponent fr fx fy gradientTransform intercept k1 k2 k3 k4
     offset orient pathLength patternTransform points preserveAspectRatio radius refX refY rotate scale seed slope
     specularConstant startOffset stdDeviation surfaceScale tableValues textLength values viewBox x1 x2 y1 y2 z`),
 ]);

@@ -18,9 +18,10 @@ const embedded = /@font-face\s*\{[^{}]*\}/gi;
 /** Excludes `@`, so that an unterminated rule is not read again for each rule before it. */
 const imports = /@(?:import|charset|namespace)\b[^;{}@]*;/gi;
 
-/** Returns whether a value refers only to its own document. */
-export const isSafeValue = (value: string): boolean =>
-  !unsafe.test(value.replace(comments, ' ').replace(references, ' '));
+/**
+ * Returns whether a value refers only to its own document. Comments stay, because browsers read `url(/*…` as a URL.
+ */
+export const isSafeValue = (value: string): boolean => !unsafe.test(value.replace(references, ' '));
 
 /**
  * Removes comments, imports and fonts from a style sheet; returns '' if it could load or run

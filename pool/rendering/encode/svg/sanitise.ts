@@ -7,8 +7,8 @@ import { Expansion, type Part } from './expansion.ts';
 /** Maximum characters in a document delivered as SVG, and in the result. */
 const maxCharacters = 5_000_000;
 const maxElements = 100_000;
-/** Elements with the repetitions of `use`. */
-const maxExpanded = 1_000_000;
+/** Elements with all repetitions, and what takes as long, such as masks and filters. */
+const maxWeight = 1_000_000;
 const maxAttributes = 100;
 const maxDepth = 256;
 
@@ -42,8 +42,9 @@ class Writer {
   #written = '';
   /** Whether the last written tag is still unclosed, because its element could be empty. */
   #isTagOpen = false;
-  #open: { readonly treatment: Treatment; readonly name: string; readonly part: Part }[] = [];
-  readonly #expansion = new Expansion();
+  #open: { readonly treatment: Treatment; readonly name: string; readonly part?: Part }[] = [];
+  readonly #expansion: Expansion;
+  #sheets = '';
   #elements = 0;
   #styleText = 0;
   /** The open style sheet's text; null outside a style sheet. */
@@ -51,6 +52,8 @@ class Writer {
 
   constructor(root: RootAttributes) {
     this.#root = root;
+    const sides = root['viewBox']?.split(' ').slice(2).map(Number) ?? [];
+    this.#expansion = new Expansion(Math.max(...sides));
   }
 
   write(text: string): string {
@@ -60,7 +63,7 @@ class Writer {
     parser.on('text', (part) => this.#text(part));
     parser.on('cdata', (part) => this.#text(part));
     parser.write(text).close();
-    if (this.#expansion.elements > maxExpanded) throw tooLarge('repeated elements');
+    if (this.#expansion.weight(this.#sheets) > maxWeight) throw tooLarge('repeated elements');
     return this.#written;
   }
 
@@ -71,19 +74,19 @@ class Writer {
     if (Object.keys(tag.attributes).length > maxAttributes) throw tooLarge('attributes');
     const treatment = this.#treatmentOf(tag);
     const name = tag.local;
-    const part = this.#partOf(tag);
-    if (treatment === 'written') {
-      this.#append(`<${name}${this.#attributesOf(tag)}`);
-      this.#isTagOpen = true;
-      if (name === 'style') this.#sheet = '';
+    const parent = this.#open.at(-1)?.part;
+    if (treatment !== 'written') {
+      this.#open.push({ treatment, name, ...(parent !== undefined && { part: parent }) });
+      return;
     }
+    const attributes = this.#attributesOf(tag);
+    const part = this.#expansion.add(parent, { name, attributes });
+    const written = [...attributes].map(([name, value]) => ` ${name}="${escaped(value)}"`).join('');
+    const namespace = parent === undefined ? ' xmlns="http://www.w3.org/2000/svg"' : '';
+    this.#append(`<${name}${namespace}${written}`);
+    this.#isTagOpen = true;
+    if (name === 'style') this.#sheet = '';
     this.#open.push({ treatment, name, part });
-  }
-
-  #partOf({ local, attributes: given }: SaxesTagNS): Part {
-    const references = local === 'use' ? Object.values(given).filter(isReference) : [];
-    const used = references.flatMap(({ value }) => idsOf(value.trim()));
-    return this.#expansion.add(this.#open.at(-1)?.part, given['id']?.value, used);
   }
 
   #treatmentOf({ uri, local, attributes: given }: SaxesTagNS): Treatment {
@@ -96,7 +99,7 @@ class Writer {
     return animated.has(target) ? 'written' : 'dropped';
   }
 
-  #attributesOf(tag: SaxesTagNS): string {
+  #attributesOf(tag: SaxesTagNS): ReadonlyMap<string, string> {
     const isRoot = this.#open.length === 0;
     const given = new Map<string, string>();
     for (const attribute of Object.values(tag.attributes)) {
@@ -108,8 +111,7 @@ class Writer {
       given.set('style', withoutSize(given.get('style') ?? ''));
       if (given.get('style') === '') given.delete('style');
     }
-    const written = [...given].map(([name, value]) => ` ${name}="${escaped(value)}"`).join('');
-    return (isRoot ? ' xmlns="http://www.w3.org/2000/svg"' : '') + written;
+    return given;
   }
 
   /** Returns an attribute's name and value in the result, or null to drop it. */
@@ -148,7 +150,9 @@ class Writer {
     if (closed?.treatment !== 'written') return;
     if (this.#sheet !== null) {
       // Safe sheets contain no character that needs escaping except `>`.
-      this.#append(escaped(safeSheet(this.#sheet)));
+      const sheet = safeSheet(this.#sheet);
+      this.#sheets += `${sheet}\n`;
+      this.#append(escaped(sheet));
       this.#sheet = null;
     }
     if (this.#isTagOpen) this.#written += '/>';
@@ -171,17 +175,6 @@ class Writer {
 
 const isReference = ({ local, prefix, uri }: Pick<SaxesAttributeNS, 'local' | 'prefix' | 'uri'>) =>
   local === 'href' && (prefix === '' || uri === xlink);
-
-/** Returns the ids that a reference within the document can name, as browsers also decode it. */
-function idsOf(reference: string): string[] {
-  if (!reference.startsWith('#')) return [];
-  const id = reference.slice(1);
-  try {
-    return [...new Set([id, decodeURIComponent(id)])];
-  } catch {
-    return [id];
-  }
-}
 
 /** Removes the size from the root's declarations, because the attributes set it. */
 const withoutSize = (style: string): string =>

@@ -1,0 +1,59 @@
+import type { Part } from './expansion.ts';
+import { numbersIn } from './shape-weight.ts';
+
+/** The elements that take as long as a primitive of a filter on a page of a megapixel. */
+const weights: Readonly<Record<string, number>> = {
+  feTurbulence: 50_000,
+  feDiffuseLighting: 10_000,
+  feSpecularLighting: 10_000,
+  feConvolveMatrix: 10_000,
+  feDisplacementMap: 5_000,
+  feMorphology: 20_000,
+  feGaussianBlur: 5_000,
+  feDropShadow: 5_000,
+};
+export const functionWeight = 5_000;
+const otherWeight = 1_000;
+
+/** A filter's region and its blurs, in the sides of the picture or of the filtered element. */
+const largestShare = 10;
+
+const inputs = ['in', 'in2'] as const;
+
+/** Returns the weight of a filter, in which each primitive draws its inputs again. */
+export function filterWeight(filter: Part, side: number): number {
+  const byResult = new Map<string, number>();
+  let last = 0;
+  for (const primitive of filter.children) {
+    const { name, attributes, children } = primitive;
+    if (!name.startsWith('fe')) continue;
+    const used = name === 'feMerge' ? children : [primitive];
+    let weight = weights[name] ?? otherWeight;
+    for (const one of used) {
+      const named = inputs.flatMap((input) => one.attributes.get(input)?.trim() ?? []);
+      if (named.length === 0) weight += last;
+      for (const result of named) weight += byResult.get(result) ?? 0;
+    }
+    last = weight * reachOf(attributes.get('stdDeviation') ?? attributes.get('radius') ?? '', side);
+    const result = attributes.get('result')?.trim();
+    if (result !== undefined) byResult.set(result, last);
+  }
+  return last * regionOf(filter, side);
+}
+
+/** Returns how much more than the picture a blur reads. */
+function reachOf(deviation: string, side: number): number {
+  const largest = Math.max(0, ...numbersIn(deviation).slice(0, 2).map(Math.abs));
+  return Math.max(1, (largest / side) * largestShare) ** 2;
+}
+
+/** Returns a filter's region as a multiple of the largest that ordinary pictures have. */
+function regionOf({ attributes }: Part, side: number): number {
+  const isOfUser = attributes.get('filterUnits') === 'userSpaceOnUse';
+  return ['width', 'height'].reduce((area, name) => {
+    const text = attributes.get(name) ?? '';
+    const [length = 1] = numbersIn(text);
+    const share = text.includes('%') ? length / 100 : length / (isOfUser ? side : 1);
+    return area * Math.max(1, share / largestShare);
+  }, 1);
+}
