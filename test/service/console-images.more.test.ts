@@ -31,6 +31,18 @@ t.test(
       await signIn(page);
       await page.getByRole('button', { name: 'New layer' }).click();
       const form = page.getByRole('form', { name: 'New layer' });
+      const seen = { size: '8%', weight: 700, background: '000a', padding: '2%' };
+      for (const [label, value] of [
+        ['Color', 'fff'],
+        ['Size', seen.size],
+        ['Background', seen.background],
+      ] as const) {
+        t.equal(
+          await control(form, label).inputValue(),
+          value,
+          'a new text is visible on any image',
+        );
+      }
       await form.getByLabel('Layer name').fill('price');
       await form.getByLabel('Words', { exact: true }).fill('19,90 €');
       await form.getByLabel('Picture for the preview').fill(source);
@@ -56,7 +68,7 @@ t.test(
       const stored = async () => (await api.call('GET', `/projects/${id}/layers`)).body.layers;
       await until('the draft is deleted', async () => (await stored()).length === 1);
       t.same(await stored(), [
-        { name: 'price', text: { words: '19,90 €', size: 80, color: 'c00' } },
+        { name: 'price', text: { words: '19,90 €', ...seen, size: 80, color: 'c00' } },
       ]);
 
       const tab = await page.context().newPage();

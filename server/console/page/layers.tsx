@@ -25,6 +25,15 @@ function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
 const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
   fieldsOf(schemaOf(description, kind));
 
+/** The text of a new layer: readable on every picture of every size. */
+const newText: Values = {
+  size: '8%',
+  weight: '700',
+  color: 'fff',
+  background: '000a',
+  padding: '2%',
+};
+
 /** Returns a layer's body from the texts of its controls. */
 function layerOf(values: Values, description: ApiDescription): object {
   const kind = values['kind'] === 'image' ? 'image' : 'text';
@@ -61,8 +70,9 @@ const layers: PartKind<Layer> = {
   saved: 'Images with it change within two seconds.',
   Fields: LayerFields,
   valuesOf: (layer, { description }) => {
-    const kind = layer?.image === undefined ? 'text' : 'image';
-    const given = layer?.[kind] ?? {};
+    if (layer === null) return { ...newText, kind: 'text' };
+    const kind = layer.image === undefined ? 'text' : 'image';
+    const given = layer[kind] ?? {};
     return { ...valuesOf(fieldsOfKind(description, kind), given), kind };
   },
   bodyOf: (values, { description }) => layerOf(values, description),
