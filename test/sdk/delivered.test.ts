@@ -151,7 +151,7 @@ const rowsOf = (page: string): readonly string[][] =>
     );
 
 t.test('builds the stated URL and size in each migration example', async (t) => {
-  const { url: baseUrl, origin, store, createProject } = await startFrontEnd(t);
+  const { url: baseUrl, origin, createProject } = await startFrontEnd(t);
   origin.serve('/a.jpg', await halves(1_600, 1_000));
   const project = await createProject('127.0.0.1');
   const src = `${origin.url}/a.jpg`;
