@@ -1,6 +1,8 @@
 import fc from 'fast-check';
 import t from 'tap';
+import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
 import { propertyRuns } from '../../more.ts';
+import { longUrls } from './long-urls.ts';
 import { outcome } from './url-outcome.ts';
 
 t.test("reads the URLs of Next's optimiser", async (t) => {
@@ -59,3 +61,25 @@ t.test('reads a source on an http server, or refuses, for any query of Next', as
   });
   fc.assert(property, { seed: 51, numRuns: propertyRuns(2_000) });
 });
+
+for (const kind of Object.keys(urlGrammars) as ForeignUrls[]) {
+  t.test(`reads 8 KB of anything in a bounded time: ${kind}`, async (t) => {
+    let count = 0;
+    const unexpected: string[] = [];
+    for (const url of longUrls(kind)) {
+      count += 1;
+      const start = performance.now();
+      const found = outcome(kind, url);
+      const [path = '', query = ''] = url.split(/\?(.*)/s);
+      const isRead = /^https?:/.test(found);
+      if (isRead) urlGrammars[kind].readSignature?.(path, query);
+      const ms = performance.now() - start;
+      const isRefused =
+        /^(?:source_(?:missing|invalid|not_found)|parameter_invalid): .{1,400}$/su.test(found);
+      if (ms < 1_000 && (isRead || isRefused)) continue;
+      unexpected.push(`${Math.round(ms)} ms, ${url.slice(0, 100)}: ${found.slice(0, 200)}`);
+    }
+    t.same(unexpected, []);
+    t.ok(count > 200, `${count} URLs`);
+  });
+}
