@@ -34,7 +34,7 @@ export class Executor {
     return this.#threads.available;
   }
 
-  /** Total threads that exited or were terminated, and were replaced. */
+  /** Total threads replaced after an exit or termination. */
   get replaced(): number {
     return this.#threads.replaced;
   }
@@ -121,7 +121,7 @@ class ThreadPool {
   readonly #count: number;
   readonly #running = new Set<AbortController>();
   #closing = false;
-  /** Total threads that exited or were terminated, and were replaced. */
+  /** Total threads replaced after an exit or termination. */
   replaced = 0;
 
   /** @param onAvailable called when a thread might have become available */

@@ -23,7 +23,7 @@ export interface WrittenElement {
 export interface Part extends WrittenElement {
   readonly children: Part[];
   readonly classes: readonly string[];
-  /** With the ancestors' paints and markers, and those of style sheets, when it is counted. */
+  /** Includes the ancestors' paints and markers, and style sheets' paints, once counted. */
   painting: Painting;
   readonly isInClip: boolean;
   /** Undefined before the count; null during it. */
@@ -34,7 +34,7 @@ interface Cost {
   /** The weights of all elements that a browser draws for this element. */
   readonly weight: number;
   readonly elements: number;
-  /** Points at which markers are drawn. */
+  /** Points that can draw markers. */
   readonly points: number;
 }
 
@@ -67,7 +67,7 @@ const weightless: ReadonlySet<string> = new Set([
 const surfaceWeight = 5_000;
 const groupWeight = 500;
 
-/** Elements for which a browser checks a selector of a style sheet in the time of drawing an element. */
+/** Style sheet selectors that a browser can check in the time of drawing an element. */
 const checksPerElement = 50;
 
 /** Elements whose `href` repeats an element. */
@@ -80,15 +80,16 @@ const added = (a: Cost, b: Cost): Cost => ({
 });
 
 /**
- * Counts what a browser draws for a document: `use`, patterns, markers, masks, clips and filters repeat other elements,
- * so a few hundred bytes can expand to billions. A surface, such as a mask's, counts as many elements.
+ * Counts everything that a browser draws for a document. `use`, patterns, markers, masks, clips and
+ * filters repeat other elements, so a few hundred bytes can expand to billions. A surface, such as
+ * a mask's, counts as many elements.
  */
 export class Expansion {
-  /** In the order of the document. */
+  /** In document order. */
   readonly #parts: Part[] = [];
   /** The first element with an id counts, as in browsers. */
   readonly #byId = new Map<string, Part>();
-  /** The longer side of the picture in its own units. */
+  /** The drawing's longer side in its own units. */
   readonly #side: number;
   /** The shortest period of dashes in the document. */
   #period = Number.POSITIVE_INFINITY;

@@ -15,12 +15,14 @@ const weights: Readonly<Record<string, number>> = {
 export const functionWeight = 5_000;
 const otherWeight = 1_000;
 
-/** A filter's region and its blurs, in the sides of the picture or of the filtered element. */
+/**
+ * Maximum filter region and blur, as a multiple of the drawing's or the filtered element's side.
+ */
 const largestShare = 10;
 
 const inputs = ['in', 'in2'] as const;
 
-/** Returns the weight of a filter, in which each primitive draws its inputs again. */
+/** Returns a filter's weight: each primitive draws its inputs again. */
 export function filterWeight(filter: Part, side: number): number {
   const byResult = new Map<string, number>();
   let last = 0;
@@ -41,13 +43,13 @@ export function filterWeight(filter: Part, side: number): number {
   return last * regionOf(filter, side);
 }
 
-/** Returns how much more than the picture a blur reads. */
+/** Returns how much more than the drawing a blur reads. */
 function reachOf(deviation: string, side: number): number {
   const largest = Math.max(0, ...numbersIn(deviation).slice(0, 2).map(Math.abs));
   return Math.max(1, (largest / side) * largestShare) ** 2;
 }
 
-/** Returns a filter's region as a multiple of the largest that ordinary pictures have. */
+/** Returns a filter's region as a multiple of ordinary drawings' largest. */
 function regionOf({ attributes }: Part, side: number): number {
   const isOfUser = attributes.get('filterUnits') === 'userSpaceOnUse';
   return ['width', 'height'].reduce((area, name) => {

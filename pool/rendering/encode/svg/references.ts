@@ -19,7 +19,7 @@ export const noPainting: Painting = {
   effects: 0,
 };
 
-/** Ids in each list of an element; a document with more counts as endless. */
+/** Maximum ids per list of an element; a document with more counts as endless. */
 export const mostIds = 64;
 
 const reference = /url\(\s*["']?#([^"'()\\]*)/gi;
@@ -72,7 +72,7 @@ const ofDeclarations = (text: string): Painting =>
     }),
   );
 
-/** Returns what an element's attributes repeat. */
+/** Returns the references in an element's attributes. */
 export function paintingOfAttributes(attributes: ReadonlyMap<string, string>): Painting {
   const paintings: Painting[] = [];
   for (const [name, value] of attributes) {
@@ -89,7 +89,9 @@ export interface PaintRule {
   readonly painting: Painting;
 }
 
-/** Returns the names in the last part of each selector; null if one can match any element. */
+/**
+ * Returns the names in the last part of each selector; null if a selector can match any element.
+ */
 function namesOf(selectors: string): ReadonlySet<string> | null {
   const names = new Set<string>();
   for (const selector of selectors.split(',')) {

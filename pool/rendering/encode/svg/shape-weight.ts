@@ -2,7 +2,7 @@
 const dashesPerElement = 20;
 /** Browsers draw lines with more dashes as solid. */
 const mostDashes = 1_000_000;
-/** At most this many times the sum of a shape's numbers is the length of its outline. */
+/** A shape's outline is at most this many times the sum of its numbers. */
 const outline = 7;
 
 type Attributes = ReadonlyMap<string, string>;
@@ -15,7 +15,7 @@ const numbersOfShape = (attributes: Attributes): number[] =>
     (name) => numbersIn(attributes.get(name) ?? ''),
   );
 
-/** Returns the points of a line at which markers are drawn, at most. */
+/** Returns the maximum points of a line that can draw markers. */
 export function pointsOf(attributes: Attributes): number {
   const line = attributes.get('d') ?? attributes.get('points');
   if (line === undefined) return attributes.has('x1') || attributes.has('x2') ? 2 : 0;
@@ -34,7 +34,7 @@ const dashes = /stroke-dasharray\s*:([^;{}]*)/gi;
 const ownValues = ['stroke-dasharray'] as const;
 const animatedValues = ['values', 'from', 'to', 'by'] as const;
 
-/** Returns the shortest period of the dashes of an element or its animation; infinite without any. */
+/** Returns the shortest dash period of an element or its animation; infinite for solid lines. */
 export function shortestPeriod(attributes: Attributes): number {
   const style = attributes.get('style');
   const ofStyle = style === undefined ? Number.POSITIVE_INFINITY : shortestPeriodIn(style);
@@ -45,14 +45,14 @@ export function shortestPeriod(attributes: Attributes): number {
   return lists.length === 0 ? ofStyle : Math.min(ofStyle, shortest(lists));
 }
 
-/** Returns the shortest period of the dashes in declarations; infinite without any. */
+/** Returns the shortest dash period in declarations; infinite for solid lines. */
 export const shortestPeriodIn = (css: string): number =>
   shortest([...css.matchAll(dashes)].map(([, value = '']) => value));
 
 const shortest = (lists: readonly string[]): number =>
   lists.map(periodOf).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
 
-/** Returns the sum of a list of dashes; infinite for a solid line. */
+/** Returns the sum of a dash list; infinite for a solid line. */
 function periodOf(list: string): number {
   const sum = numbersIn(list).reduce((total, one) => total + Math.abs(one), 0);
   return sum > 0 ? sum : Number.POSITIVE_INFINITY;
