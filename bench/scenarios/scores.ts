@@ -57,7 +57,7 @@ export const scores: Scenario<Bench> = {
   },
 };
 
-/** Scores an image beside the whole source, and registered; adds its bytes. */
+/** Scores an image against the whole source and after registration; adds its bytes. */
 async function scoreOf(meter: Meter, whole: Whole, body: Buffer): Promise<string> {
   const { width, height, hasAlpha } = await sharp(body).metadata();
   const shown = hasAlpha ? await sharp(body).flatten(onWhite).png().toBuffer() : body;

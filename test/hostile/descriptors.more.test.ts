@@ -9,20 +9,20 @@ import { until } from '../until.ts';
 import { count, isLong, progress, rateOf } from './run.ts';
 
 /**
- * Thousands of misses, of which some are aborted, damaged, too slow or lose their process, leave no
- * descriptor. `npm run test:hostile -- descriptors --count 100000` sends more.
+ * Sends thousands of misses, including aborted, damaged and slow requests and killed processes, and
+ * expects no open descriptor. `npm run test:hostile -- descriptors --count 100000` sends more.
  */
 
 const misses = isLong ? count : 2_000;
 /** Contains every kind of miss. */
 const warmUp = 1_050;
 const clients = 16;
-/** Small pictures take a few ms. With less, a front end counts as stuck on a busy machine. */
+/** Small images take a few ms. With a lower timeout, a busy front end counts as stuck. */
 const transformTimeoutMs = 1_000;
 
 const skip = process.platform !== 'linux' && 'descriptors are read from /proc';
 
-/** Returns what a process has open: nothing if it has ended. */
+/** Returns a process's open files; none if it has ended. */
 async function openFiles(pid: number): Promise<string[]> {
   const folder = `/proc/${pid}/fd`;
   const descriptors = await readdir(folder).catch(() => []);
@@ -66,7 +66,7 @@ t.test('misses leave no descriptor', { skip, timeout: 7_200_000 }, async (t) => 
       sent.once('error', () => end('aborted'));
       if (leaveAfterMs !== null) setTimeout(() => sent.destroy(), leaveAfterMs);
     });
-  /** The small picture is decoded at a half, from a file in memory. */
+  /** Decodes the small image at a half, from a file in memory. */
   const miss = async (index: number, distinct: string) => {
     if (index % 1_000 === 7) return request(`/slow.jpg?${distinct}`, 'w=3800&blur=50&fmt=webp');
     if (index % 200 === 9) {
@@ -105,7 +105,7 @@ t.test('misses leave no descriptor', { skip, timeout: 7_200_000 }, async (t) => 
   };
 
   await send('warm-up', warmUp);
-  // Connections to the origin and transform processes are kept for a while.
+  // The service keeps connections to the origin and transform processes for a while.
   const before = await until('connections are closed', async () => {
     const now = await used();
     return now.inFrontEnds.filter((file) => file.startsWith('socket:')).length < clients && now;
