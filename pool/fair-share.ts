@@ -1,4 +1,4 @@
-/** The owner of a part of a limited quantity: a project, and its source's host. */
+/** A project and its source's host, which own part of a limited quantity. */
 export interface Owner {
   readonly project: string;
   /** The host with its port. */

@@ -5,7 +5,8 @@ import type { OriginFreshness } from './source/response-headers.ts';
 /** How a project wants an image to follow its inputs. */
 export interface ImageFreshness {
   /**
-   * Seconds after which a source is revalidated, or `origin` to follow the origin's Cache-Control.
+   * Maximum age of a source before revalidation, in seconds, or `origin` to follow the origin's
+   * Cache-Control.
    */
   readonly sourceAge: number | 'origin';
   /** Cache keys of the inputs' states. */
@@ -26,7 +27,7 @@ export interface SourceState extends Validators {
   readonly changedAt: number;
   /** Start of the last fetch that received or confirmed these bytes. */
   readonly checkedAt: number;
-  /** SHA-256 of the bytes; null for a source that no longer exists. */
+  /** SHA-256 of the bytes; null if the source has disappeared. */
   readonly digest: string | null;
   readonly origin: OriginFreshness;
 }

@@ -268,7 +268,7 @@ function atLeastOne(side: number): number {
 }
 
 /**
- * Returns the largest scale at which an image has at most `side` pixels per side and `pixels` in
+ * Returns the largest scale that keeps an image within `side` pixels per side and `pixels` in
  * total.
  */
 export function scaleWithin({ width, height }: Size, side: number, pixels: number): number {

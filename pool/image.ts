@@ -39,7 +39,7 @@ export interface Image {
  */
 export type ImageWarning = 'animation_dropped' | 'text_missing_glyphs' | 'maxbytes_exceeded';
 
-/** Facts about the bytes from which an image was made. */
+/** Facts about an image's input bytes. */
 export type InputFacts = Pick<Image, 'fetchedAt' | 'digests'>;
 
 /** Returns a body's strong entity tag: 128 bits of its SHA-256, base64url, quoted. */

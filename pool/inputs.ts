@@ -3,7 +3,7 @@ import { ServiceError } from '../contract/errors.ts';
 import { canonicalUrl } from '../contract/hosts.ts';
 import { layerUrl, type Variant } from './variant.ts';
 
-/** A file from which an image is made: its source, or a layer's image or font. */
+/** An image's input file: its source, or a layer's image or font. */
 export interface Input {
   readonly url: URL;
   /** The file's name in purges. */

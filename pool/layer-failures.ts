@@ -5,11 +5,11 @@ import { type Input, isInputFailure } from './inputs.ts';
 import type { LoaderOf } from './source/source-loader.ts';
 
 /**
- * Age in ms from which a failure is checked again: as long as other sources' failures are cached.
- * The check runs in the background, so only a layer's first request waits for a slow origin.
+ * Age in ms when a failure is checked again: as long as other sources' failures are cached. The
+ * check runs in the background, so only a layer's first request waits for a slow origin.
  */
 const recheckAfterMs = 5_000;
-/** Age in ms at which a failure without requests is deleted. */
+/** Age in ms when an unrequested failure is deleted. */
 const forgetAfterMs = 60_000;
 const maxBytes = 4 * 1024 * 1024;
 /** An entry's estimated size in addition to its key: an error with its stack and cause. */

@@ -34,9 +34,7 @@ export interface ImageRequest {
    * end; rejects with the error for a project that must not render.
    */
   readonly admitRender: () => Promise<() => void>;
-  /**
-   * A common time budget for all shared-cache reads; if absent, each read has a separate budget.
-   */
+  /** A common time budget for all shared-cache reads; if absent, reads have separate budgets. */
   readonly sharedWait?: SharedWait | undefined;
 }
 
@@ -75,7 +73,7 @@ export class Miss {
 class Permit {
   readonly #admission: Admission;
   readonly #leaveMisses: () => void;
-  /** Null before a slot is requested; has no effect for background work. */
+  /** Null before a slot is requested; does not affect background work. */
   #leaveQueue: (() => void) | null = null;
   #endRender: (() => void) | undefined;
 
@@ -142,7 +140,7 @@ export class Admission {
     return new Permit(this, () => this.#share.release(owner, 1));
   }
 
-  /** Returns whether the transform queue has no slot for a live request. */
+  /** Returns whether the transform queue is full for live requests. */
   isFull(project: string): boolean {
     return this.#transforms.isFull(project);
   }

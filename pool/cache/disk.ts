@@ -80,7 +80,7 @@ export class DiskCache {
     this.#events = events;
   }
 
-  /** Returns a cache key's image, or null if it has no intact file. Never rejects. */
+  /** Returns a cache key's image, or null without an intact file. Never rejects. */
   async read(key: string): Promise<Image | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
@@ -98,8 +98,8 @@ export class DiskCache {
   }
 
   /**
-   * Returns whether a cache key has a file, even if damaged. Blocks this thread for less time than
-   * an asynchronous check takes.
+   * Returns whether a cache key's file exists, even if damaged. Blocks this thread for less time
+   * than an asynchronous check takes.
    */
   has(key: string): boolean {
     return existsSync(cacheFilePath(this.#folder, key));
@@ -152,9 +152,7 @@ export class DiskCache {
   }
 }
 
-/**
- * Creates the folder after ENOENT and retries; also handles a cache that was emptied at run time.
- */
+/** Creates the folder after ENOENT and retries, so emptying the cache at run time is harmless. */
 async function creatingFolder<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();

@@ -33,7 +33,7 @@ export interface SharedWait {
 }
 
 const maxReads = 256;
-/** Ends a read that no request waits for any more. */
+/** Ends a read that no request waits for. */
 const endAfterMs = 5_000;
 /** Larger images are rare, and take longer to read than to render. */
 const maxObjectBytes = 16 * 2 ** 20;
@@ -49,7 +49,7 @@ const macOf = (key: Buffer, file: Uint8Array): Buffer =>
 /**
  * The cache shared by all machines: a bucket with objects in the disk cache's file format, each
  * preceded by a message authentication code (HMAC-SHA256), because other parties can have write
- * access to the bucket. It never fails a request, delays each by at most its timeout, and not at
+ * access to the bucket. It never fails a request. It delays each by at most its timeout, or not at
  * all while a circuit breaker is open. The digests in a file reveal damage. Purges and the bucket's
  * lifecycle rules delete objects.
  */
@@ -197,7 +197,7 @@ export class SharedCache {
     }
   }
 
-  /** Derives a separate key, so that each key has a single purpose. */
+  /** Derives a separate key per purpose. */
   async #loadKey(): Promise<Buffer | null> {
     const secret = await this.#deploymentSecret();
     if (secret !== null) {

@@ -100,15 +100,15 @@ interface TaskRun<Result> {
   /** Rejects when the thread or process exits or is terminated. */
   readonly result: Promise<Result>;
   /**
-   * Terminates the task's thread or process, which is then replaced; resolves after its exit. A
-   * process dies immediately; a thread in native code exits only after the native call returns.
+   * Terminates and replaces the task's thread or process; resolves after its exit. A process dies
+   * immediately; a thread in native code exits only after the native call returns.
    */
   terminate(): Promise<void>;
 }
 
 /**
- * JavaScript heap per thread; small, because pixels are outside the heap. A 3 MB young generation
- * instead of 48 MB is collected before unreachable pixel buffers accumulate.
+ * JavaScript heap per thread; small, because pixels are outside the heap. Node collects a young
+ * generation with 3 MB instead of 48 MB before unreachable pixel buffers accumulate.
  */
 const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
 
@@ -153,8 +153,8 @@ class ThreadPool {
     // Piscina emits the event just before the thread counts as ready.
     this.#piscina.on('workerCreate', () => queueMicrotask(onAvailable));
     this.#piscina.on('error', () => {
-      // A thread without a task failed. If none is left, the entry file cannot be loaded, and tasks
-      // in Piscina's queue would wait forever.
+      // A thread failed outside a task. If no thread is left, the entry file cannot be loaded, and
+      // tasks in Piscina's queue would wait forever.
       if (this.#piscina.threads.length === 0)
         for (const controller of this.#running) controller.abort();
       onAvailable();

@@ -15,9 +15,9 @@ export interface Scheduled {
  * Decides which heavy transform is next, and whether it fits next to the running transforms.
  *
  * Projects take turns: first the projects with the fewest running heavy transforms, then the
- * project whose last start is longest ago. Only the transform in turn can start, so it gets all
- * memory that becomes free, and no lighter transform overtakes it. It never waits forever: each
- * transform fits when it is alone.
+ * project with the least recent start. Only the transform in turn can start, so it gets all memory
+ * that becomes free, and no lighter transform overtakes it. It never waits forever: each transform
+ * fits when it is alone.
  *
  * A transform can need more memory than all together are allowed
  * (`SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES`), and run for long. So other projects keep part of the

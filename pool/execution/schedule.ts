@@ -208,8 +208,8 @@ export class Schedule<T extends Scheduled> {
   }
 
   /**
-   * Background work leaves two threads to live work. By default one thread has no core, so they
-   * share one core.
+   * Background work leaves two threads to live work. By default there is one thread more than
+   * cores, so the two threads share a core.
    */
   get #mayRunBackground(): boolean {
     const running = [...this.#running].filter(({ background }) => background).length;

@@ -29,7 +29,7 @@ export const hasExcessMetadata = ({ excessMetadata, inconsistent }: Container): 
  */
 export const maxThreadWidth = 65_535;
 
-/** Most profiles have a few kilobytes, printing profiles at most a few megabytes. */
+/** Most profiles take a few kilobytes, printing profiles at most a few megabytes. */
 const maxProfileBytes = 8 * 2 ** 20;
 
 /** Usual chains have three elements: a curve, a matrix or table, and a curve. */

@@ -3,7 +3,7 @@ import type { Gravity } from '../../contract/placement.ts';
 import type { Size } from '../geometry.ts';
 import { type Layer, type Length, type Placement, plainVariant, type Variant } from '../variant.ts';
 
-/** The output on which a layer is drawn. */
+/** The output that a layer is drawn on. */
 export interface LayerFrame extends Size {
   /** Output pixels per CSS pixel of a layer. */
   readonly cssPixel: number;

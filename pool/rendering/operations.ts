@@ -11,12 +11,12 @@ export interface Modulation {
 
 /** The part of the plan that operations depend on. */
 interface PlannedOutput {
-  /** Size of each output frame in pixels. */
+  /** Size of an output frame in pixels. */
   readonly width: number;
   readonly height: number;
   readonly background: Rgba;
   readonly isOpaque: boolean;
-  /** The `tint` colour in the output's colour space; null if the request has no tint. */
+  /** The `tint` colour in the output's colour space; null if not requested. */
   readonly tint: Rgba | null;
 }
 
@@ -34,7 +34,7 @@ interface Transparency {
 
 /** An operation on the pixels of an image, which a parameter of the same name requests. */
 export interface Operation<T> {
-  /** The value that has no effect. */
+  /** The value that requests no change. */
   readonly plain: T;
   readonly place: Place;
   /** Adds the operation to a pipeline. Called only for other values than `plain`. */

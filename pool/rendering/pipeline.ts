@@ -19,7 +19,7 @@ export interface Opening {
   readonly lenient?: boolean;
   /** Whether to keep the source's EXIF, which libvips' TIFF loses. */
   readonly keepsExif?: boolean;
-  /** Whether to leave colours unchanged although the source has a profile; implied for sRGB. */
+  /** Whether to leave colours unchanged despite the source's profile; implied for sRGB. */
   readonly ignoresProfile?: boolean;
 }
 
@@ -154,7 +154,7 @@ export class Pipeline {
     return this.#toBuffer(operations(this.#reopen === null ? this.#image : this.#reopen()));
   }
 
-  /** Takes two steps, because the raw output of a grey image contains neither RGB nor alpha. */
+  /** Takes two steps, because a grey image's raw output lacks RGB and alpha. */
   async #rgba(image: Sharp): Promise<Pixels> {
     const { data } = await this.#toBuffer(image.tiff({ compression: 'none' }));
     return this.#toBuffer(sharp(data, { limitInputPixels: false }).ensureAlpha().raw());
@@ -168,8 +168,7 @@ export class Pipeline {
       this.#decoding = false;
       return pixels;
     } catch (error) {
-      // sharp's errors have no codes, so the elapsed time distinguishes a timeout from corrupt
-      // pixels.
+      // sharp's errors lack codes, so the elapsed time distinguishes a timeout from corrupt pixels.
       if (performance.now() - startedAt >= seconds * 1000) {
         throw transformTimeout(error);
       }

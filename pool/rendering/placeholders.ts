@@ -8,7 +8,7 @@ import type { SmallPixels } from './image-facts/pixels.ts';
 
 /** Facts for `json`. */
 export interface Description extends Pick<Described, 'source' | 'bytes'> {
-  /** Encodes the output of the same request without the placeholder; called only if needed. */
+  /** Encodes the image that the request would get with no `placeholder`; called only if needed. */
   output(): Promise<DescribedOutput>;
 }
 

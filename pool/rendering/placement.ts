@@ -58,7 +58,7 @@ export async function place(
   variant: Variant,
   limits: InspectionLimits,
 ): Promise<Placed> {
-  // Threads have no fonts, and the time for drawing letters is unpredictable.
+  // Threads lack fonts, and the time for drawing letters is unpredictable.
   if (hasText(variant)) {
     return { placement: { isolated: true, cost: isolatedCost }, prepared: null };
   }

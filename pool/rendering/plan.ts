@@ -35,7 +35,7 @@ export interface Plan {
   readonly animated: boolean;
   /** Null for a still image. */
   readonly timing: Timing | null;
-  /** Size of each output frame in pixels. */
+  /** Size of an output frame in pixels. */
   readonly width: number;
   readonly height: number;
   /** The scale for opening the source; see `Opening.scale`. */
@@ -75,7 +75,7 @@ export interface Plan {
   readonly convertedFrom: ColourSpace | null;
   /**
    * Whether raw pixels with 8 bits per channel contain the whole result: no profile, no metadata,
-   * and not grey, whose transparency they lose.
+   * and no greys, because their transparency would be lost.
    */
   readonly plainPixels: boolean;
   /** Colour space of the output, and of `tint` and `background`; null for sRGB. */
@@ -260,8 +260,8 @@ export function upright({ width, height, orientation }: SourceFacts): Size {
 }
 
 /**
- * sharp opens frames as one tall image, which cannot be rotated, so an animation that is not stored
- * upright is reduced to its first frame.
+ * sharp opens frames as one tall image, which cannot be rotated, so an animation stored in another
+ * orientation is reduced to its first frame.
  */
 function isAnimation(facts: SourceFacts): boolean {
   return facts.frames > 1 && facts.format.animates && facts.orientation === 1;
@@ -286,7 +286,7 @@ function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): 
     const { size, window } = windowAround(position, natural, box);
     return { ...resize, ...size, fit: 'fill', position: 'center', window };
   }
-  // A strategy has no effect if the image is not cropped.
+  // A strategy affects only a cropped image.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
   return { ...resize, position: effective };
 }

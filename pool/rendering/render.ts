@@ -228,7 +228,7 @@ async function smallestOutput(
   const encoded = await bestOutput(pipeline, context);
   const isOriginal = original !== null && original.data.byteLength < encoded.data.byteLength;
   const { data, format } = isOriginal ? original : encoded;
-  // sharp reports a size without the border around a window, so the plan's size is used.
+  // sharp's reported size excludes the border around a window, so the plan's size is used.
   return { ...imageOf(data, encodings[format].contentType, context.plan), format };
 }
 

@@ -16,7 +16,7 @@ type Open = (scale: number | null) => Pipeline | Promise<Pipeline>;
  */
 const maxTrimmedPixels = 8_000_000;
 
-/** The smallest side in which libvips searches for borders. */
+/** Minimum side for libvips' search for borders. */
 const minTrimmedSide = 3;
 
 /**

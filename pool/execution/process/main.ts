@@ -47,7 +47,7 @@ process.on('message', async (task: TransformTask) => {
   const timer = setInterval(() => {
     if (residentMemory() <= memoryBytes) return;
     clearInterval(timer);
-    // SIGABRT is also the signal after a failed native allocation.
+    // A failed native allocation ends with SIGABRT too.
     if (memoryBytes === maxMemoryBytes) return end('SIGABRT');
     const unlimited = { ...isolatedCost, bytes: maxMemoryBytes, isMemoryCapped: false };
     const placement = { isolated: true, cost: unlimited };

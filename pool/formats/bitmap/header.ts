@@ -41,7 +41,7 @@ const coreHeaderBytes = 12;
  * Reads a bitmap's header without allocating memory.
  *
  * @param at the header's offset
- * @param isIcon true in an ICO, whose height includes the mask below the image
+ * @param isIcon true in an ICO: the height then includes the mask below the image
  * @throws ServiceError source_unsupported, source_corrupt
  * @throws RangeError for truncated bytes
  */

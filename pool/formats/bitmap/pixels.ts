@@ -100,7 +100,9 @@ function copyColour(from: Uint8Array, at: number, to: Buffer, toAt: number): voi
   to[toAt + 2] = from[at] ?? 0;
 }
 
-/** Returns blue, green and red of each colour that a pixel can name; missing colours are black. */
+/**
+ * Returns blue, green and red for every colour that a pixel can name; missing colours are black.
+ */
 function readPalette(bytes: Buffer, { palette, bits }: BitmapHeader): Uint8Array {
   const colours = new Uint8Array(bits > 8 ? 0 : 3 * 2 ** bits);
   for (let index = 0; index < palette.colours; index += 1) {

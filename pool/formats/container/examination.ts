@@ -19,8 +19,7 @@ export interface ContainerFormat {
   /** Corrects a file after its EXIF was replaced. @param exif offsets of the EXIF content */
   readonly seal?: (file: Buffer, exif: readonly [start: number, end: number]) => void;
   /**
-   * Returns a file's contents in addition to coded images. Absent for formats whose parts show
-   * them.
+   * Returns a file's contents in addition to coded images. Absent if the format's parts show them.
    */
   readonly besidesImages?: (source: Uint8Array) => 'nothing' | 'manifest' | 'other';
 }

@@ -37,8 +37,8 @@ export function withoutExcessMetadata(
 }
 
 /**
- * Returns a source without parts in some roles, and without the bytes after its end. `isWhole` is
- * true if the file was complete and all its parts are known.
+ * Removes parts in some roles from a source, and the bytes after its end. `isWhole` is true if the
+ * file was complete and all its parts are known.
  *
  * @returns null for formats whose parts cannot be cut out, and for too many parts
  */

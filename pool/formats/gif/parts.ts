@@ -38,10 +38,7 @@ function roleOf(file: Buffer, from: number): PartRole {
 export const tableBytes = (packed = 0): number =>
   (packed & 0x80) === 0 ? 0 : 3 * 2 ** ((packed & 7) + 1);
 
-/**
- * Returns the end of a series of sub-blocks, each preceded by its length; the last has the length
- * 0.
- */
+/** Returns the end of a series of sub-blocks, each preceded by its length; the last is empty. */
 function endOfBlocks(file: Buffer, from: number, steps: StepLimit): number | null {
   for (let at = from; at < file.length; ) {
     steps.take();
@@ -58,8 +55,8 @@ const control = { transparent: 1, disposal: 0b11100, toBackground: 0b01000 } as 
 const unusedColour = 255;
 
 /**
- * Adds an unused transparent colour to a GIF, in a copy, if areas without a frame are visible and
- * no colour is transparent: browsers show such areas as transparent, libvips as black. Returns the
+ * Adds an unused transparent colour to a GIF, in a copy, if uncovered areas are visible and no
+ * colour is transparent: browsers show such areas as transparent, libvips as black. Returns the
  * same bytes if every frame uses 256 colours.
  */
 export function withGifTransparency(source: Uint8Array): Uint8Array {

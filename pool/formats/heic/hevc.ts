@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 
-/** A HEIC of 16 x 16 grey pixels, because libheif can be installed without an HEVC decoder. */
+/** A HEIC of 16 x 16 grey pixels, because some libheif installations lack an HEVC decoder. */
 const picture = Buffer.from(
   'AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAaptZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAA' +
     'AAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAABAAEAAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHOAAEAAAAAAAAAHAACAAEA' +

@@ -57,8 +57,8 @@ function succeeded<T>(result: T & Result): T {
 }
 
 /**
- * The message starts with the code and subcode names, such as the memory subcode for each libheif
- * limit.
+ * The message starts with the code and subcode names, such as the memory subcode for libheif's
+ * limits.
  */
 const refused = (message: unknown): Error =>
   unsupported(
@@ -89,8 +89,8 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
     readonly image: { readonly $$: { readonly ptr: number } };
     readonly channels: readonly Plane[];
   };
-  // Tiles that libheif cannot decode, such as a truncated file's, cause only warnings, and are
-  // black.
+  // Tiles that libheif cannot decode, such as a truncated file's, are black and cause only
+  // warnings.
   const warnings = warningsOf(image.image.$$.ptr).filter((code) => code !== otherCodes.value);
   if (warnings.length > 0) throw incomplete(`libheif warned: ${warnings.join(', ')}`);
   const plane = image.channels.find(({ id }) => id === channel.heif_channel_interleaved);

@@ -29,8 +29,8 @@ const openedBrands: ReadonlySet<string> = new Set(
 );
 
 /**
- * Replaces a major brand that libvips does not open, such as `mif2` and `avis` for sequences, most
- * of which include a still image. libvips compares only the major brand and ignores compatible
+ * Replaces a major brand that libvips does not open, such as `mif2`, and `avis` for sequences,
+ * which mostly include a still image. libvips compares only the major brand and ignores compatible
  * brands. Returns a copy if the bytes change.
  */
 export const withOpenedBrand =

@@ -5,8 +5,8 @@ import type { FileHeader } from '../source-format.ts';
 import { readHeif } from './header.ts';
 
 /**
- * Refuses HDR colours without a profile. libvips 8.18 ignores colour codes and reads such colours
- * as sRGB, grey and dark. Other codes have already become a profile.
+ * Refuses unprofiled HDR colours. libvips 8.18 ignores colour codes and reads such colours as sRGB,
+ * grey and dark. Other codes have already become a profile.
  *
  * @throws ServiceError source_unsupported
  */

@@ -14,7 +14,7 @@ import { associations, cicpOf, requireFewAssociations } from './properties.ts';
 interface HeifHeader {
   /** Major brand. */
   readonly brand: string;
-  /** Whether this is a sequence without a still image. */
+  /** Whether this is a sequence and contains no still image. */
   readonly onlySequence: boolean;
   /** Frames in a sequence; 1 for other files. */
   readonly frames: number;
@@ -136,7 +136,7 @@ function codingOf(
 }
 
 /**
- * Returns the first item that an item references (14496-12, 8.11.12); null if it has no such
+ * Returns the first item that an item references (14496-12, 8.11.12); null if there is no such
  * reference.
  */
 function referenceOf(type: 'dimg' | 'pred', item: number, iref: Buffer | undefined): number | null {

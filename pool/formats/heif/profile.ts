@@ -21,7 +21,7 @@ import {
 export const withHeifProfile = (source: Uint8Array): Uint8Array =>
   parsedOr(null, () => withProfiles(bufferOf(source))) ?? source;
 
-/** Returns null if there is nothing to add. @throws RangeError for an offset outside the file */
+/** Returns null if the file needs no addition. @throws RangeError for an offset outside the file */
 function withProfiles(file: Buffer): Buffer | null {
   const top = boxes(file);
   const meta = top.find(({ type }) => type === 'meta');
@@ -89,7 +89,7 @@ function withMeta(
 ): Buffer | null {
   const copy = Buffer.concat([file, meta]);
   const start = startOf(file, old);
-  // The last box can have the size 0, which means the rest of the file.
+  // The last box can state the size 0, which means the rest of the file.
   for (const last of top.slice(-1)) {
     const at = startOf(file, last);
     if (at !== null) copy.writeUInt32BE(last.data.length + 8, at);

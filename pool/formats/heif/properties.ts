@@ -47,7 +47,7 @@ export function* associations(ipma: Buffer): Generator<Association> {
   }
 }
 
-/** Writes the entries as a version 1 box, which has the widest numbers. */
+/** Writes the entries as a version 1 box, because its numbers are widest. */
 export function ipmaOf(entries: readonly Association[]): Buffer {
   const head = Buffer.from([1, 0, 0, 1, 0, 0, 0, 0]);
   head.writeUInt32BE(entries.length, 4);

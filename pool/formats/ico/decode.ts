@@ -9,7 +9,7 @@ import { bufferOf } from '../bytes.ts';
 import { pngSignature } from '../png/chunks.ts';
 import type { RawPixels } from '../raw-pixels.ts';
 
-/** The largest image in an ICO or CUR: a whole PNG, or a bitmap without a file header. */
+/** The largest image in an ICO or CUR: a whole PNG, or a bitmap that lacks the file header. */
 type Icon =
   | { readonly png: Buffer }
   | { readonly png: null; readonly bytes: Buffer; readonly header: BitmapHeader };
@@ -57,8 +57,8 @@ function sizeOf(bytes: Buffer, entryBits: number): { pixels: number; bits: numbe
 }
 
 /**
- * Decodes the bitmap of an ICO whose largest image is not a PNG. Applies its mask if the bitmap
- * itself is opaque.
+ * Decodes an ICO's largest image if it is a bitmap. Applies its mask if the bitmap itself is
+ * opaque.
  *
  * @throws ServiceError source_unsupported, source_corrupt
  */

@@ -52,8 +52,8 @@ export const jpeg: SourceFormat = {
 };
 
 /**
- * Maximum distance, in output pixels, by which the far edges move. libvips drops a partial column:
- * half of 2725 columns is half of the first 2724.
+ * Maximum shift of the far edges, in output pixels. libvips drops a partial column: half of 2725
+ * columns is half of the first 2724.
  */
 const maxShift = 0.6;
 

@@ -59,7 +59,7 @@ export function* jpegParts(file: Buffer): Parts {
     }
     if (at + 4 > file.length) return;
     const length = file.readUInt16BE(at + 2);
-    // libjpeg treats a length below 2, the size of the length itself, as 2.
+    // libjpeg treats a length below 2, the bytes of the length itself, as 2.
     const to = at + 2 + Math.max(2, length);
     if (to > file.length) return;
     // In SOF0 and SOF1 each component appears in one scan, and a scan can include all components.
@@ -120,7 +120,7 @@ function boxInstance(file: Buffer, from: number, to: number): number | null {
     : null;
 }
 
-/** Returns the JFIF segment without its thumbnail (ITU-T T.871, 10.1). */
+/** Removes the JFIF segment's thumbnail (ITU-T T.871, 10.1). */
 function plainJfif(segment: Buffer): Buffer {
   const plain = Buffer.from(segment.subarray(0, jfifBytes));
   plain.writeUInt16BE(jfifBytes - 2, 2);

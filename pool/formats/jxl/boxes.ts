@@ -41,7 +41,7 @@ export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
   };
 }
 
-/** Reads a single box, or several with sequence numbers, whose highest bit marks the last. */
+/** Reads a single box, or several with sequence numbers; the highest bit marks the last. */
 function codestreamOf(all: readonly ContainerBox[]): Uint8Array {
   const whole = all.find(({ type }) => type === 'jxlc');
   if (whole !== undefined) return whole.data;

@@ -21,11 +21,11 @@ const cost: DecodingCost = { ms: 200, bytes: 22, deep: { ms: 200, bytes: 42 }, a
 const processBytes = 200 * 2 ** 20;
 
 /**
- * CPU time of a process's first decoding, which compiles the module. The machine on which the costs
- * were measured takes a fifth of it.
+ * CPU time of a process's first decoding, which compiles the module. The machine that measured the
+ * costs takes a fifth of it.
  */
 const startMs = 5_000;
-/** How much slower a machine can be than the machine on which the costs were measured. */
+/** How much slower a machine can be than the machine that measured the costs. */
 const slowness = 3;
 
 /**

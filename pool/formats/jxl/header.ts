@@ -170,7 +170,7 @@ function readColours(bits: Bits): boolean {
   return space === colours.grey;
 }
 
-/** Reads bits, the lowest of each byte first. */
+/** Reads bits, a byte's lowest bit first. */
 class Bits {
   readonly #bytes: Uint8Array;
   #at = 0;

@@ -152,7 +152,7 @@ export function cicpProfile(
     : matrixProfile({ ...primaries, name: fullName }, curve);
 }
 
-/** Returns whether the codes have a meaning other than HDR. */
+/** Returns whether the codes mean something other than HDR. */
 export const isConvertible = ({ primaries, transfer }: Cicp): boolean =>
   primariesByCode[primaries] !== undefined &&
   (srgbTransfers.has(transfer) || (curves[transfer] ?? videoCurves[transfer]) !== undefined);

@@ -130,7 +130,7 @@ interface ProfileColours {
   /** Linear sRGB to the space's linear light, and back. */
   readonly matrix: Matrix;
   readonly inverse: Matrix;
-  /** Linear light for each channel's 256 values, 0..1 and rising. */
+  /** Linear light of the 256 values per channel, 0..1 and rising. */
   readonly light: readonly Float64Array[];
 }
 

@@ -7,7 +7,7 @@ import { hasOnlyCopyright } from './copyright.ts';
 import { hasOnlyTags } from './exif.ts';
 
 /**
- * Parts that a source can contain besides its manifest: EXIF and XMP once each, and only with
+ * Parts that a source can contain next to its manifest: EXIF and XMP once each, and only with
  * copyright.
  */
 const harmless: ReadonlySet<PartRole> = new Set([

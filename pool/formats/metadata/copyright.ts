@@ -47,7 +47,7 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   [plus]: ['', 'Licensor', 'LicensorName', 'LicensorURL', 'CopyrightOwner', 'CopyrightOwnerName'],
 };
 /**
- * More names that reveal nothing about the image: the subject, the program, a C2PA manifest's
+ * More names, which reveal no details of the image: the subject, the program, a C2PA manifest's
  * location.
  */
 const harmless: Readonly<Record<string, readonly string[]>> = {
@@ -62,7 +62,7 @@ const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
  * Returns a source's author, copyright and licence from its EXIF, XMP, IPTC and text chunks. sharp
  * cannot write IPTC, so its texts become EXIF and XMP.
  *
- * @returns null if the source contains none of them
+ * @returns null if the source lacks all of them
  */
 export async function copyrightOf(
   source: Uint8Array,

@@ -5,7 +5,7 @@ import { parsedOr } from '../bytes.ts';
 const typeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];
 const ascii = 2;
 
-/** Tags whose values are offsets of more directories: Exif, GPS, interoperability. */
+/** Tags with offsets of more directories: Exif, GPS, interoperability. */
 const directoryTags: ReadonlySet<number> = new Set([0x8769, 0x8825, 0xa005]);
 
 /** Exif 3.0 defines fewer directories (4.6.3). */
@@ -81,7 +81,7 @@ export const withoutOrientation = (exif: Buffer): Buffer => withOrientations(exi
 
 /**
  * Removes an orientation unless it is a single SHORT, because browsers ignore it and libvips does
- * not. Returns the same bytes if there is nothing to remove.
+ * not. Returns the same bytes if it removes no tag.
  */
 export const withUsualOrientation = (exif: Buffer): Buffer =>
   withOrientations(exif, (type, count) => type === short && count === 1);
@@ -96,7 +96,7 @@ function withOrientations(exif: Buffer, isKept: (type: number, count: number) =>
       if (read(entry, 2) !== orientationTag) continue;
       if (isKept(read(entry + 2, 2), read(entry + 4, 4))) continue;
       if (changed === exif) changed = Buffer.from(exif);
-      // 0 means no orientation (Exif 3.0, 4.6.5.1.5), in each byte order.
+      // 0 means no orientation (Exif 3.0, 4.6.5.1.5), in both byte orders.
       changed.fill(0, start + entry + 8, start + entry + 12);
     }
     return changed;

@@ -1,6 +1,6 @@
 /** The Photoshop resource that contains IPTC-IIM. */
 const resource = { signature: '8BIM', iptc: 0x0404 } as const;
-/** The first byte of each data set, and the content record (IIM 4.2, 1.5). */
+/** The first byte of every data set, and the content record (IIM 4.2, 1.5). */
 const marker = 0x1c;
 const content = 2;
 

@@ -8,9 +8,8 @@ const separated = 5;
 const [entryBytes, undefinedType] = [12, 7];
 
 /**
- * Adds browsers' CMYK profile to a TIFF, in a copy, if its first page is CMYK without a profile.
- * Writes the page's directory, with an additional entry, at the file's end. Leaves a BigTIFF
- * unchanged.
+ * Adds browsers' CMYK profile to a TIFF, in a copy, if its first page is unprofiled CMYK. Writes
+ * the page's directory, with an additional entry, at the file's end. Leaves a BigTIFF unchanged.
  */
 export const withTiffCmykProfile = (source: Uint8Array): Uint8Array =>
   parsedOr(source, () => {

@@ -49,7 +49,7 @@ function encodingError(encoding: string, cause?: unknown): ServiceError {
   return unsupported(message, cause);
 }
 
-/** JPEG by section 22 of TIFF 6.0, which current programs no longer write. */
+/** JPEG by section 22 of TIFF 6.0, which current programs do not write. */
 const oldJpeg = 6;
 const newJpeg = 7;
 

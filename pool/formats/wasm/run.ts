@@ -7,7 +7,7 @@ import { decoderFailed, tooMuchMemory, transformTimeout } from '../errors.ts';
 import { isOutOfMemory } from './memory.ts';
 import type { DecoderResult } from './thread.ts';
 
-/** What Node has of WebAssembly and its types lack. */
+/** Parts of Node's WebAssembly that its types lack. */
 declare global {
   namespace WebAssembly {
     interface Module {}
@@ -35,8 +35,8 @@ const modules = new Map<string, Promise<WebAssembly.Module>>();
 
 /**
  * Runs a WebAssembly decoder for one source on a thread, so that the process can still check its
- * memory. Each source gets a new thread and instance, which leave neither memory nor bytes to the
- * next source. The process compiles the module once, for its first source.
+ * memory. Each source gets a new thread and instance, so no memory or bytes pass to the next
+ * source. The process compiles the module once, for its first source.
  *
  * @param entry a file that calls `answer`
  * @param module from `moduleOf`

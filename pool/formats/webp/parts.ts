@@ -27,7 +27,7 @@ export function* webpParts(file: Buffer): Parts {
   for (let from = headBytes; from + 8 <= Math.min(end, file.length); ) {
     const length = file.readUInt32LE(from + 4);
     const start = from + 8;
-    // Chunks have an even size.
+    // Chunk sizes are even.
     const to = start + length + (length & 1);
     const type = file.toString('latin1', from, from + 4);
     const part = { role: roles[type] ?? 'other', content: [start, start + length] } as const;

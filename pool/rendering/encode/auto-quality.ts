@@ -37,7 +37,7 @@ interface Texture {
   readonly grain: number;
 }
 
-/** Returns null for an image without a complete block of visible pixels. */
+/** Returns null if no block is complete and visible. */
 function textureOf(image: RawImage): Texture | null {
   const { data, width, height, channels } = image;
   const columns = Math.floor(width / side);

@@ -89,7 +89,7 @@ function lossy(
   );
 }
 
-/** Formats for drawings, the best one first. */
+/** Formats for drawings, best first. */
 const drawingFormats = outputFormatsWith(({ lossless }) => lossless?.suitsDrawings === true);
 
 /**

@@ -65,12 +65,12 @@ interface PixelCost {
   readonly bytes: number;
 }
 
-/** An output format: the table row from which everything about the format derives. */
+/** An output format: the table row that defines everything about the format. */
 export interface Encoding {
   readonly contentType: `image/${string}`;
   /** File name extensions; names without an extension get the first. */
   readonly extensions: readonly [string, ...string[]];
-  /** Whether the format can contain more than one frame. */
+  /** Whether the format can contain several frames. */
   readonly animates: boolean;
   /** True when every client that names the format shows all frames. */
   readonly showsAnimations: boolean;
@@ -84,15 +84,15 @@ export interface Encoding {
   /** Maximum pixels of all frames; see {@link maxOutputPixels}. */
   readonly maxPixels?: number;
   readonly cost: EncodingCost;
-  /** Null for a format whose pixels do not depend on a quality. */
+  /** Null if the format's pixels do not depend on a quality. */
   readonly lossy: LossyEncoding | null;
-  /** Null for a format without a choice between lossy and lossless. */
+  /** Null if the format offers no choice between lossy and lossless. */
   readonly lossless: LosslessEncoding | null;
   /** Whether the encoder's bytes depend on the number of threads. */
   readonly usesThreads?: boolean;
   /** Null for a format that sharp does not write. */
   readonly encode: ((image: Sharp, options: EncodeOptions) => Sharp) | null;
-  /** Sets an animation's delays and loops; absent for formats whose timing sharp writes itself. */
+  /** Sets an animation's delays and loops; absent if sharp writes the format's timing. */
   readonly time?: (image: Sharp, timing: SharpTiming) => Sharp;
 }
 
@@ -153,8 +153,8 @@ type SharpTiming = { readonly delay: number[]; readonly loop: number };
 /**
  * The output formats, starting with the formats that suit drawings, best first. The encoder
  * settings balance bytes and CPU time, because a client waits for the encoder. `npm run
- * bench:encoders` prints both; bench/encoders/README.md contains the measurements for each setting.
- * If a request names no format, a source in a format with the same name keeps it.
+ * bench:encoders` prints both; bench/encoders/README.md contains the measurements per setting. If a
+ * request names no format, a source in a format with the same name keeps it.
  */
 export const encodings = {
   // At effort 1 of 0 to 9: of photographs, effort 2 takes much more time for few bytes.
@@ -185,8 +185,8 @@ export const encodings = {
         : lossy(image, avifMode(options), options),
   },
   // In lossless mode `quality` is a second effort setting; 50 suffices. With `nearLossless` it also
-  // sets the losses: levels differ by up to 8 at 20, 4 at 40 and 2 at 60, and not at all in images
-  // with up to 256 colours.
+  // sets the losses: levels differ by up to 8 at 20, 4 at 40 and 2 at 60, while images with up to
+  // 256 colours stay exact.
   webp: {
     contentType: 'image/webp',
     extensions: ['webp'],
@@ -324,7 +324,7 @@ export const outputFormats = Object.keys(encodings) as readonly OutputFormat[];
 
 export const encodingOf = (format: OutputFormat): Encoding => encodings[format];
 
-/** Returns the formats whose rows satisfy a condition, in table order. */
+/** Returns the formats with rows that satisfy a condition, in table order. */
 export const outputFormatsWith = (
   condition: (encoding: Encoding) => boolean,
 ): readonly OutputFormat[] => outputFormats.filter((format) => condition(encodingOf(format)));

@@ -198,7 +198,7 @@ function readBlock(
     if (r - luma < lowV) lowV = r - luma;
     if (r - luma > highV) highV = r - luma;
   }
-  // Colours of nearly transparent pixels are rounded to a few levels, which nobody sees.
+  // Colours of nearly transparent pixels are rounded to a few levels, which is invisible.
   const chroma = (Math.max(highU - lowU, highV - lowV) * opacity) / 255;
   return { range, contrast, chroma, pattern };
 }

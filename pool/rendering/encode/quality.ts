@@ -9,7 +9,7 @@ export type Mode =
   | 'avifGraphic'
   | 'jxl';
 
-/** Output pixels at which the curves' columns were measured. */
+/** Output pixels of the curves' columns, as measured. */
 const columns = [25_000, 100_000, 400_000, 1_600_000] as const;
 
 /** Qualities on the encoder's scale for the requested ones, by the columns. */

@@ -23,10 +23,10 @@ interface EncoderRun<T> {
 }
 
 /**
- * Searches for the highest quality whose output has at most `maxBytes` bytes. Runs that fit and
+ * Searches for the highest quality with an output of at most `maxBytes` bytes. Runs that fit and
  * runs that do not enclose it; the next quality is where typical growth would reach the limit. Of
  * 14,500 searches over 42 images 99% ended within two points of the best; with a logarithm linear
- * in the quality, and four runs, 59 to 72%. Returns the smallest output, at quality 1, if none
+ * in the quality, and four runs, 59 to 72%. Returns the smallest output, at quality 1, if no output
  * fits.
  *
  * @param typicalBytes of the format, see `Encoding`
@@ -54,7 +54,7 @@ export async function withinBytes<T extends { readonly data: Uint8Array }>(
   return (best as EncoderRun<T>).output;
 }
 
-/** Returns null at the end of the search. */
+/** Returns null when the search ends. */
 function nextQuality(
   typicalBytes: readonly number[],
   runs: readonly EncoderRun<unknown>[],

@@ -3,7 +3,7 @@ import type { SmallPixels } from './pixels.ts';
 export interface PaletteColour {
   /** `#rrggbb`. */
   readonly color: string;
-  /** Fraction of the opaque area whose colours are nearest to this colour, 0..1. */
+  /** Fraction of the opaque area that is nearest to this colour, 0..1. */
   readonly share: number;
 }
 
@@ -33,7 +33,7 @@ export function dominantColour(pixels: SmallPixels): string | null {
 }
 
 /**
- * Returns the colours that represent an image best, by descending share; none for a fully
+ * Returns the colours that represent an image best, by descending share; empty for a fully
  * transparent image. The first choice is the dominant colour. Each later choice is the group with
  * the greatest product of weight and squared distance to the chosen colours, so that a small area
  * in another colour counts too.

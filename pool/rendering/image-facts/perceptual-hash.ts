@@ -1,9 +1,9 @@
 import sharp from 'sharp';
 import type { SmallPixels } from './pixels.ts';
 
-/** Side of the scaled image from which frequencies are computed. */
+/** Side of the scaled image for computing frequencies. */
 const side = 32;
-/** Frequencies in each direction, from 0. */
+/** Frequencies per direction, from 0. */
 const frequencies = 8;
 
 /** `cosines[frequency][position]` of a DCT-II. */

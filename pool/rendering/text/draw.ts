@@ -42,8 +42,7 @@ let drawn = 0;
  * format (Xoffset and Yoffset), which sharp writes only to files, reveals the ink's position.
  *
  * @param folder for the file
- * @returns null if the text has no ink, such as blanks; infinite sizes for more than 32,767
- *   pixels
+ * @returns null for inkless text, such as blanks; infinite sizes for more than 32,767 pixels
  */
 export async function draw(folder: string, options: DrawOptions): Promise<Ink | null> {
   const { markup, font, width, align, breakWords } = options;

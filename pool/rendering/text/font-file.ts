@@ -175,7 +175,7 @@ function factsOf(tables: Tables): Omit<FontFacts, 'compressed'> {
 function familyOf(table: Buffer): string {
   const storage = table.readUInt16BE(4);
   const families = new Map<number, string>();
-  // A table has at most 65,535 records of 12 bytes, so the table's length bounds this loop.
+  // A table contains at most 65,535 12-byte records, so the table's length bounds this loop.
   for (let index = 0; index < table.readUInt16BE(2); index += 1) {
     const record = slice(table, 6 + 12 * index, 12);
     const [platform, id] = [record.readUInt16BE(0), record.readUInt16BE(6)];

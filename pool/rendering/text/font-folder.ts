@@ -42,8 +42,8 @@ export function preparedFonts(): PreparedFonts {
 
 /**
  * Restricts fontconfig in this process to the packaged fonts and the operator's, so that texts and
- * SVGs have the same pixels on every machine. Omits unusable fonts. Must run before this process
- * uses fontconfig.
+ * SVGs render identically on every machine. Omits unusable fonts. Must run before this process uses
+ * fontconfig.
  */
 export async function prepareFonts({ own, added }: FontFolders): Promise<void> {
   const families = new Set<string>();

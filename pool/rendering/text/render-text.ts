@@ -42,8 +42,8 @@ const minAdvance = 0.2;
 const ellipsis = '…';
 
 /**
- * Returns a layer's words as a PNG, which is then transformed like a layer's image. @param frame in
- * pixels
+ * Returns a layer's words as a PNG, which the caller transforms like a layer's image. @param frame
+ * in pixels
  */
 export async function textImage(layer: TextLayer, frame: LayerFrame): Promise<Uint8Array> {
   const side = (percent: number, whole: number) => Math.max(1, Math.round((whole * percent) / 100));
@@ -143,7 +143,7 @@ class Layout {
     return shortened(await lastTrue(0, possible.length, (count) => fits(shortened(count))));
   }
 
-  /** Returns the ink's position in the area of its lines; null if the text has no ink. */
+  /** Returns the ink's position in the area of its lines; null for inkless text. */
   async place(text: string, size: number): Promise<Placed | null> {
     const { align } = this.#style;
     const ink = await this.#draw(text, size, { align });

@@ -11,7 +11,7 @@ export const elements = words(`
   feSpotLight feTile feTurbulence filter g image line linearGradient marker mask mpath path pattern polygon polyline
   radialGradient rect set stop style svg switch symbol text textPath title tspan use view`);
 
-/** Elements that are dropped but whose content stays. */
+/** Elements to drop while keeping their content. */
 export const unwrapped = words('a');
 
 export const animations = words('animate animateMotion animateTransform set');

@@ -125,7 +125,7 @@ const alignments: Readonly<Record<Gravity, string>> = {
   northwest: 'xMinYMin',
 };
 
-/** Returns how the drawing fits the box; null if both have the same ratio. */
+/** Returns how the drawing fits the box; null if their ratios are equal. */
 function preserveAspectRatio({ fit }: Box, variant: Variant): string | null {
   const { width, height, aspectRatio, position } = variant;
   const hasBox = (width !== null && height !== null) || aspectRatio !== null;
