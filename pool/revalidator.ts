@@ -53,7 +53,7 @@ interface FollowedInput {
 }
 
 interface Known {
-  /** Null for a source whose only request failed. */
+  /** Null if the source's only request failed. */
   readonly state: SourceState | null;
   /** Of the last request to the origin, Unix ms; null when it succeeded. */
   readonly failure: { readonly error: ServiceError; readonly at: number } | null;
@@ -175,7 +175,7 @@ export class Revalidator {
     return (known.state?.checkedAt ?? 0) <= this.#environment.now() ? known : null;
   }
 
-  /** Returns `stale` for a source without a state. */
+  /** Returns `stale` if the source's state is unknown. */
   #freshness({ key, sourceAge }: FollowedInput, hasFailed = false): Freshness {
     const { state = null, failure = null } = this.#get(key) ?? {};
     if (state === null) return 'stale';
@@ -184,7 +184,7 @@ export class Revalidator {
   }
 
   /**
-   * Runs once for concurrent requests, and not again for some seconds if no cache contains the
+   * Runs once for concurrent requests. Does not run again for some seconds if no cache contains the
    * state.
    */
   async #load({ key, request }: FollowedInput, signal: AbortSignal): Promise<void> {

@@ -13,7 +13,7 @@ export interface StateCaches {
 }
 
 /**
- * Age after which an unchanged state is written to the shared cache again: before the bucket's
+ * Age of an unchanged state when it is written to the shared cache again: before the bucket's
  * lifecycle rules delete it, and so that other machines do not fetch the source again.
  */
 const renewedAfterMs = 86_400_000;

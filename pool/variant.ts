@@ -122,7 +122,7 @@ export interface TextLayer extends Placement {
 
 export type Layer = ImageLayer | TextLayer;
 
-/** Returns the URL of a layer's image or font file; null for a text without its own font. */
+/** Returns the URL of a layer's image or font file; null for a text in an installed font. */
 export const layerUrl = (layer: Layer): string | null =>
   layer.kind === 'image' ? layer.url : layer.fontUrl;
 
@@ -158,7 +158,7 @@ export interface Variant extends OperationValues {
    * grow with the output by this factor.
    */
   readonly pixelRatio: number;
-  /** The box's width divided by its height, if neither is given; null for the image's own ratio. */
+  /** The box's width divided by its height, if both are absent; null for the image's own ratio. */
   readonly aspectRatio: number | null;
   readonly fit: Fit;
   /** A point only for `cover`; of the image after crop, trim, flip, flop and rotate. */
@@ -175,18 +175,18 @@ export interface Variant extends OperationValues {
   /** Flattens transparency on the background. */
   readonly flatten: boolean;
   /**
-   * The watermark comes first. Each layer is drawn on the previous layers; null if the request has
-   * no layers.
+   * The watermark comes first. Each layer is drawn on the previous layers; null if the request
+   * names no layers.
    */
   readonly layers: readonly Layer[] | null;
-  /** In order of preference; the source's own format if none is suitable. */
+  /** In order of preference; the source's own format if no other is suitable. */
   readonly formats: readonly OutputFormat[];
   /**
    * Whether the formats were negotiated; animated sources then skip formats that cannot be
    * animated.
    */
   readonly negotiated: boolean;
-  /** Formats that the client refuses; a negotiated output uses none of them. */
+  /** Formats that the client refuses; a negotiated output avoids them. */
   readonly refused: readonly OutputFormat[];
   /**
    * The only page or frame to use, from 0; null for all frames, or for the first page or primary
@@ -199,7 +199,7 @@ export interface Variant extends OperationValues {
   readonly animated: boolean;
   /** Response instead of the image that the other fields describe. */
   readonly placeholder: PlaceholderKind | null;
-  /** 1..100, or `auto` for the quality at which the output looks as good as others. */
+  /** 1..100, or `auto` for the quality that makes the output look as good as others. */
   readonly quality: number | 'auto';
   /** Maximum bytes for a lossy output; the quality is lowered as needed. */
   readonly maxBytes: number | null;
@@ -211,7 +211,7 @@ export interface Variant extends OperationValues {
   readonly copyright: boolean;
   /** Keeps an RGB profile, and the colours in it. */
   readonly keepProfile: boolean;
-  /** Keeps a JPEG's gain map (ISO 21496-1, Ultra HDR), if it has one. */
+  /** Keeps a JPEG's gain map (ISO 21496-1, Ultra HDR), if present. */
   readonly gainMap: boolean;
 }
 

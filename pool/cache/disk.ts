@@ -80,7 +80,7 @@ export class DiskCache {
     this.#events = events;
   }
 
-  /** Returns a cache key's image, or null without an intact file. Never rejects. */
+  /** Returns a cache key's image, or null if the file is missing or damaged. Never rejects. */
   async read(key: string): Promise<Image | null> {
     const path = cacheFilePath(this.#folder, key);
     try {

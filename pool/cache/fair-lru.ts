@@ -3,7 +3,7 @@ import { keyTagDigits } from './object-key.ts';
 
 /**
  * The guaranteed shares' combined fraction of the bytes. In the tests' simulation, a quarter keeps
- * at least 98% of the hits of a cache without shares, a half 91%.
+ * at least 98% of an unshared cache's hits, and a half 91%.
  */
 const guaranteedPart = 1 / 4;
 

@@ -15,7 +15,7 @@ export interface Cost {
   readonly bytes: number;
   /**
    * Whether the memory is unpredictable. A process then starts with the limit `bytes`; a transform
-   * that needs more restarts with the memory of a whole process.
+   * that needs more restarts with a whole process's memory.
    */
   readonly isMemoryCapped?: boolean;
 }
@@ -37,8 +37,8 @@ const processing: Cost = { ms: 10, bytes: 11 };
 
 /**
  * For SVGs, texts, and sources that a thread must not open, because their cost is unpredictable. A
- * process takes 67 MiB before it works, 110 to 160 MiB with ordinary drawings of 2,000 x 2,000
- * pixels, and its whole limit with hostile drawings.
+ * process takes 67 MiB before it works, 110 to 160 MiB with ordinary drawings (2,000 × 2,000
+ * pixels), and its whole limit with hostile drawings.
  */
 export const isolatedCost: Cost = { ms: 5_000, bytes: 2 ** 28, isMemoryCapped: true };
 
@@ -153,7 +153,7 @@ export const isDecodedOnThread = ({ format, ...size }: SourceFacts): boolean =>
 export function isDrawnOnThread(facts: SourceFacts, plan: Plan, variant: Variant): boolean {
   const { cost } = encodingOf(plan.format);
   const encodeMs = cost.uninterruptibleMs ?? 0;
-  // The size of a trimmed output is unknown until the pixels are decoded.
+  // A trimmed output's size is unknown before decoding.
   if (variant.trim !== null && encodeMs > 0) return false;
   const frames = plan.animated ? facts.frames : 1;
   const runs = frames * (variant.maxBytes === null ? 1 : maxEncodes);

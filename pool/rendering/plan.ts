@@ -50,7 +50,7 @@ export interface Plan {
    * turned image with a gain map gets an area that covers the whole image: see gain-map.ts.
    */
   readonly extract: Area | null;
-  /** Size to which a first pass scales that area; null if there is no such pass. */
+  /** The area's size after a first pass; null if there is no such pass. */
   readonly prepared: Size | null;
   /** Whether frames are processed individually. */
   readonly byFrame: boolean;
@@ -68,9 +68,8 @@ export interface Plan {
   readonly flatten: boolean;
   readonly profile: ProfileHandling;
   /**
-   * The space from which the service converts to sRGB after all passes, at the output's size,
-   * although sharp would convert before scaling; null if sharp converts, or if no conversion is
-   * needed.
+   * The space that the service converts to sRGB after all passes, at the output's size, although
+   * sharp would convert before scaling; null if sharp converts, or if no conversion is needed.
    */
   readonly convertedFrom: ColourSpace | null;
   /**
@@ -303,9 +302,9 @@ function hasPlainPixels({ model, is16Bit }: SourceColour, variant: Variant): boo
 }
 
 /**
- * Outputs are RGB, so a grey or CMYK source's profile is not kept. Neither is the profile of an
- * image that becomes grey, because sRGB has the same greys: when sharp 0.35 converts other pixels
- * to sRGB at the end of a pass, it attaches the profile from freed memory if the pass copied the
+ * Outputs are RGB, so they drop a grey or CMYK source's profile. An image that becomes grey loses
+ * its profile too, because sRGB contains the same greys: when sharp 0.35 converts other pixels to
+ * sRGB at the end of a pass, it attaches the profile from freed memory if the pass copied the
  * pixels, as for a flip or a turn.
  *
  * @param possible false for a format without profiles, and for frames processed as raw pixels

@@ -37,7 +37,7 @@ interface Scope extends RenderLimits {
 type EncodedImage = RenderedImage & { readonly format: OutputFormat };
 
 /**
- * Renders a variant of a source where it was placed.
+ * Renders a variant of a source on this thread or in this process, as placed.
  *
  * @param layerBytes bytes of the layers' images and fonts; null for texts without their own font
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,

@@ -13,7 +13,7 @@ class S3Error extends Error {
   override readonly name = 'S3Error';
   readonly status: number;
 
-  /** @param code such as `AccessDenied`; empty if the response contains none */
+  /** @param code such as `AccessDenied`; empty if absent */
   constructor(operation: string, status: number, code: string) {
     super(`${operation} failed: ${status} ${code}`.trimEnd());
     this.status = status;

@@ -71,7 +71,7 @@ export class CredentialChain {
   async get(): Promise<Credentials> {
     const current = this.#current;
     if (current === null || this.#now() >= current.usableUntil) return this.#request();
-    // A failed renewal has no effect while the old credentials are valid.
+    // A failed renewal is harmless while the old credentials are valid.
     if (this.#now() >= current.renewAt) this.#request().catch(() => {});
     return current.credentials;
   }

@@ -14,8 +14,8 @@ export interface SignedRequest {
    */
   readonly headers?: Readonly<Record<string, string>>;
   /**
-   * Hexadecimal SHA-256 of the body; absent if the request has no body. All services accept it over
-   * http and https.
+   * Hexadecimal SHA-256 of the body; absent for a request with an empty body. All services accept
+   * it over http and https.
    */
   readonly bodyDigest?: string;
   readonly region: string;

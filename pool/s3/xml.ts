@@ -1,12 +1,11 @@
 import { SaxesParser } from 'saxes';
 
-/** S3 and STS responses have fewer levels. */
+/** S3 and STS responses are less deep. */
 const maxDepth = 20;
 
 /**
- * Calls `onText` at the end of each element, with its path, such as
- * `ListBucketResult/Contents/Key`, and the text after its last child. Ignores namespaces, because
- * services use different namespaces.
+ * Calls `onText` when an element ends, with its path, such as `ListBucketResult/Contents/Key`, and
+ * the text after its last child. Ignores namespaces, because services use different namespaces.
  *
  * @throws Error for malformed XML, a document type, or too many levels
  */

@@ -57,7 +57,7 @@ const specialPurpose6 = networks(
 );
 
 /**
- * The well-known NAT64 prefix (RFC 6052), through which IPv6-only networks reach public IPv4 hosts.
+ * The well-known NAT64 prefix (RFC 6052), which IPv6-only networks use to reach public IPv4 hosts.
  */
 const wellKnownNat64 = networks('64:ff9b::/96');
 
@@ -65,7 +65,7 @@ const wellKnownNat64 = networks('64:ff9b::/96');
 export interface Nat64Prefixes {
   /** Set by the operator: their addresses are public if the embedded ones are. */
   readonly configured: readonly Network[];
-  /** Reported by a resolver, which is not trusted to make other addresses public. */
+  /** Reported by a resolver. The service does not trust it to make other addresses public. */
   readonly discovered: readonly Network[];
 }
 
@@ -198,7 +198,7 @@ export class Nat64Discovery {
   }
 }
 
-/** Returns all prefixes after which an address contains a known address. */
+/** Returns all prefixes that precede a known address in an address. */
 function prefixesOf(address: IpAddress | null): readonly Network[] {
   if (!(address instanceof ipaddr.IPv6)) return [];
   return nat64Lengths
@@ -233,7 +233,7 @@ const ranges = (
 
 /**
  * Returns an address with its range's name and network, such as `127.0.0.1 (loopback,
- * 127.0.0.0/8)`. For a translated address, the range is that of the IPv4 address it leads to.
+ * 127.0.0.0/8)`. For a translated address, returns the range of the IPv4 address it leads to.
  */
 export function withRange(address: IpAddress, nat64: Nat64Prefixes): string {
   const [reached = address] = destinations(address, nat64);

@@ -29,7 +29,7 @@ const decoders: Readonly<Record<string, () => Transform>> = {
   }),
 };
 
-/** Other registered codings (IANA), whose bytes are not an image. */
+/** Other registered codings (IANA). Their bytes are not an image. */
 const unsupported = new Set(
   'aes128gcm compress dcb dcz exi pack200-gzip x-compress zstd'.split(' '),
 );
@@ -91,7 +91,7 @@ export class DecodingWriter {
     const { byteLength } = chunk;
     this.#receivedBytes += byteLength;
     if (this.#receivedBytes > maxBytes) throw sourceTooLarge(maxBytes);
-    // Counts bytes after the end of the compressed data.
+    // Counts bytes after the compressed data.
     if (this.#decoder.readableEnded) return this.#costs.countCoded(byteLength);
     if (!budget.take(owner, byteLength)) throw tooManyBytes();
     this.#heldBytes += byteLength;
@@ -110,7 +110,7 @@ export class DecodingWriter {
     if (this.#receivedBytes > 0) {
       this.#decode();
       this.#decoder.end();
-      // A decoder does not accept bytes after the end of the compressed data.
+      // A decoder does not accept bytes after the compressed data.
       await finished(this.#decoder, { writable: false }).catch((error) => this.#fail(error));
       if (this.#failure !== null) throw this.#failure;
     }

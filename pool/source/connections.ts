@@ -12,7 +12,7 @@ import {
 export interface ConnectionLimits {
   /** Maximum connections to one origin. */
   readonly perOrigin: number;
-  /** While more connections are open, none is kept after its response. */
+  /** While more connections are open, each closes after its response. */
   readonly kept: number;
   /** Timeout per request phase, in ms. */
   readonly timeoutMs: number;
@@ -76,8 +76,8 @@ export class Connections {
     return (options, callback) =>
       connect(options, (...[error, socket]) => {
         if (error !== null) return callback(asFailure(error, options), null);
-        // undici completes a connection after its request was aborted, and then neither uses nor
-        // closes it (nodejs/undici#5845). An active request is never idle this long.
+        // undici completes a connection even if its request was aborted, but does not use or close
+        // it (nodejs/undici#5845). An active request is never idle this long.
         socket.setTimeout(timeout, () => socket.destroy());
         this.#open += 1;
         socket.once('close', () => {

@@ -7,8 +7,7 @@ export interface Deadline {
 }
 
 /**
- * The abort reason at the end of each fetch. A missing reason would create a DOMException with a
- * stack.
+ * The abort reason when a fetch ends. A missing reason would create a DOMException with a stack.
  */
 const ended = new Error('The fetch has ended.');
 

@@ -86,7 +86,7 @@ export function fetchFailureText(
 }
 
 /**
- * Returns the error for a lack of descriptors, which is unrelated to the source; null for other
+ * Returns the error for a lack of descriptors, which does not concern the source; null for other
  * errors.
  */
 export function outOfDescriptors(error: unknown): ServiceError | null {

@@ -14,8 +14,9 @@ export interface FetchSlot {
   /** Resolves when the fetch can start; rejects if the signal aborts first. */
   admitted(signal: AbortSignal): Promise<void>;
   /**
-   * Makes a background fetch a live fetch of this owner, whose live request starts to wait for it.
-   * Returns false if the owner can have no more slots: the fetch then stays in the background.
+   * Makes a background fetch a live fetch of this owner, because the owner's live request starts to
+   * wait for it. Returns false if the owner cannot get more slots: the fetch then stays in the
+   * background.
    */
   promote(owner: Owner): boolean;
   /** Frees the slot. Idempotent. */

@@ -55,9 +55,7 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
  * A response's validators (RFC 9110, 8.8), as received; null if absent, too long or unprintable.
  */
 export interface Validators {
-  /**
-   * The URL after redirects to which the validators belong, as `resourceOf` returns it, or null.
-   */
+  /** The URL after redirects that the validators belong to, as `resourceOf` returns it, or null. */
   readonly resource: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -249,8 +247,8 @@ function validatorsMatch(answered: Validators, known: Validators): boolean {
 }
 
 /**
- * Returns the headers of a conditional request. If-Modified-Since counts only for an origin that
- * does not support If-None-Match (RFC 9110, 13.1.3).
+ * Returns a conditional request's headers. If-Modified-Since counts only for an origin that does
+ * not support If-None-Match (RFC 9110, 13.1.3).
  */
 function conditionalHeaders(validators: Validators | null): Record<string, string> {
   const { etag = null, lastModified = null } = validators ?? {};

@@ -52,7 +52,7 @@ export interface FetchedSource extends Fetched {
 }
 
 export interface FetchRequest {
-  /** The id of the project whose slot and byte shares the fetch uses. */
+  /** The id of the project that lends the fetch its slot and byte shares. */
   readonly project: string;
   /** The project's allowlist; called with the canonical host of every redirect. */
   readonly isAllowedHost: (host: string) => boolean;
@@ -68,7 +68,7 @@ export interface FetchRequest {
 
 export interface Failed {
   readonly failure: ServiceError;
-  /** The project whose request started the fetch. */
+  /** The project that requested the fetch. */
   readonly project: string;
   /** The redirects' hosts before the failure. */
   readonly hosts: readonly string[];
@@ -171,7 +171,10 @@ export class Fetches<S> {
     return runStage(request.stages ?? noObserver, 'coalesce', join, () => ({ role: 'follower' }));
   }
 
-  /** Returns when a key's fetch in progress was requested, Unix ms; undefined if there is none. */
+  /**
+   * Returns when a key's fetch in progress was requested, Unix ms; undefined if no fetch is in
+   * progress.
+   */
   since(key: string): number | undefined {
     return this.#fetches.get(key)?.since;
   }

@@ -26,7 +26,7 @@ const chunkBytes = 256 * 1024;
  */
 const semaphore = new Semaphore(3);
 
-/** Error codes for a name without a file. */
+/** Error codes for a missing file. */
 const missing = new Set(['ENOENT', 'ENOTDIR', 'ELOOP', 'ENAMETOOLONG', 'ENXIO']);
 const refused = new Set(['EACCES', 'EPERM']);
 
@@ -57,7 +57,7 @@ async function readFile(
     options.signal.throwIfAborted();
     return await read(opened, url, options);
   } finally {
-    // After reading, a failed close loses nothing, and the caller must get the result.
+    // After reading, a failed close is harmless, and the caller must get the result.
     await opened.file.close().catch(() => {});
   }
 }

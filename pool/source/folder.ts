@@ -22,7 +22,7 @@ export interface FolderFile {
 
 /**
  * Opens a regular file in a folder or its subfolders for reading. Follows symbolic links if their
- * target is also in the folder and not hidden.
+ * targets are in the folder and not hidden.
  *
  * @param names as from `fileNames`
  * @returns null for anything else, such as a folder, a pipe, or a link that leaves the folder

@@ -38,7 +38,7 @@ export interface GuardOptions {
   readonly privateSources: readonly string[];
   /** The ports of public sources. */
   readonly sourcePorts: Ports;
-  /** Addresses that are never allowed as sources. */
+  /** Addresses that are never sources. */
   readonly own: OwnAddresses;
   /** Configured NAT64 prefixes. The resolver can report more. Default: none. */
   readonly nat64Prefixes?: readonly Network[];
@@ -54,7 +54,7 @@ export function portOf(url: URL): number {
   return url.protocol === 'https:' ? 443 : 80;
 }
 
-/** Decides from which hosts and addresses sources can be fetched. */
+/** Decides which hosts and addresses can serve sources. */
 export class AddressGuard {
   readonly #privateSources: readonly PrivateSource[];
   readonly #sourcePorts: Ports;
@@ -147,7 +147,7 @@ export class AddressGuard {
     return this.#hasHost(host, port) || (address !== null && this.#hasAddress(address, port));
   }
 
-  /** Returns whether a host can be used at an address to which it resolved. */
+  /** Returns whether a host can be used at an address it resolved to. */
   allowsAddress(address: string, host: string, port: number): boolean {
     const parsed = parseAddress(address);
     // Applies to private sources too: its responses are the service's own secrets.
@@ -224,7 +224,7 @@ export class AddressGuard {
     );
   }
 
-  /** Returns whether a name can be used at every address to which it could resolve. */
+  /** Returns whether a name can be used at every address it could resolve to. */
   #allowsPort(host: string, port: number): boolean {
     const address = addressOfHost(host);
     if (address !== null) return this.allowsAddress(address.toString(), host, port);

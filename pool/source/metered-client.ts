@@ -69,11 +69,10 @@ export const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
 
 /**
  * An HTTP/1.1 client that limits a response's work. undici limits neither the number of chunks,
- * headers and informational responses, each of which is a call of its parser, nor bytes outside
- * them.
+ * headers and informational responses, which each call its parser, nor bytes outside them.
  */
 export class MeteredClient extends Client {
-  /** The current request's budget; after its end, also the budget for bytes that arrive later. */
+  /** The current request's budget. After the request, it covers bytes that arrive late. */
   #budget = new ResponseBudget();
 
   constructor(origin: string | URL, { connect, ...options }: MeteredClientOptions) {
@@ -147,7 +146,7 @@ function meter(socket: Socket, budget: () => ResponseBudget): void {
   };
 }
 
-/** Closes the socket if `count` throws, and then returns false. */
+/** Closes the socket and returns false if `count` throws. */
 function attempt(socket: Socket, count: () => void): boolean {
   try {
     count();

@@ -158,7 +158,7 @@ async function queryFamily(resolver: dns.Resolver, name: string, family: Family)
 }
 
 /**
- * Returns the families of this machine's addresses except loopback; both if it has no other
+ * Returns the families of this machine's addresses except loopback; both if there is no other
  * address.
  */
 function ownFamilies(): readonly Family[] {

@@ -8,8 +8,8 @@ const freeOverheadBytes = 64 * 1024;
 const overheadPart = 1 / 4;
 /**
  * Maximum compressed bytes in excess of the decoded bytes. Codings add 0.1% to incompressible
- * bytes, but a body can contain parts that decode to nothing, such as gzip members. A decoder can
- * hold back some 128 KB.
+ * bytes, but a body can contain parts that decode to zero bytes, such as gzip members. A decoder
+ * can hold back some 128 KB.
  */
 const maxUndecodedBytes = 256 * 1024;
 /**

@@ -58,7 +58,7 @@ export interface OriginFreshness {
   readonly staleIfError: number | null;
 }
 
-/** For a source whose origin sends no caching headers. */
+/** For an origin that sends no caching headers. */
 export const noFreshness: OriginFreshness = {
   maxAge: null,
   staleWhileRevalidate: null,

@@ -8,8 +8,8 @@ interface Range {
 }
 
 /**
- * An allocator in memory shared with the transform threads, so that sources are neither copied to
- * threads nor become garbage. The caller must free each allocation. V8 does not count
+ * An allocator in memory shared with the transform threads, so that threads need no copies of
+ * sources, which would become garbage. The caller must free each allocation. V8 does not count
  * SharedArrayBuffers when it schedules collections, so many small buffers accumulate; this is a
  * single reused buffer. The operating system provides its pages on the first write, the lowest
  * first.
@@ -34,7 +34,8 @@ export class SharedMemory {
   }
 
   /**
-   * Allocates uninitialised bytes in the first range that is large enough; returns null if none is.
+   * Allocates uninitialised bytes in the first range that is large enough; returns null if every
+   * range is too small.
    */
   allocate(bytes: number): Uint8Array | null {
     const size = Math.max(1, Math.ceil(bytes / blockBytes)) * blockBytes;

@@ -2,9 +2,7 @@ import type { Fetched, FetchOptions, NotModified } from './fetch.ts';
 
 /** A way to fetch a host's sources other than by plain HTTP requests. */
 export interface SourceLoader {
-  /**
-   * Requests share fetched bytes only if their loaders have the same identity. Contains no secret.
-   */
+  /** Requests share fetched bytes only if their loaders' identities match. Contains no secret. */
   readonly identity: string;
   /**
    * The URL configured by the operator, with a possibly private host; absent or null if not

@@ -32,7 +32,7 @@ export interface AcquireOptions extends FetchRequest {
    * Each version's bytes are fetched and cached separately; null if the request names no version.
    */
   readonly version?: string | null;
-  /** Ignores bytes whose fetch started earlier. Unix ms. */
+  /** Ignores bytes from fetches that started earlier. Unix ms. */
   readonly notBefore?: number;
 }
 
@@ -179,7 +179,8 @@ export class Sources {
   ): Promise<SourceLease | NotModified> {
     const { target, loader, key } = this.#check(url, options);
     if (this.#closed !== null) throw this.#closed;
-    // Not shared with unconditional fetches, nor with another project, which can have other bytes.
+    // Not shared with unconditional fetches, nor with another project, which can receive other
+    // bytes.
     const ownKey = `${key} revalidated by ${options.project}`;
     const outcome = await this.#fetches.run(ownKey, target, loader, options, { validators, key });
     checkHosts(outcome.hosts, options);

@@ -1,6 +1,6 @@
 import { channelOffsets, type RawImage } from './indexed-png.ts';
 
-/** The quality at which photographs have a mean SSIMULACRA2 of 77, the target for `auto`. */
+/** The quality that gives photographs a mean SSIMULACRA2 of 77, the target for `auto`. */
 export const typicalQuality = 77;
 
 /** No photograph needed a lower quality. A higher one would have full chroma, which costs bytes. */

@@ -86,7 +86,7 @@ function toIndexes(image: RawImage) {
   return { indexes, colours: [...known.keys()] };
 }
 
-/** Each row starts with its filter type: none, because adjacent indexes are unrelated. */
+/** Starts each row with its filter type, 0: unfiltered, because adjacent indexes are unrelated. */
 function packRows(
   indexes: Uint8Array,
   newIndexes: Uint8Array,

@@ -24,12 +24,13 @@ const sharpRange = 80;
 
 /**
  * Shares of all blocks, and colour counts from one pixel per block. Of 96 photographs at 200, 400,
- * 800 and 1600 px none counts as drawn: flat photographs have more than 1,300 colours. Logos and
- * texts are flat in 0.51 to 0.98 of their blocks and have 4 to 910 colours. Of 56 other photographs
- * 40 to 800 px wide, none that is not flat has 64 colours, or 16 grey levels. Lossless encoding is
- * smaller for patterns and 4-colour dithered images, and about equal for photographs dithered to 16
- * colours. Sharp chroma occurs in four of the photographs at 200 px, in two at 400 and in none
- * above: in all of them saturated colours alternate with white or grey from pixel to pixel.
+ * 800 and 1600 px no photograph counts as drawn: flat photographs contain more than 1,300 colours.
+ * Logos and texts are flat in 0.51 to 0.98 of their blocks and have 4 to 910 colours. Of 56 other
+ * photographs 40 to 800 px wide, none that is not flat has 64 colours, or 16 grey levels. Lossless
+ * encoding is smaller for patterns and 4-colour dithered images, and about equal for photographs
+ * dithered to 16 colours. Sharp chroma occurs in four of the photographs at 200 px, in two at 400
+ * and in none above: in all of them saturated colours alternate with white or grey from pixel to
+ * pixel.
  */
 const limits = {
   flat: 0.5,
@@ -45,8 +46,8 @@ const limits = {
  * Coefficients for the logarithm of `losslessBytes`: least squares over 221 drawings and
  * screenshots of 200 to 1400 px, with a standard deviation of 0.29 (bench/encoders/README.md). Few
  * colours, repeated blocks, hard edges, many pixels, and chroma that lossy WebP blurs favour
- * lossless encoding. In a gradient flat blocks differ too, so it has more different blocks than
- * textured blocks.
+ * lossless encoding. In a gradient flat blocks differ too, so different blocks outnumber textured
+ * blocks.
  */
 const estimate = {
   constant: 0.85,
@@ -107,8 +108,7 @@ export function classifyPixels(image: RawImage): PixelTraits {
     if (chroma > sharpRange) sharp += 1;
     if (colours.size <= limits.flatColours) {
       const at = (Math.min(y, height - 1) * width + Math.min(x, width - 1)) * channels;
-      // Counts grey pixels with their neighbours: photographs have more such combinations than
-      // greys.
+      // Counts grey pixels with their neighbours: in photographs such combinations outnumber greys.
       colours.add(((data[at] ?? 0) << 16) | ((data[at + 1] ?? 0) << 8) | (data[at + 2] ?? 0));
       if (channels < 3) greys.add(data[at] ?? 0);
     }

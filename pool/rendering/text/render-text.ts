@@ -110,12 +110,12 @@ class Layout {
     this.#inner = inner;
   }
 
-  /** The largest size at which a line fits the box. */
+  /** The largest size that lets a line fit the box. */
   get highestSize(): number {
     return Math.max(1, Math.min(maxSize, Math.floor(this.#inner.height / lineHeight)));
   }
 
-  /** Returns the largest size at which all characters fit without breaking words. */
+  /** Returns the largest size that lets all characters fit without breaking words. */
   async fittingSize(characters: readonly string[], cssPixel: number): Promise<number> {
     const { width, height } = this.#inner;
     // Larger sizes cannot fit, and would take much memory.

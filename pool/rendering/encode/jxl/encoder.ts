@@ -69,7 +69,7 @@ async function encode(task: JxlTask, seconds: number): Promise<Uint8Array<ArrayB
   }
 }
 
-/** @param signal aborts when the result is no longer needed */
+/** @param signal aborts when the caller does not need the result */
 async function answerOf(
   thread: Worker,
   task: JxlTask,

@@ -19,7 +19,8 @@ const embedded = /@font-face\s*\{[^{}]*\}/gi;
 const imports = /@(?:import|charset|namespace)\b[^;{}@]*;/gi;
 
 /**
- * Returns whether a value refers only to its own document. Comments stay, because browsers read `url(/*…` as a URL.
+ * Returns whether a value refers only to its own document. Comments stay, because browsers read
+ * `url(/*…` as a URL.
  */
 export const isSafeValue = (value: string): boolean => !unsafe.test(value.replace(references, ' '));
 
