@@ -102,9 +102,14 @@ export class Delivery {
     const at = now();
     // Cached responses do not carry the headers of a background request.
     const mayBeCached = backgroundToken === '' && site !== undefined;
-    const cached = mayBeCached ? this.responses.get(keyAt(host, site, target), at) : undefined;
+    const repeated = mayBeCached ? this.responses.get(keyAt(host, site, target), at) : undefined;
+    // `knownAt` has confirmed the project of a host.
+    const isConfirmed =
+      repeated !== undefined &&
+      (repeated.project === site || projects.isConfirmed(repeated.project));
+    const cached = isConfirmed ? repeated : undefined;
     const image = cached?.entry.image ?? null;
-    if (cached !== undefined && image !== null && projects.isConfirmed(cached.project)) {
+    if (cached !== undefined && image !== null) {
       engine.caches.memory.touch(cached.entry, at);
       const { headers } = cached;
       const response =
