@@ -2,6 +2,7 @@ import { mkdir } from 'node:fs/promises';
 import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { picture } from '../../demo/origin/pictures.ts';
+import { until } from '../until.ts';
 import { show, signIn, startConsole, windows } from './console-page.ts';
 import { startWorker } from './worker/worker.ts';
 
@@ -45,13 +46,13 @@ async function capture(
 /** Text of the loaded page, for pages that show their heading earlier. */
 const loaded: Readonly<Record<string, string>> = {
   'Private sources': 'photos.example.com',
-  'Delivery hosts': 'There is none yet',
+  'Delivery hosts': 'No delivery hosts yet',
   Presets: 'hero',
   Keys: 'Shop backend',
   Freshness: 'Save freshness',
   Limits: 'Save limits',
   Signing: 'URLs need no signature',
-  Webhooks: 'There was none',
+  Webhooks: 'No callbacks',
 };
 
 async function fillProject(api: Awaited<ReturnType<typeof startConsole>>['api'], id: string) {
@@ -130,6 +131,12 @@ async function captureAll(): Promise<void> {
     if (name === 'Layers') {
       await page.getByRole('button', { name: 'Edit price' }).click();
       await page.getByAltText('With the layer').waitFor();
+    }
+    if (name === 'Activity') {
+      await until('the activity of the last minute', async () => {
+        await page.getByRole('button', { name: 'Load again' }).click();
+        return (await page.getByText('Most requested sources').count()) > 0;
+      });
     }
     if (name === 'Defaults') await page.getByAltText('With your changes').waitFor();
     await page
