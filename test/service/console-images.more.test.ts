@@ -119,7 +119,7 @@ t.test(
       t.notMatch(await page.content(), /a-secret|Bearer a:b/, 'secrets are not shown');
       await page.getByRole('button', { name: 'Delete photos.example.com …' }).click();
       await page.getByRole('button', { name: 'Delete photos.example.com', exact: true }).click();
-      await page.getByText('There is none yet').waitFor();
+      await page.getByText('No private sources yet').waitFor();
 
       await open('Freshness');
       await page.getByLabel('Source age').fill('origin');
@@ -246,7 +246,7 @@ t.test(
       const { page, problems } = await opened();
       await page.goto(`${url}/#/projects/${id}/webhooks`);
       await signIn(page);
-      await page.getByText('There was none in the last day').waitFor();
+      await page.getByText('No callbacks in the last day').waitFor();
       const json = { sources: [source], callbackUrl: `${origin.url}/hook?secret=x` };
       t.equal((await api.call('POST', `/projects/${id}/prewarm`, { json })).status, 202);
       await until('the failed attempt', async () => {

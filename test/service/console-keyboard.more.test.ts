@@ -80,7 +80,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   await keepsFocus('hosts');
 
   await open('Presets', 11);
-  await page.getByText('There is none yet').waitFor();
+  await page.getByText('No presets yet').waitFor();
   await tabTo('button "New preset"', 1);
   await press('Enter');
   await hasFocus('textbox "Preset name"');
@@ -107,7 +107,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   await keepsFocus('a preset');
 
   await open('Keys', 7);
-  await page.getByText('There is none yet').waitFor();
+  await page.getByText('No keys for this project yet').waitFor();
   await tabTo('button "New key"', 1);
   await press('Enter');
   await hasFocus('textbox "Name"');
@@ -152,7 +152,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   await tabTo('button "Delete the project"', 1);
   await press('Enter');
   await hasFocus('heading "Projects"');
-  await page.getByText('There is none yet').waitFor();
+  await page.getByText('No projects yet').waitFor();
   t.same(await projects(), []);
   await keepsFocus('the end of the project');
 

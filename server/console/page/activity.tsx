@@ -76,7 +76,7 @@ function Failures({ failures }: Pick<Activity, 'failures'>) {
     <section aria-labelledby="failures">
       <h2 id="failures">Failures</h2>
       {failures.length === 0 ? (
-        <p>No image has failed in the last day.</p>
+        <p class="card empty">No image has failed in the last day.</p>
       ) : (
         <ul class="rows card">
           {failures.map((failure) => (
@@ -121,8 +121,8 @@ function factsOf({ hitRatio, missMs, ...window }: Top[WindowName]): readonly Fac
 function Window(window: Top[WindowName]) {
   if (window.requests === 0) {
     return (
-      <p>
-        There were no requests. <a href={linkTo('/')}>Make one in the playground</a>.
+      <p class="card empty">
+        No requests. <a href={linkTo('/')}>Make one in the playground</a>.
       </p>
     );
   }

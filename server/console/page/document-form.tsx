@@ -20,7 +20,7 @@ const documents = {
       'How images follow sources that change under the same URL. Without ages, images change only after a purge or with another v in their URL.',
     label: 'Freshness',
     /** The meaning of an empty control. */
-    placeholders: { sourceAge: 'never asked', browserAge: 'a year' },
+    placeholders: { sourceAge: 'never', browserAge: 'a year' },
     saved: 'Saved. Images follow it within two seconds; browsers keep what they have.',
   },
   limits: {

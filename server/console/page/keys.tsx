@@ -48,7 +48,7 @@ export function Keys({ api, project, description }: ProjectProps) {
       intro="API keys that can access only this project. Managing them needs a key for all projects."
     >
       {secret !== '' && <ShownOnce title="The new key" secret={secret} />}
-      {keys?.length === 0 && <p>There is none yet.</p>}
+      {keys?.length === 0 && <p class="card empty">No keys for this project yet.</p>}
       {keys !== null && keys.length > 0 && (
         <ul class="rows card">
           {keys.map((key) => (

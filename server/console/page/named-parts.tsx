@@ -101,7 +101,7 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
   const newId = `new-${plural}`;
   return (
     <PageSection title={title} project={project} intro={kind.intro}>
-      {parts?.length === 0 && form === null && <p>There is none yet.</p>}
+      {parts?.length === 0 && form === null && <p class="card empty">No {singular}s yet.</p>}
       {parts !== null && parts.length > 0 && (
         <ul class="rows card">
           {parts.map((part) => (

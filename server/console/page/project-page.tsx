@@ -56,7 +56,7 @@ export function ProjectPage({ segment, ...props }: ProjectPageProps) {
     const link = list.current?.querySelector('[aria-current]');
     // On a phone the list is a scrolling row.
     link?.scrollIntoView({ block: 'nearest', inline: 'center' });
-  }, []);
+  }, [segment]);
   return (
     <div class="project">
       <nav aria-label="Project">

@@ -29,7 +29,7 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
       <Title text="Projects" />
       <NewProject api={api} session={session} description={description} />
       {projects.length === 0 ? (
-        <p>There is none yet.</p>
+        <p class="card empty">No projects yet.</p>
       ) : (
         <ul ref={list} class="projects">
           {projects.map(({ id, name, origin, allowedOrigins, createdAt }) => (

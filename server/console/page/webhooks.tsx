@@ -30,7 +30,7 @@ export function Webhooks({ api, project }: ProjectProps) {
       }
     >
       <FailureNotice failure={failure} />
-      {callbacks?.length === 0 && <p>There was none in the last day.</p>}
+      {callbacks?.length === 0 && <p class="card empty">No callbacks in the last day.</p>}
       {callbacks !== null && callbacks.length > 0 && (
         <ul class="rows card">
           {callbacks.map((callback) => (
