@@ -2,7 +2,7 @@ import { Server as HttpServer } from 'node:http';
 import type { AddressInfo, Server } from 'node:net';
 
 /**
- * Starts a server on a free port of 127.0.0.1, and closes it at the end of the test.
+ * Starts a server on a free port of 127.0.0.1 and closes it at the end of the test.
  * @returns the port
  */
 export async function listen(

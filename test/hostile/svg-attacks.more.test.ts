@@ -7,7 +7,7 @@ import { listen } from '../listen.ts';
 import { startChromium } from '../service/chromium.ts';
 import { svgAttacks } from './inputs/svg-attacks.ts';
 
-/** Marks the page in which a script runs, and notifies its opener and the server. */
+/** Marks the page where a script runs, and notifies its opener and the server. */
 const mark = "fetch('URL/ran');document.documentElement.setAttribute('data-ran','')";
 
 t.test('runs no script and sends no request in Chromium', { timeout: 180_000 }, async (t) => {

@@ -38,7 +38,7 @@ process.stdout.write(JSON.stringify(rows.map((row) => String(transformUrl({ url,
 
 /**
  * Builds unsigned URLs with unpic.
- * @param parent the folder in which to create a folder for unpic
+ * @param parent the parent for a new folder with unpic
  * @param url URL of the service that unpic calls `provider`
  * @param native returns the query for the same image
  */

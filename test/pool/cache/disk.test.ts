@@ -16,7 +16,7 @@ import { keyOf, picture } from './pictures.ts';
 const key = keyOf('a');
 const image = picture(5_000);
 
-/** Returns a cache in a folder, and its events. */
+/** Returns a cache in a folder with its events. */
 function cacheOn(folder: string) {
   const events: unknown[][] = [];
   const cache = new DiskCache(folder, {

@@ -139,7 +139,7 @@ t.test('ends native code at the timeout', async (t) => {
   await t.rejects(pool.transform(source, slow, patient), { code: 'transform_timeout' });
   const quick = variant({ width: 10, height: 10 });
   const small = shared(await noise(20, 20).jpeg().toBuffer());
-  // A replacement's start counts towards its first transform, and is slow on a busy machine.
+  // A replacement's start counts towards its first transform and is slow on a busy machine.
   const works = () => pool.transform(small, quick, patient).catch(() => false);
   await until('the pool works again', works);
 });
