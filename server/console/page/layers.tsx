@@ -25,7 +25,7 @@ function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
 const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
   fieldsOf(schemaOf(description, kind));
 
-/** The text of a new layer: readable on every picture of every size. */
+/** The text of a new layer: readable on images of any size. */
 const newText: Values = {
   size: '8%',
   weight: '700',

@@ -201,7 +201,7 @@ function setSize(meaning: Meaning, options: Options): void {
   }
   const [word, enlarge] = row;
   const dpr = readNumber('dpr', options.get('dpr') ?? '1', 1, 3);
-  // A picture that is smaller than a kept box is delivered whole, whatever the ratio of pixels.
+  // An image smaller than a kept box is delivered whole, whatever the ratio of pixels.
   const isBoxKept = enlarge === 'box' && width !== undefined && height !== undefined;
   const side = (text: string): string | number =>
     isBoxKept && /^\d+$/.test(text) ? Math.round(Number(text) * dpr) : text;

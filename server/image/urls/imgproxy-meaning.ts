@@ -61,8 +61,8 @@ function setSize(meaning: Meaning, options: ImgproxyOptions, site: Site): void {
 }
 
 /**
- * Returns whether the result for a smaller picture depends on the box: `fill` and `extend` keep its sides, and padding is
- * scaled by the `dpr` that the picture has pixels for.
+ * Returns whether the result for a smaller image depends on the box: `fill` and `extend` keep its sides, and padding is
+ * scaled by the `dpr` that the image has pixels for.
  */
 function keepsBox(meaning: Meaning, options: ImgproxyOptions, type: string): boolean {
   const { width, height, padding, extend, dpr } = options;
