@@ -1,5 +1,10 @@
-import type { Part } from './expansion.ts';
-import { numbersIn } from './shape-weight.ts';
+import { type Attributes, numbersIn } from './shape-weight.ts';
+
+interface FilterElement {
+  readonly name: string;
+  readonly attributes: Attributes;
+  readonly children: readonly FilterElement[];
+}
 
 /** The elements that take as long as a primitive of a filter on a page of a megapixel. */
 const weights: Readonly<Record<string, number>> = {
@@ -23,7 +28,7 @@ const largestShare = 10;
 const inputs = ['in', 'in2'] as const;
 
 /** Returns a filter's weight: each primitive draws its inputs again. */
-export function filterWeight(filter: Part, side: number): number {
+export function filterWeight(filter: FilterElement, side: number): number {
   const byResult = new Map<string, number>();
   let last = 0;
   for (const primitive of filter.children) {
@@ -50,7 +55,7 @@ function reachOf(deviation: string, side: number): number {
 }
 
 /** Returns a filter's region as a multiple of ordinary drawings' largest. */
-function regionOf({ attributes }: Part, side: number): number {
+function regionOf({ attributes }: FilterElement, side: number): number {
   const isOfUser = attributes.get('filterUnits') === 'userSpaceOnUse';
   return ['width', 'height'].reduce((area, name) => {
     const text = attributes.get(name) ?? '';

@@ -5,7 +5,7 @@ const mostDashes = 1_000_000;
 /** A shape's outline is at most this many times the sum of its numbers. */
 const outline = 7;
 
-type Attributes = ReadonlyMap<string, string>;
+export type Attributes = ReadonlyMap<string, string>;
 
 export const numbersIn = (text: string): number[] =>
   (text.match(/[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi) ?? []).map(Number);
