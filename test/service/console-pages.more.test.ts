@@ -1,5 +1,6 @@
 import type { Locator } from 'playwright-core';
 import t from 'tap';
+import { until } from '../until.ts';
 import { noChromium } from './chromium.ts';
 import {
   faultsOf,
@@ -101,6 +102,27 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       await page.locator('.box img').last().waitFor();
       t.same(await faultsOf(page), [], view);
     }
+    t.same(problems, []);
+  });
+
+  t.test("shows a project's failures and most requested images", async (t) => {
+    const id = await api.project();
+    for (const path of [source, `${origin.url}/missing.jpg`, 'https://forbidden.example/a.jpg']) {
+      await fetch(`${url}/img/${encodeURIComponent(path)}?project=${id}&w=90`);
+    }
+    const { page, problems } = await opened();
+    await page.goto(`${url}/#/projects/${id}/activity`);
+    await signIn(page);
+    await until('the activity of the last minute', async () => {
+      await page.getByRole('button', { name: 'Load again' }).click();
+      return (await page.getByText('Most requested sources').count()) > 0;
+    });
+    const failures = page.getByRole('region', { name: 'Failures' });
+    t.match(await failures.innerText(), /404[\s\S]*missing\.jpg/);
+    t.match(await failures.innerText(), /forbidden\.example/);
+    await page.getByText('Last day').click();
+    await page.getByText('Most requested variants').waitFor();
+    t.same(await faultsOf(page), []);
     t.same(problems, []);
   });
 
