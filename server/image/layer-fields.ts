@@ -112,7 +112,7 @@ const percent = integer(1, 100);
 const placement: FieldsOf<Placement> = {
   position: field(
     choice(gravities),
-    'Edge or corner of the image at which the layer is placed.',
+    'Edge or corner of the image that holds the layer.',
     'southeast',
     'north',
   ),
@@ -182,7 +182,7 @@ const layerFields = {
     weight: field(integer(100, 900), 'Font weight: 400 is regular, 700 is bold.', 400, 800),
     size: field(
       withKeyword(length(integer(1, 1_000), number(1, 100)), 'fit'),
-      'Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size at which the text fits the box.',
+      'Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size that fits the box.',
       32,
       'fit',
     ),

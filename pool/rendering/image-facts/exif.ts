@@ -33,7 +33,7 @@ const rows = {
   lens: text('Model of the lens.', ({ Photo }) => Photo?.LensModel),
   software: text('Program that wrote the image.', ({ Image }) => Image?.Software),
   takenAt: text(
-    'When the picture was taken, in the local time of the camera, with its offset from UTC if known.',
+    'Time of capture, in the local time of the camera, with its UTC offset if known.',
     ({ Photo }) => takenAt(Photo),
     { pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d([+-]\\d\\d:\\d\\d)?$' },
   ),

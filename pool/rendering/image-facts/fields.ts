@@ -94,17 +94,17 @@ export const imageFacts = object(
       format: field('string', 'Format, such as `jpeg`.', ({ source }) => source.format.name),
       width: field(
         'integer',
-        'Of one frame, upright.',
+        'Frame size in pixels, upright.',
         ({ source }) => sizeOf(source).width,
         count,
       ),
       height: field(
         'integer',
-        'Of one frame, upright.',
+        'Frame size in pixels, upright.',
         ({ source }) => sizeOf(source).height,
         count,
       ),
-      bytes: field('integer', 'Size of the file.', ({ bytes }) => bytes, count),
+      bytes: field('integer', 'File size.', ({ bytes }) => bytes, count),
       pages: field(
         'integer',
         'Pages, or frames of an animation.',
@@ -113,7 +113,7 @@ export const imageFacts = object(
       ),
       frames: field(
         'integer',
-        'Frames of an animation, also of one that is not read; 1 if it is none.',
+        'Frames of an animation, even if the service reads only the first; 1 for a still image.',
         ({ source }) => source.storedFrames,
         count,
       ),
@@ -126,16 +126,16 @@ export const imageFacts = object(
       ),
       profile: field(
         ['string', 'null'],
-        'Name of the colour profile, such as `Display P3`; null if it has none, or none with a name.',
+        'Colour profile name, such as `Display P3`; null without a named profile.',
         ({ source }) => source.colour.profileName,
         { maxLength: maxNameCharacters },
       ),
     }),
     output: object('The image of the same request without `fmt`.', {
       format: field('string', 'Format, such as `webp`.', ({ output }) => output.format),
-      width: field('integer', 'Of one frame.', ({ output }) => output.width, count),
-      height: field('integer', 'Of one frame.', ({ output }) => output.height, count),
-      bytes: field('integer', 'Size of the file.', ({ output }) => output.body.byteLength, count),
+      width: field('integer', 'Frame size in pixels.', ({ output }) => output.width, count),
+      height: field('integer', 'Frame size in pixels.', ({ output }) => output.height, count),
+      bytes: field('integer', 'File size.', ({ output }) => output.body.byteLength, count),
     }),
     dominant: field(
       ['string', 'null'],

@@ -702,8 +702,8 @@ export interface LayerImage {
    */
   scale?: number | undefined;
   /**
-   * Edge or corner of the image at which the layer is placed. Accepts one of center, north,
-   * northeast, east, southeast, south, southwest, west, northwest.
+   * Edge or corner of the image that holds the layer. Accepts one of center, north, northeast, east,
+   * southeast, south, southwest, west, northwest.
    */
   position?: LayerPosition | undefined;
   /**
@@ -754,9 +754,9 @@ export interface LayerText {
   /** Font weight: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to 900. */
   weight?: number | undefined;
   /**
-   * Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size at which
-   * the text fits the box. Accepts a whole number from 1 to 1000, or a number from 1 to 100 with %,
-   * such as 10%, or fit. Default: 32.
+   * Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size that
+   * fits the box. Accepts a whole number from 1 to 1000, or a number from 1 to 100 with %, such as
+   * 10%, or fit. Default: 32.
    */
   size?: LayerSize | undefined;
   /**
@@ -784,8 +784,8 @@ export interface LayerText {
    */
   maxLines?: number | undefined;
   /**
-   * Edge or corner of the image at which the layer is placed. Accepts one of center, north,
-   * northeast, east, southeast, south, southwest, west, northwest.
+   * Edge or corner of the image that holds the layer. Accepts one of center, north, northeast, east,
+   * southeast, south, southwest, west, northwest.
    */
   position?: LayerPosition | undefined;
   /**
@@ -1085,35 +1085,32 @@ export interface ImageFacts {
   source: {
     /** Format, such as `jpeg`. */
     format: string;
-    /** Of one frame, upright. */
+    /** Frame size in pixels, upright. */
     width: number;
-    /** Of one frame, upright. */
+    /** Frame size in pixels, upright. */
     height: number;
-    /** Size of the file. */
+    /** File size. */
     bytes: number;
     /** Pages, or frames of an animation. */
     pages: number;
-    /** Frames of an animation, also of one that is not read; 1 if it is none. */
+    /** Frames of an animation, even if the service reads only the first; 1 for a still image. */
     frames: number;
     /** True if it has transparency. */
     hasAlpha: boolean;
     /** EXIF orientation of the stored pixels; 1 is upright. 1 to 8. */
     orientation: number;
-    /**
-     * Name of the colour profile, such as `Display P3`; null if it has none, or none with a name. At
-     * most 80 characters.
-     */
+    /** Colour profile name, such as `Display P3`; null without a named profile. At most 80 characters. */
     profile: string | null;
   };
   /** The image of the same request without `fmt`. */
   output: {
     /** Format, such as `webp`. */
     format: string;
-    /** Of one frame. */
+    /** Frame size in pixels. */
     width: number;
-    /** Of one frame. */
+    /** Frame size in pixels. */
     height: number;
-    /** Size of the file. */
+    /** File size. */
     bytes: number;
   };
   /** The colour that covers the largest area; null when the image is fully transparent. */
@@ -1150,7 +1147,7 @@ export interface ImageFacts {
     lens?: string | undefined;
     /** Program that wrote the image. At most 500 characters. */
     software?: string | undefined;
-    /** When the picture was taken, in the local time of the camera, with its offset from UTC if known. */
+    /** Time of capture, in the local time of the camera, with its UTC offset if known. */
     takenAt?: string | undefined;
     /** In seconds. */
     exposureTime?: number | undefined;
