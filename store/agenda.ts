@@ -60,7 +60,7 @@ type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
  * - Saves a job's state only while the worker holds the lock. Agenda does not check the lock
  *   (agenda/agenda#589), so a worker suspended past its lock would overwrite the next worker's
  *   state.
- * - Leaves `lockedAt` unset until a claimed job starts. Agenda drops a job if its lock expires
+ * - Hides `lockedAt` from Agenda until a claimed job starts. Agenda drops a job if its lock expires
  *   before the start, and never frees its place.
  * - Restores a job's `waitingKey` when the job has to wait again.
  */

@@ -8,8 +8,8 @@ import { type ProcessFonts, ProcessPool } from './process/process-pool.ts';
 import type { TransformResult, TransformTask } from './task.ts';
 
 /**
- * Runs tasks on threads, or in processes if they must be killable. While a task runs in a process,
- * a thread stays idle, so that tasks never use more cores than there are threads.
+ * Runs tasks on threads, or in processes if they must be killable. The schedule counts a task in a
+ * process as a busy thread, so tasks never use more cores than there are threads.
  */
 export class Executor {
   readonly #threads: ThreadPool;

@@ -32,7 +32,7 @@ export const isLight = ({ ms, bytes }: Cost): boolean =>
 /** ms per frame processed in a separate pipeline. */
 const separateFrame = 10;
 
-/** Scaling, copying and intermediate images, per output pixel. */
+/** Scaling, copying and intermediate images: ms per million output pixels, bytes per output pixel. */
 const processing: Cost = { ms: 10, bytes: 11 };
 
 /**
@@ -94,7 +94,7 @@ export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
   ].reduce(addCosts);
 }
 
-/** ms per million pixels for scaling a layer, including its transparency. */
+/** Scaling a layer with its transparency: ms per million pixels, bytes per pixel. */
 const layerScaling: Cost = { ms: 290, bytes: 0 };
 
 /** Returns the layers' cost: each layer is blended with the whole output. */
