@@ -39,10 +39,14 @@ export class Executor {
     return this.#threads.replaced;
   }
 
-  run(task: TransformTask): TaskRun<TransformResult> {
-    if (task.placement?.isolated) return this.#inProcess(task);
+  /** @param onStart called once a thread has loaded its modules, or for a process at once */
+  run(task: TransformTask, onStart: () => void): TaskRun<TransformResult> {
+    if (task.placement?.isolated) {
+      onStart();
+      return this.#inProcess(task);
+    }
     const ending = new AbortController();
-    const onThread = this.#onThread(task);
+    const onThread = this.#onThread(task, onStart);
     let inProcess: TaskRun<TransformResult> | null = null;
     const result = onThread.result.then((placed) => {
       if (!isLightInProcess(placed)) return placed;
@@ -77,9 +81,9 @@ export class Executor {
     };
   }
 
-  #onThread(task: TransformTask): TaskRun<TransformResult> {
+  #onThread(task: TransformTask, onStart: () => void): TaskRun<TransformResult> {
     const ended = this.#encoderThreads.use(task.variant);
-    const { result, terminate } = this.#threads.run(task);
+    const { result, terminate } = this.#threads.run(task, onStart);
     return { result: result.finally(ended), terminate };
   }
 
@@ -129,9 +133,8 @@ class ThreadPool {
     this.#count = count;
     this.#piscina = new Piscina({
       filename: entry.href,
-      // Piscina gives tasks to its first `minThreads` threads while they still load their modules.
-      // A timeout would then terminate such a thread, and Node leaves its descriptors open.
-      minThreads: 0,
+      // Other threads start when tasks need them, and stay.
+      minThreads: 1,
       maxThreads: count,
       idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: 1,
@@ -159,25 +162,31 @@ class ThreadPool {
         for (const controller of this.#running) controller.abort();
       onAvailable();
     });
-    // Loads the first thread before the first task. Other threads start when tasks need them, and
-    // stay.
-    this.#piscina.run(undefined, { name: 'load' }).then(onAvailable, onAvailable);
+    // Piscina counts its first thread as idle while it still loads its modules.
+    this.#waitForThread().then(onAvailable, onAvailable);
   }
 
-  /**
-   * False while all threads are busy or starting, so that a replacement's start does not count
-   * against a task's timeout. True if a thread is missing, because the next task starts it.
-   */
+  /** False while all threads are busy or starting. True if a thread is missing: the next task starts it. */
   get available(): boolean {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
   }
 
-  run(task: TransformTask): TaskRun<TransformResult> {
+  /**
+   * Gives the task to a thread that has loaded its modules. If a timeout terminated a thread that
+   * still loads them, Node would leave its descriptors open.
+   *
+   * @param onStart called when the task is given to a thread; `terminate` may be called from then on
+   */
+  run(task: TransformTask, onStart: () => void): TaskRun<TransformResult> {
     const controller = new AbortController();
+    const { signal } = controller;
     this.#running.add(controller);
-    const result = this.#piscina
-      .run(task, { signal: controller.signal })
-      .finally(() => this.#running.delete(controller));
+    const run = async () => {
+      while (this.#piscina.idleThreads === 0) await this.#waitForThread(signal);
+      onStart();
+      return this.#piscina.run(task, { signal });
+    };
+    const result = run().finally(() => this.#running.delete(controller));
     const terminate = async () => {
       const before = this.#piscina.threads;
       controller.abort();
@@ -186,6 +195,11 @@ class ThreadPool {
       await Promise.all(ended.map((thread) => new Promise((exit) => thread.once('exit', exit))));
     };
     return { result, terminate };
+  }
+
+  /** Waits until a thread is idle, and starts a missing thread. */
+  async #waitForThread(signal?: AbortSignal): Promise<void> {
+    await this.#piscina.run(undefined, { name: 'load', signal: signal ?? null });
   }
 
   /** Terminates all threads, and with them running tasks. */

@@ -297,8 +297,7 @@ export class TransformQueue {
     const { miss, queuedAt } = task;
     const { stages } = miss.request;
     const holds = task.leases.map((lease) => lease.hold());
-    const startedAt = performance.now();
-    const run = this.#executor.run(messageOf(task, this.#limits));
+    let startedAt = performance.now();
     let waiting: Placement | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
@@ -309,7 +308,7 @@ export class TransformQueue {
       stage = stages.begin('transform', {}, startedAt);
       return stage;
     };
-    const timer = setTimeout(() => {
+    const onTimeout = () => {
       const error = transformTimeout();
       beginTransformStage().fail(error);
       task.reject(error);
@@ -317,7 +316,13 @@ export class TransformQueue {
       task.abandoned = true;
       this.#ending.set(task, performance.now());
       terminated = run.terminate();
-    }, this.#settings.transformTimeoutMs);
+    };
+    let timer: NodeJS.Timeout | undefined;
+    const onStart = () => {
+      startedAt = performance.now();
+      timer = setTimeout(onTimeout, this.#settings.transformTimeoutMs);
+    };
+    const run = this.#executor.run(messageOf(task, this.#limits), onStart);
     try {
       const result = await run.result;
       if ('placement' in result) waiting = result.placement;
