@@ -116,6 +116,9 @@ interface TaskRun<Result> {
  */
 const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
 
+/** The heap of an idle thread takes some 10 MB. */
+const idleTimeoutMs = 45_000;
+
 /**
  * A limited number of threads with one task each. The caller queues tasks, and calls `run` when a
  * thread is `available`; Piscina's own queue is a fallback.
@@ -124,7 +127,6 @@ class ThreadPool {
   readonly #piscina: Piscina<TransformTask | undefined, TransformResult>;
   readonly #count: number;
   readonly #running = new Set<AbortController>();
-  #closing = false;
   /** Total threads replaced after an exit or termination. */
   replaced = 0;
 
@@ -133,10 +135,10 @@ class ThreadPool {
     this.#count = count;
     this.#piscina = new Piscina({
       filename: entry.href,
-      // Other threads start when tasks need them, and stay.
+      // Other threads start when tasks need them.
       minThreads: 1,
       maxThreads: count,
-      idleTimeout: Number.POSITIVE_INFINITY,
+      idleTimeout: idleTimeoutMs,
       concurrentTasksPerWorker: 1,
       maxQueue: count,
       recordTiming: false,
@@ -149,9 +151,6 @@ class ThreadPool {
       // Without this variable, sharp limits the whole process to one libvips thread when a thread
       // loads it.
       env: { MALLOC_ARENA_MAX: '2', ...process.env },
-    });
-    this.#piscina.on('workerDestroy', () => {
-      if (!this.#closing) this.replaced += 1;
     });
     // Piscina emits the event just before the thread counts as ready.
     this.#piscina.on('workerCreate', () => queueMicrotask(onAvailable));
@@ -184,7 +183,14 @@ class ThreadPool {
     const run = async () => {
       while (this.#piscina.idleThreads === 0) await this.#waitForThread(signal);
       onStart();
-      return this.#piscina.run(task, { signal });
+      const { threads } = this.#piscina;
+      try {
+        return await this.#piscina.run(task, { signal });
+      } catch (error) {
+        const remaining = new Set(this.#piscina.threads);
+        if (threads.some((thread) => !remaining.has(thread))) this.replaced += 1;
+        throw error;
+      }
     };
     const result = run().finally(() => this.#running.delete(controller));
     const terminate = async () => {
@@ -204,7 +210,6 @@ class ThreadPool {
 
   /** Terminates all threads, and with them running tasks. */
   async close(): Promise<void> {
-    this.#closing = true;
     await this.#piscina.destroy();
   }
 }

@@ -138,6 +138,24 @@ t.test("excludes a thread's start from the timeout", async (t) => {
   t.match(pool.stats(), { threadsReplaced: 0, completed: 2 });
 });
 
+t.test(
+  'ends idle threads within a minute, but for one',
+  { skip: process.platform === 'linux' ? false : 'only Linux lists the threads of a process' },
+  async (t) => {
+    const tick = stopTimers(t);
+    const threads = () => readdirSync('/proc/self/task').length;
+    const pool = openPool(t, { threads: 2, queue: 4 }, scriptedThread);
+    const tasks = [submit(pool), submit(pool)];
+    await until('both run', () => tasks.every((task) => task.started()));
+    const used = threads();
+    await finish(...tasks);
+    tick(60_000);
+    await until('one has ended', () => threads() < used);
+    t.equal(pool.stats().threadsReplaced, 0);
+    await finish(submit(pool), submit(pool));
+  },
+);
+
 t.test("logs the stack of a thread's error", async (t) => {
   const pool = openPool(t);
   const impossible = variant({ width: 5, kernel: 'none' as never });
