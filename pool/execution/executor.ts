@@ -174,7 +174,7 @@ class ThreadPool {
    * Gives the task to a thread that has loaded its modules. If a timeout terminated a thread that
    * still loads them, Node would leave its descriptors open.
    *
-   * @param onStart called when the task is given to a thread; `terminate` may be called from then on
+   * @param onStart called when the task is given to a thread; `terminate` can be called from then on
    */
   run(task: TransformTask, onStart: () => void): TaskRun<TransformResult> {
     const controller = new AbortController();
