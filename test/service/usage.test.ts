@@ -24,7 +24,7 @@ async function start(t: Test) {
   const frontEnd = await startFrontEnd(t, {
     SERVICE_ROOT_API_KEY: rootKey,
     SERVICE_DISK_CACHE_BYTES: '1000000000',
-    SERVICE_MEMORY_CACHE_BYTES: '20000',
+    SERVICE_MEMORY_CACHE_BYTES: '45000',
   });
   const { url, store, project, image, origin } = frontEnd;
   origin.serve('/a.png', await picture(20, 20, 'png'));

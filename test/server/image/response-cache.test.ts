@@ -19,7 +19,7 @@ const image: Image = {
 
 /** Returns a response with the state that determines its validity. */
 function cachedResponse(expires = Number.POSITIVE_INFINITY) {
-  const memory = new MemoryCache(4_096, () => {});
+  const memory = new MemoryCache(40_960, () => {});
   const entry = memory.set('k', image, 0);
   if (entry === null) throw new Error('the image was not stored');
   const counts = new RequestCounts('p');
