@@ -1,4 +1,4 @@
-// Separate process: takes over a minute, mostly waiting.
+// Own process: takes over a minute, mostly waiting.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';

@@ -7,7 +7,7 @@ import t from 'tap';
 import { until } from '../../until.ts';
 import { openPool } from './pools.ts';
 
-// Separate process: a process searches only once, and TMPDIR applies to the whole process.
+// Own process: a process searches only once, and TMPDIR applies to the whole process.
 t.test('removes the font folders of killed processes on start', async (t) => {
   const temporary = t.testdir();
   process.env['TMPDIR'] = temporary;

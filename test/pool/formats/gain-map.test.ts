@@ -1,4 +1,4 @@
-// Separate process: other files' transform threads block the gain map decoder for the whole
+// Own process: other files' transform threads block the gain map decoder for the whole
 // process.
 import sharp from 'sharp';
 import t from 'tap';

@@ -1,4 +1,4 @@
-// Separate process: it must not load fonts.
+// Own process: it must not load fonts.
 import { execFile } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, readFileSync } from 'node:fs';
