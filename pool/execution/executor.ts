@@ -39,14 +39,10 @@ export class Executor {
     return this.#threads.replaced;
   }
 
-  /** @param onStart called once a thread has loaded its modules, or for a process at once */
-  run(task: TransformTask, onStart: () => void): TaskRun<TransformResult> {
-    if (task.placement?.isolated) {
-      onStart();
-      return this.#inProcess(task);
-    }
+  run(task: TransformTask): TaskRun<TransformResult> {
+    if (task.placement?.isolated) return this.#inProcess(task);
     const ending = new AbortController();
-    const onThread = this.#onThread(task, onStart);
+    const onThread = this.#onThread(task);
     let inProcess: TaskRun<TransformResult> | null = null;
     const result = onThread.result.then((placed) => {
       if (!isLightInProcess(placed)) return placed;
@@ -81,9 +77,9 @@ export class Executor {
     };
   }
 
-  #onThread(task: TransformTask, onStart: () => void): TaskRun<TransformResult> {
+  #onThread(task: TransformTask): TaskRun<TransformResult> {
     const ended = this.#encoderThreads.use(task.variant);
-    const { result, terminate } = this.#threads.run(task, onStart);
+    const { result, terminate } = this.#threads.run(task);
     return { result: result.finally(ended), terminate };
   }
 
@@ -116,17 +112,15 @@ interface TaskRun<Result> {
  */
 const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
 
-/** The heap of an idle thread takes some 10 MB. */
-const idleTimeoutMs = 45_000;
-
 /**
  * A limited number of threads with one task each. The caller queues tasks, and calls `run` when a
  * thread is `available`; Piscina's own queue is a fallback.
  */
 class ThreadPool {
-  readonly #piscina: Piscina<TransformTask | undefined, TransformResult>;
+  readonly #piscina: Piscina<TransformTask, TransformResult>;
   readonly #count: number;
   readonly #running = new Set<AbortController>();
+  #closing = false;
   /** Total threads replaced after an exit or termination. */
   replaced = 0;
 
@@ -135,10 +129,10 @@ class ThreadPool {
     this.#count = count;
     this.#piscina = new Piscina({
       filename: entry.href,
-      // Other threads start when tasks need them.
+      // Other threads start when tasks need them, and stay.
       minThreads: 1,
       maxThreads: count,
-      idleTimeout: idleTimeoutMs,
+      idleTimeout: Number.POSITIVE_INFINITY,
       concurrentTasksPerWorker: 1,
       maxQueue: count,
       recordTiming: false,
@@ -152,6 +146,9 @@ class ThreadPool {
       // loads it.
       env: { MALLOC_ARENA_MAX: '2', ...process.env },
     });
+    this.#piscina.on('workerDestroy', () => {
+      if (!this.#closing) this.replaced += 1;
+    });
     // Piscina emits the event just before the thread counts as ready.
     this.#piscina.on('workerCreate', () => queueMicrotask(onAvailable));
     this.#piscina.on('error', () => {
@@ -161,38 +158,22 @@ class ThreadPool {
         for (const controller of this.#running) controller.abort();
       onAvailable();
     });
-    // Piscina counts its first thread as idle while it still loads its modules.
-    this.#waitForThread().then(onAvailable, onAvailable);
   }
 
-  /** False while all threads are busy or starting. True if a thread is missing: the next task starts it. */
+  /**
+   * False while all threads are busy or starting, so that a replacement's start does not count
+   * against a task's timeout. True if a thread is missing, because the next task starts it.
+   */
   get available(): boolean {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
   }
 
-  /**
-   * Gives the task to a thread that has loaded its modules. If a timeout terminated a thread that
-   * still loads them, Node would leave its descriptors open.
-   *
-   * @param onStart called when the task is given to a thread; `terminate` can be called from then on
-   */
-  run(task: TransformTask, onStart: () => void): TaskRun<TransformResult> {
+  run(task: TransformTask): TaskRun<TransformResult> {
     const controller = new AbortController();
-    const { signal } = controller;
     this.#running.add(controller);
-    const run = async () => {
-      while (this.#piscina.idleThreads === 0) await this.#waitForThread(signal);
-      onStart();
-      const { threads } = this.#piscina;
-      try {
-        return await this.#piscina.run(task, { signal });
-      } catch (error) {
-        const remaining = new Set(this.#piscina.threads);
-        if (threads.some((thread) => !remaining.has(thread))) this.replaced += 1;
-        throw error;
-      }
-    };
-    const result = run().finally(() => this.#running.delete(controller));
+    const result = this.#piscina
+      .run(task, { signal: controller.signal })
+      .finally(() => this.#running.delete(controller));
     const terminate = async () => {
       const before = this.#piscina.threads;
       controller.abort();
@@ -203,13 +184,9 @@ class ThreadPool {
     return { result, terminate };
   }
 
-  /** Waits until a thread is idle, and starts a missing thread. */
-  async #waitForThread(signal?: AbortSignal): Promise<void> {
-    await this.#piscina.run(undefined, { name: 'load', signal: signal ?? null });
-  }
-
   /** Terminates all threads, and with them running tasks. */
   async close(): Promise<void> {
+    this.#closing = true;
     await this.#piscina.destroy();
   }
 }

@@ -9,9 +9,6 @@ sharp.cache(false);
 blockDecoders({ onThread: true });
 lowerPriorityOfThreads();
 
-/** Does nothing; calling it loads the modules. */
-export const load = (): void => {};
-
 /** The entry point of a transform thread. */
 export default async function transform(task: TransformTask): Promise<unknown> {
   const result: TransformResult = await runTask(task);

@@ -297,7 +297,8 @@ export class TransformQueue {
     const { miss, queuedAt } = task;
     const { stages } = miss.request;
     const holds = task.leases.map((lease) => lease.hold());
-    let startedAt = performance.now();
+    const startedAt = performance.now();
+    const run = this.#executor.run(messageOf(task, this.#limits));
     let waiting: Placement | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
@@ -308,7 +309,7 @@ export class TransformQueue {
       stage = stages.begin('transform', {}, startedAt);
       return stage;
     };
-    const onTimeout = () => {
+    const timer = setTimeout(() => {
       const error = transformTimeout();
       beginTransformStage().fail(error);
       task.reject(error);
@@ -316,13 +317,7 @@ export class TransformQueue {
       task.abandoned = true;
       this.#ending.set(task, performance.now());
       terminated = run.terminate();
-    };
-    let timer: NodeJS.Timeout | undefined;
-    const onStart = () => {
-      startedAt = performance.now();
-      timer = setTimeout(onTimeout, this.#settings.transformTimeoutMs);
-    };
-    const run = this.#executor.run(messageOf(task, this.#limits), onStart);
+    }, this.#settings.transformTimeoutMs);
     try {
       const result = await run.result;
       if ('placement' in result) waiting = result.placement;

@@ -37,8 +37,6 @@ export function scriptedTask(order: Order = 'answer', costBytes = 0) {
   };
 }
 
-export const load = (): void => {};
-
 export default async function transform(task: TransformTask): Promise<TransformResult> {
   const memory = new Int32Array(task.source.buffer);
   if (memory[fields.orders] === orders.cost && task.placement === null) {
