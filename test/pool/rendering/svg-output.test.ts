@@ -240,6 +240,7 @@ t.test('limits filters, dashes, groups and style rules', (t) => {
     filter(`<feOffset result="r0"/>${doubled.join('')}`) + filtered,
     `<rect style="filter:${'blur(3px) '.repeat(300)}"/>`,
     `<style>rect{filter:blur(3px)}</style>${'<rect/>'.repeat(300)}`,
+    `<filter id="e" width="1e999"/><g filter="url(#e)">${tenTimes('mask', 'mask', 8)}</g>`,
     '<path d="M0 0H1000" stroke-dasharray=".0001"/>'.repeat(100),
     `<style>path{stroke-dasharray:.0001}</style>${'<path d="M0 0H1000"/>'.repeat(100)}`,
     '<g opacity=".5"><rect/><rect/></g>'.repeat(3_000),

@@ -63,7 +63,9 @@ class Writer {
     parser.on('text', (part) => this.#text(part));
     parser.on('cdata', (part) => this.#text(part));
     parser.write(text).close();
-    if (this.#expansion.weight(this.#sheets) > maxWeight) throw tooLarge('repeated elements');
+    // An infinite length on an empty filter makes the weight NaN, which must not pass.
+    const isDrawable = this.#expansion.weight(this.#sheets) <= maxWeight;
+    if (!isDrawable) throw tooLarge('repeated elements');
     return this.#written;
   }
 
