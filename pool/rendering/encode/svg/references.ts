@@ -84,7 +84,7 @@ export function paintingOfAttributes(attributes: ReadonlyMap<string, string>): P
 
 /** A rule of a style sheet that repeats elements. */
 export interface PaintRule {
-  /** Null for all elements. @param names tag names, ids with `#` and classes with `.` */
+  /** Tag names, ids with `#` and classes with `.`; null for all elements. */
   readonly names: ReadonlySet<string> | null;
   readonly painting: Painting;
 }
