@@ -5,6 +5,7 @@ import { noChromium } from './chromium.ts';
 import {
   faultsOf,
   hasFocus,
+  openOf,
   reported,
   signIn,
   startConsole,
@@ -66,12 +67,10 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     const list = page.getByRole('navigation', { name: 'Project' }).getByRole('listitem');
     await list.first().waitFor();
     const names = await list.allInnerTexts();
+    const open = openOf(page);
     for (const name of names) {
-      await page
-        .getByRole('navigation', { name: 'Project' })
-        .getByRole('link', { name, exact: true })
-        .click();
-      await page.getByRole('heading', { level: 1 }).waitFor();
+      // The project's own page is open, with the project's name as its heading.
+      if (name !== 'Overview') await open(name);
       t.ok(
         (await gapsOf(page.locator('.rows'))).every((gap) => gap >= 16),
         `${name}: rows are inset`,
