@@ -8,7 +8,7 @@ import { version } from './version.ts';
  * @param name in `bin/image-delivery.js`; the help has it as the user types it
  */
 export function newCommand(
-  name: 'serve' | 'start' | 'server' | 'worker' | 'admin' | 'demo' | 'explain',
+  name: 'serve' | 'start' | 'server' | 'worker' | 'admin' | 'demo' | 'explain' | 'health',
 ): Command {
   const own = launchCommand();
   const command = new Command(own === undefined ? name : `${own} ${name}`);

@@ -1,25 +1,39 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import { Argument } from 'commander';
+import { newCommand } from '../contract/new-command.ts';
+import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { listenerUrl } from '../contract/settings/listeners.ts';
-import { settingsOrExit } from '../contract/settings/load.ts';
 
 /**
- * `node dist/server/health-check.js [worker] [--wait]`, for containers and service managers: exits
- * with 0 if this machine's service takes requests, or the worker responds. Ignores the store's
- * state: restarting a container that still serves images does not repair the store. `--wait`
- * repeats the check for a minute, or until the process in the variable MAINPID ends, which systemd
- * sets to the service's process.
+ * `image-delivery health`, for containers and service managers. Ignores the store's state:
+ * restarting a container that still serves images does not repair the store. systemd sets the
+ * variable MAINPID to the service's process.
  */
 
 const withinMs = 4_000;
 const waitMs = 60_000;
 const waitEveryMs = 100;
 
-const { host, port, workerHost, workerPort } = settingsOrExit();
-
-const options = process.argv.slice(2);
-const url = options.includes('worker')
-  ? `${listenerUrl(workerHost, workerPort)}/health/live`
-  : `${listenerUrl(host, port)}/api/ready`;
+const command = newCommand('health')
+  .description(
+    "Exit with 0 if this machine's service takes requests, or if its worker responds; else with 1.",
+  )
+  .addArgument(
+    new Argument('[part]', 'the part to check').choices(['service', 'worker']).default('service'),
+  )
+  .option('--wait', 'repeat the check for a minute, or until the process in MAINPID ends');
+const { settings } = settingsFromCommandLine(
+  command,
+  ['workerPort'],
+  ['host', 'port', 'workerHost', 'workerPort'],
+);
+const { host, port, workerHost, workerPort } = settings;
+const { wait } = command.opts<{ wait?: true }>();
+const [part] = command.processedArgs;
+const url =
+  part === 'worker'
+    ? `${listenerUrl(workerHost, workerPort)}/health/live`
+    : `${listenerUrl(host, port)}/api/ready`;
 
 /** Resolves with the problem, or null. */
 const check = (): Promise<string | null> =>
@@ -42,7 +56,7 @@ function mainProcessEnded(): boolean {
 
 // Bundles cannot await at the top level.
 async function main(): Promise<void> {
-  const until = performance.now() + (options.includes('--wait') ? waitMs : 0);
+  const until = performance.now() + (wait ? waitMs : 0);
   let problem = await check();
   while (problem !== null && performance.now() < until) {
     if (mainProcessEnded()) {

@@ -2,7 +2,7 @@ import { createLogger, isOnTerminal } from '../contract/log.ts';
 import { newCommand } from '../contract/new-command.ts';
 import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { isMovedByPort, settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { defaultOpsPort } from '../contract/settings/table.ts';
+import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
 import { AddressGuard } from '../pool/source/guard.ts';
@@ -16,13 +16,38 @@ import { operationsServer } from './operations.ts';
 /** For the running jobs to stop. */
 const drainTimeoutMs = 10_000;
 
-const { settings } = settingsFromCommandLine(
+const usedSettings = [
+  'port',
+  'baseUrl',
+  'internalUrl',
+  'opsPort',
+  'workerPort',
+  'workerHost',
+  'dataDir',
+  'mongodbUrl',
+  'privateSources',
+  'sourcePorts',
+  'dnsServers',
+  'nat64Prefixes',
+  'autoFormats',
+  'workerConcurrency',
+  'workbenchUsername',
+  'workbenchPassword',
+  'purgeHookUrl',
+  'hookSecret',
+  'logLevel',
+  'logFormat',
+] as const;
+const { settings: allSettings } = settingsFromCommandLine(
   newCommand('worker').description(
     'Run only the worker, which prewarms images by requests to the service, and sends webhooks.',
   ),
   ['workerPort'],
+  usedSettings,
 );
-const log = createLogger(settings, 'worker');
+const settings: Pick<Settings, (typeof usedSettings)[number]> = allSettings;
+// Redacts all secrets of the environment.
+const log = createLogger(allSettings, 'worker');
 
 log.info({ version, node: process.version }, 'worker starting');
 

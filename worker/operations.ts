@@ -18,7 +18,10 @@ const storeTimeoutMs = 2_000;
 const maxConnections = 100;
 
 export interface OperationsEnvironment {
-  readonly settings: Settings;
+  readonly settings: Pick<
+    Settings,
+    'workerHost' | 'workerConcurrency' | 'baseUrl' | 'workbenchUsername' | 'workbenchPassword'
+  >;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;
   /** Null until the store connects. */

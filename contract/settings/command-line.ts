@@ -26,25 +26,25 @@ const environmentHelp = `
 Each option is also an environment variable, which a .env file in the working directory can set. Options
 take precedence over the environment, and the environment over the file.`;
 
-const secretHelp = settingRows
-  .filter(([, { secret }]) => secret)
-  .map(([, setting]) => {
-    const { variable, meaning } = setting;
-    return plain(`  ${variable}\n      ${meaning} Default: ${defaultInWords(setting)}`);
-  })
-  .join('\n');
-
-const fullHelp = `${environmentHelp} These have no option, because all users of a machine can
+/** Explains how to set settings, and lists the settings without options. */
+function settingsHelp(settings: readonly Setting<unknown>[]): string {
+  const secrets = settings.filter(({ secret }) => secret);
+  if (secrets.length === 0) return environmentHelp;
+  const lines = secrets.map((setting) =>
+    plain(`  ${setting.variable}\n      ${setting.meaning} Default: ${defaultInWords(setting)}`),
+  );
+  return `${environmentHelp} These have no option, because all users of a machine can
 read command lines:
 
-${secretHelp}`;
+${lines.join('\n')}`;
+}
 
 /**
  * Adds setting options to a command and parses the command line. Exits if an option or a setting is
  * invalid. Options become environment variables of this process, take precedence over `.env`, and
  * are inherited by child processes.
  * @param listeners that the command starts
- * @param names the settings with an option; defaults to all non-secret settings
+ * @param names the settings that the help describes; secrets get no option
  * @param defaults the command's own defaults, in words
  * @returns the settings, and the given options by variable
  */
@@ -54,21 +54,20 @@ export function settingsFromCommandLine(
   names: readonly SettingName[] = allNames,
   defaults: Partial<Readonly<Record<SettingName, string>>> = {},
 ) {
-  const rows = settingGroups.flatMap(([heading, members]) =>
+  const described = settingGroups.flatMap(([heading, members]) =>
     members
       .filter((name) => names.includes(name))
-      .map((name) => ({ name, setting: settingsTable[name] as Setting<unknown> }))
-      .filter(({ setting }) => !setting.secret)
-      .map(({ name, setting }) => {
-        const option = toOption(setting, defaults[name]);
-        // A short help needs no headings.
-        if (names === allNames) option.helpGroup(`${heading}:`);
-        return { setting, option };
-      }),
+      .map((name) => ({ heading, name, setting: settingsTable[name] as Setting<unknown> })),
   );
+  const rows = described
+    .filter(({ setting }) => !setting.secret)
+    .map(({ heading, name, setting }) => ({
+      setting,
+      option: toOption(setting, defaults[name]).helpGroup(`${heading}:`),
+    }));
   for (const { option } of rows) command.addOption(option);
   command
-    .addHelpText('after', names === allNames ? fullHelp : environmentHelp)
+    .addHelpText('after', settingsHelp(described.map(({ setting }) => setting)))
     .showHelpAfterError('(--help lists all options)')
     .allowExcessArguments(false)
     .parse();

@@ -30,3 +30,23 @@ t.test('waits no longer than the service runs', async (t) => {
   t.match(written, /answered 503: it starts, and the main process has ended\n$/);
   t.ok(checks >= 3, 'it waits while the main process runs');
 });
+
+t.test('prints its help, or an error for an unknown part, without a check', async () => {
+  const run = async (...options: string[]) => {
+    const check = spawn(process.execPath, [...scriptArguments, script, ...options]);
+    let written = '';
+    for (const stream of [check.stdout, check.stderr]) {
+      stream.on('data', (text) => {
+        written += text;
+      });
+    }
+    const [code] = await once(check, 'close');
+    return { code, written };
+  };
+  const help = await run('--help');
+  t.equal(help.code, 0);
+  t.match(help.written, /\[part\][\s\S]*--wait/);
+  const unknown = await run('workers');
+  t.equal(unknown.code, 1);
+  t.match(unknown.written, /Allowed choices are service, worker/);
+});

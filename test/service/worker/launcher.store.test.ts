@@ -124,3 +124,12 @@ t.test('groups the options in npm start --help', async (t) => {
   const own = /^Options:\n((?: {2}.*\n)*)/m.exec(help)?.[1] ?? '';
   t.same(own.match(/--\w+/g), ['--version', '--help']);
 });
+
+t.test("lists only the worker's settings in worker --help", async (t) => {
+  const program = startProgram(t, 'worker/main.js', shortFolder(t), {}, ['--help']);
+  t.equal(await program.end(null), 0);
+  const help = program.stdout();
+  t.match(help, /^ {2}--worker-concurrency <number> /m);
+  t.match(help, /^ {2}SERVICE_HOOK_SECRET\n/m);
+  t.notMatch(help, /--memory-cache-bytes|SERVICE_ROOT_API_KEY/);
+});
