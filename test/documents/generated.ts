@@ -1,7 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import { root } from '../root.ts';
-import { differencesMarkdown } from '../store/servers.ts';
 import { parametersModule, rulesModule } from './sdk-parameters.ts';
 import { prewarmModule } from './sdk-prewarm.ts';
 import { schemaTypes } from './sdk-schemas.ts';
@@ -46,7 +45,6 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
       section('urls', () => grammarMarkdown(kind, grammar)),
     ]),
   ),
-  'docs/testing.md': section('stores', differencesMarkdown),
   'sdk/src/generated/errors.ts': typescript(errorsModule),
   'sdk/src/generated/operations.ts': typescript(operationsModule),
   'sdk/src/generated/parameters.ts': typescript(parametersModule),

@@ -15,8 +15,9 @@ async function main(): Promise<number> {
   try {
     const { name, version } = await identify(url);
     process.stdout.write(`The tests use the server of SERVICE_MONGODB_URL: ${name} ${version}.\n`);
-    for (const [behaviour, { reason }] of Object.entries(differences[name])) {
-      process.stdout.write(`Expected: ${behaviours[behaviour as Behaviour]}. Here ${reason}.\n`);
+    for (const [behaviour, { reason, handling }] of Object.entries(differences[name])) {
+      const expected = behaviours[behaviour as Behaviour];
+      process.stdout.write(`Expected: ${expected}. Here ${reason}. Handling: ${handling}.\n`);
     }
     return 0;
   } catch (error) {

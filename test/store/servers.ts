@@ -1,5 +1,4 @@
 import { MongoClient } from 'mongodb';
-import { markdownTable } from '../documents/tables.ts';
 
 /** The servers with MongoDB's protocol that the tests distinguish. */
 export type ServerName = 'embedded' | 'mongodb' | 'ferretdb';
@@ -108,17 +107,4 @@ export async function together<T>(calls: readonly (() => Promise<T>)[]): Promise
     results.push(...(await Promise.all(batch.map((call) => call()))));
   }
   return results;
-}
-
-/** Returns the table in docs/testing.md. */
-export function differencesMarkdown(): string {
-  const rows = Object.entries(differences).flatMap(([server, own]) =>
-    Object.entries(own).map(([behaviour, { reason, handling }]) => [
-      server,
-      behaviours[behaviour as Behaviour],
-      reason,
-      handling,
-    ]),
-  );
-  return markdownTable(['Server', 'Expected', 'What it does', 'Handling'], rows);
 }
