@@ -57,7 +57,7 @@ export const settingsTable = {
     default: 3000,
     defaultInWords: '`PORT`, else 3000',
     meaning:
-      'Port to listen on. Platforms such as Cloud Run and Heroku set `PORT` instead. The option `--port` also moves the worker port and the operations port to the next two ports, unless you set them.',
+      'Port to listen on. Platforms such as Cloud Run and Heroku set `PORT`. The option `--port` also moves the worker port and the operations port to the next two ports.',
     platformVariable: 'PORT',
   }),
   baseUrl: httpUrl('SERVICE_BASE_URL', {
@@ -75,12 +75,12 @@ export const settingsTable = {
     parse: (list) => parseList(list, parseNetwork),
     default: [],
     meaning:
-      'Proxies that are trusted to set `X-Forwarded-For` and `X-Forwarded-Host`, as comma-separated CIDRs or addresses. Set it behind a proxy: otherwise all clients share the limits of the proxy address. Connections from these proxies have no limit per address.',
+      'Proxies that are trusted to set `X-Forwarded-For` and `X-Forwarded-Host`, as comma-separated CIDRs or addresses. Set it behind a proxy: otherwise all clients share the limits of the proxy address.',
   }),
   httpEngine: choice('SERVICE_HTTP_ENGINE', ['auto', 'uws', 'node'], {
     default: 'auto',
     meaning:
-      "HTTP server: `uws` for uWebSockets.js, `node` for Node's own server, `auto` for uWebSockets.js if its binary loads and Node's server otherwise.",
+      "HTTP server: `uws` for uWebSockets.js, `node` for Node's own server, `auto` for uWebSockets.js if its binary loads.",
   }),
   console: onOff(
     'SERVICE_CONSOLE',
@@ -92,7 +92,7 @@ export const settingsTable = {
   ),
   ownHostOnly: onOff(
     'SERVICE_OWN_HOST_ONLY',
-    "Serve the API, console, health and OpenAPI document only on the base URL's host, IP addresses and `localhost`. All paths on other hosts are then image paths. Set it if the service has delivery hosts.",
+    "Serve the API, console, health and OpenAPI document only on the base URL's host, IP addresses and `localhost`, so that all paths on delivery hosts are image paths.",
     false,
   ),
   consolePictures: text<ConsolePictures>('SERVICE_CONSOLE_PICTURES', {
@@ -101,7 +101,7 @@ export const settingsTable = {
     default: { project: '', urls: [] },
     defaultInWords: '(unset)',
     meaning:
-      'Project id and image URLs that the playground offers, separated by spaces. Everyone who can open the page sees them.',
+      'Project id and image URLs that the playground shows to everyone, separated by spaces.',
   }),
   cacheTagHeaders: text<readonly string[]>('SERVICE_CACHE_TAG_HEADERS', {
     accepts:
@@ -120,7 +120,7 @@ export const settingsTable = {
   drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {
     default: 0,
     meaning:
-      'Milliseconds between SIGTERM, when `GET /api/ready` starts returning 503, and closing the listener. All requests are served meanwhile. Set it to the time your load balancer needs to notice.',
+      'Milliseconds between SIGTERM, when `GET /api/ready` starts returning 503, and closing the listener. Set it to the time your load balancer needs to notice.',
   }),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
     default: () => atLeastOne(availableParallelism() / 4),
@@ -141,8 +141,7 @@ export const settingsTable = {
   poolMemoryBytes: integer('SERVICE_POOL_MEMORY_BYTES', 1, 2 ** 50, {
     default: (above) => Math.max(536_870_912, 268_435_456 * Number(above['poolThreads'])),
     defaultInWords: '268435456 × threads, at least 536870912',
-    meaning:
-      'Maximum estimated memory of concurrent heavy transforms, in bytes, per process. While a transform above the limit runs, other projects can use up to 256 MiB.',
+    meaning: 'Maximum estimated memory of concurrent heavy transforms, in bytes, per process.',
   }),
   fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
     default: 64,
@@ -161,14 +160,14 @@ export const settingsTable = {
     default: null,
     defaultInWords: '5% of the disk, at most 536870912',
     meaning:
-      'Bytes that the disk cache keeps free on its disk for the embedded store and other programs. With less free space it deletes images, even below its own limit.',
+      'Bytes that the disk cache keeps free on its disk for the embedded store and other programs, by deleting images.',
   }),
   sharedCacheUrl: text<S3Location | null>('SERVICE_SHARED_CACHE_URL', {
     accepts: s3LocationForm,
     parse: parseS3Location,
     default: null,
     meaning:
-      'Bucket that all machines share as an image cache (S3 or compatible). Credentials come from the AWS variables, a web identity, the container or the instance.',
+      'Bucket that all machines share as an image cache (S3 or compatible). Credentials come from the environment or the machine.',
   }),
   sharedCacheTimeoutMs: integer('SERVICE_SHARED_CACHE_TIMEOUT_MS', 1, 60_000, {
     default: 300,
@@ -196,7 +195,7 @@ export const settingsTable = {
   staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
     default: 86_400,
     meaning:
-      'Seconds that known projects are served while the store is unavailable, counted from its last response. Afterwards, and for all other projects, image requests get 503 `store_unavailable`.',
+      'Seconds that known projects are served while the store is unavailable, counted from its last response. Other image requests get 503 `store_unavailable`.',
   }),
   sourceMinAgeSeconds: integer('SERVICE_SOURCE_MIN_AGE_SECONDS', 1, 31_536_000, {
     default: 10,
@@ -217,7 +216,7 @@ export const settingsTable = {
     parse: matching(/^[\x21-\x7e]{8,256}$/),
     default: null,
     meaning:
-      'API key with access to everything, added to the store at start. If it is unset and the store has no key, the first start creates a key and prints it once.',
+      'API key with access to everything. If it is unset and the store has no key, the first start creates a key and prints it once.',
     secret: true,
   }),
   apiRateLimit: integer('SERVICE_API_RATE_LIMIT', 1, 1_000_000, {
@@ -237,7 +236,7 @@ export const settingsTable = {
     parse: (list) => parseOrigins(entriesOf(list)),
     default: [],
     meaning:
-      'Hosts with sources in a bucket or a local folder, or with sources that need request headers; comma-separated.',
+      'Hosts with sources in a bucket or folder, or that need request headers, comma-separated.',
     secret: true,
     secretsIn: secretsOfOrigins,
   }),
@@ -263,7 +262,7 @@ export const settingsTable = {
     parse: (list) => parseList(list, parseNat64Prefix),
     default: [],
     meaning:
-      "NAT64 prefixes of the machine's network, comma-separated. Sources may use addresses in them if the embedded IPv4 address is public. The service also queries the resolver for prefixes (RFC 7050), but only to reject addresses. `64:ff9b::/96` needs no entry.",
+      "NAT64 prefixes of the machine's network except `64:ff9b::/96`, comma-separated. Sources may use addresses in them if the embedded IPv4 address is public.",
   }),
   dnsServers: text<readonly string[] | null>('SERVICE_DNS_SERVERS', {
     accepts: 'a comma-separated list of IP addresses, each with an optional port',
@@ -318,13 +317,12 @@ export const settingsTable = {
   }),
   svgTimeoutMs: integer('SERVICE_SVG_TIMEOUT_MS', 1, 600_000, {
     default: 5_000,
-    meaning:
-      'Timeout for drawing an SVG in ms, part of the transform timeout. A small file can require hours of drawing.',
+    meaning: 'Timeout for drawing an SVG in ms, part of the transform timeout.',
   }),
   transformProcessMemoryBytes: integer('SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', 2 ** 28, 2 ** 40, {
     default: 1_610_612_736,
     meaning:
-      'Memory limit in bytes per transform process. These processes render SVGs and PDFs, decode HEICs and encode large AVIFs; each transform thread has at most one.',
+      'Memory limit in bytes per transform process. Each transform thread has at most one, for SVG, PDF, HEIC and large AVIF.',
   }),
   fonts: text<string | null>('SERVICE_FONTS', {
     accepts: 'a folder',
@@ -345,7 +343,7 @@ export const settingsTable = {
   logFormat: choice('SERVICE_LOG_FORMAT', ['auto', 'json', 'text'], {
     default: 'auto',
     meaning:
-      'Log format: `json` objects or readable `text`; `auto` for text on a terminal and JSON elsewhere.',
+      'Log format: `json` or readable `text`; `auto` for text on a terminal and JSON elsewhere.',
   }),
   opsPort: integer<number | null>('SERVICE_OPS_PORT', 0, 65_535, {
     default: null,

@@ -16,7 +16,7 @@ async function activityOf(store: Store, id: string) {
 export function addActivityCommands(program: Command): void {
   program
     .command('failures')
-    .description("list a project's last failures, at most a minute behind")
+    .description("list a project's last failures")
     .argument('<project>')
     .option(...jsonOption)
     .action((id: string, { json = false }: { json?: boolean }) =>
@@ -41,9 +41,9 @@ export function addActivityCommands(program: Command): void {
     .command('top')
     .description("list a project's most requested sources of the last day")
     .argument('<project>')
-    .option('--hour', 'list the last hour instead of the day')
-    .option('--variants', 'list the most requested parameter sets instead of sources')
-    .option('--json', 'print all figures of the last hour and day as a JSON object')
+    .option('--hour', 'use the last hour')
+    .option('--variants', 'list parameter sets instead of sources')
+    .option('--json', 'print all figures of the last hour and day')
     .action((id: string, options: { hour?: boolean; variants?: boolean; json?: boolean }) =>
       withStore(async (store) => {
         const { topBody } = await import('../control/resources/activity.ts');

@@ -31,10 +31,10 @@ export function addHostCommands(program: Command): void {
 
   group
     .command('set')
-    .description("add or change a delivery host, and print the project's hosts")
+    .description('add or change a delivery host')
     .argument('<project>')
     .argument('<host>', 'such as img.shop.example')
-    .option('--base <url>', "resolve sources below this URL; default: the project's origin")
+    .option('--base <url>', "resolve sources below this URL (default: the project's origin)")
     .option('--urls <service>', 'read URLs of this service, such as next')
     .action((project: string, host: string, options: { base?: string; urls?: string }) =>
       run(async (hosts, services) => {
@@ -49,7 +49,7 @@ export function addHostCommands(program: Command): void {
 
   group
     .command('delete')
-    .description('remove a delivery host, and print the remaining hosts')
+    .description('remove a delivery host')
     .argument('<project>')
     .argument('<host>')
     .action((project: string, host: string) =>

@@ -37,16 +37,11 @@ export function addKeyCommands(program: Command): void {
 
   group
     .command('create')
-    .description('create a key, and print it once')
-    .option('--name <text>', 'name the key', 'admin')
+    .description('create and print a key')
+    .option('--name <text>', 'key name', 'admin')
     .addOption(scopeOption('--project <id>', 'limit the key to a project'))
-    .addOption(
-      scopeOption(
-        '--org <id>',
-        'limit the key to an organisation; `default` for the default organisation',
-      ),
-    )
-    .addOption(scopeOption('--root', 'give the key access to all projects of all organisations'))
+    .addOption(scopeOption('--org <id>', 'limit the key to an organisation, or to `default`'))
+    .addOption(scopeOption('--root', 'give access to all projects of all organisations'))
     .addOption(
       new Option('--access <kind>', 'set the access level').choices(keyAccesses).default('write'),
     )
@@ -70,7 +65,7 @@ export function addKeyCommands(program: Command): void {
 
   group
     .command('list')
-    .description('list all keys, hiding their secrets')
+    .description('list all keys')
     .option(...jsonOption)
     .action(({ json = false }: { json?: boolean }) =>
       withStore(async (store) =>

@@ -32,7 +32,7 @@ export function addPresetCommands(program: Command): void {
 
   group
     .command('set')
-    .description("create or replace a preset, and print the project's presets")
+    .description('create or replace a preset')
     .argument('<project>')
     .argument('<name>', 'a lower-case letter, then lower-case letters, digits, - and _')
     .argument('<parameters>', 'as in a URL: "w=400&h=300&fit=cover"')
@@ -50,7 +50,7 @@ export function addPresetCommands(program: Command): void {
 
   group
     .command('delete')
-    .description('delete a preset, and print the remaining presets')
+    .description('delete a preset')
     .argument('<project>')
     .argument('<name>')
     .action((project: string, name: string) =>

@@ -37,13 +37,11 @@ function number(text: string): number {
 export function addPrewarmCommand(program: Command): void {
   program
     .command('prewarm')
-    .description('render images before clients request them, and wait until they are done')
+    .description('render images in advance, and wait until they are done')
     .argument('<project>')
     .argument('<urls...>', '1 to 20 sources, as in image URLs')
-    .option(
-      '--widths <list>',
-      'such as 400,800 (default: one image, at the width for requests without w)',
-      (text) => list(text).map(number),
+    .option('--widths <list>', 'such as 400,800 (default: the width without w)', (text) =>
+      list(text).map(number),
     )
     .option('--formats <list>', 'of auto, avif, webp, jpeg and png (default: auto)', list)
     .option('--quality <number>', '30 to 100', number)

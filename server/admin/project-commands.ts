@@ -18,10 +18,10 @@ export function addProjectCommands(program: Command): void {
   group
     .command('create')
     .description('create a project, and print its id')
-    .requiredOption('--name <text>', 'set the name, 1 to 80 characters')
-    .requiredOption('--origin <url>', "set the site's address, and allow its host as a source")
+    .requiredOption('--name <text>', '1 to 80 characters')
+    .requiredOption('--origin <url>', 'site URL (allows its host as a source)')
     .option('--allow <host...>', 'allow more source hosts')
-    .option('--org <id>', 'create it in this organisation (default: the default organisation)')
+    .option('--org <id>', 'organisation (default: the default organisation)')
     .action((options: { name: string; origin: string; allow?: string[]; org?: string }) => {
       const { name, origin, allow = [], org } = options;
       const input = { name, origin, allowedOrigins: allow };
@@ -74,8 +74,8 @@ export function addProjectCommands(program: Command): void {
     .command('update')
     .description("change a project's name or site")
     .argument('<id>')
-    .option('--name <text>', 'set the name, 1 to 80 characters')
-    .option('--origin <url>', "set the site's address, and allow its host as a source")
+    .option('--name <text>', '1 to 80 characters')
+    .option('--origin <url>', 'site URL (allows its host as a source)')
     .action((id: string, input: { name?: string; origin?: string }) => {
       if (Object.keys(input).length === 0) throw new AdminError('Name --name, --origin or both.');
       return withStore(async (store, settings) => {
@@ -90,9 +90,7 @@ export function addProjectCommands(program: Command): void {
 
   group
     .command('delete')
-    .description(
-      'delete a project with its keys, hosts, presets, layers, origins, secrets, usage and cached images, after asking for its name',
-    )
+    .description('delete a project and all its data, after asking for its name')
     .argument('<id>')
     .option('--yes', 'delete without asking')
     .option('--force', 'cancel its prewarming, which otherwise prevents the deletion')

@@ -6,10 +6,10 @@ import { AdminError, print } from './terminal.ts';
 export function addPurgeCommand(program: Command): void {
   program
     .command('purge')
-    .description("purge the cached images of sources, or all of a project's images")
+    .description('purge the cached images of sources')
     .argument('<project>')
     .argument('[urls...]', 'sources, as in image URLs')
-    .option('--all', "purge all of the project's images")
+    .option('--all', 'purge all images')
     .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {
       if (all === sources.length > 0) throw new AdminError('Name either sources, or --all.');
       return withStore(async (store, settings) => {

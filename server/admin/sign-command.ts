@@ -19,13 +19,11 @@ interface SignOptions {
 export function addSignCommand(group: Command): void {
   group
     .command('sign')
-    .description(
-      'require signed URLs: create and print a new secret, and invalidate URLs signed with the old secret',
-    )
+    .description('require signed URLs: print a new secret, and invalidate the old secret')
     .argument('<id>')
     .option('--ttl <seconds>', 'limit the time until a URL expires', wholeSeconds)
     .addOption(
-      option('--rotate', 'create a new secret and keep the current one valid, until --revoke-old', [
+      option('--rotate', 'keep the old secret valid until --revoke-old', [
         'ttl',
         'revokeOld',
         'url',
@@ -33,20 +31,10 @@ export function addSignCommand(group: Command): void {
       ]),
     )
     .addOption(
-      option('--revoke-old', 'invalidate the secret that the last --rotate replaced', [
-        'ttl',
-        'url',
-        'off',
-      ]),
+      option('--revoke-old', 'invalidate the secret that --rotate replaced', ['ttl', 'url', 'off']),
     )
-    .addOption(
-      option(
-        '--url <url>',
-        'sign an /img/ URL, or a delivery host URL, with the current secret, for --ttl seconds or an hour',
-        ['off'],
-      ),
-    )
-    .option('--off', 'accept unsigned URLs again, and delete the secrets')
+    .addOption(option('--url <url>', 'print this URL signed for --ttl seconds or an hour', ['off']))
+    .option('--off', 'accept unsigned URLs, and delete the secrets')
     .action((id: string, options: SignOptions) =>
       withStore(async ({ projects }, { baseUrl }) => {
         print(await run(projects, id, options, new URL(baseUrl).pathname));

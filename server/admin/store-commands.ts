@@ -4,7 +4,7 @@ import { AdminError, print } from './terminal.ts';
 
 export function addStoreCommands(program: Command): void {
   const group = program.command('store').description('copy, back up or restore the store');
-  const place = '`embedded` or a mongodb:// URL; default: the configured store';
+  const place = '`embedded` or a mongodb:// URL (default: the configured store)';
 
   group
     .command('copy')
@@ -15,7 +15,7 @@ export function addStoreCommands(program: Command): void {
 
   group
     .command('backup')
-    .description('write the embedded store to a new file, even while a service uses it')
+    .description('write the embedded store to a new file')
     .argument('<file>')
     .action(async (file: string) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
@@ -32,7 +32,7 @@ export function addStoreCommands(program: Command): void {
 
   group
     .command('restore')
-    .description("replace the embedded store's file with a backup, keeping the old file")
+    .description('replace the embedded store with a backup, keeping the old file')
     .argument('[file]', "a backup; default: the service's last backup")
     .action(async (file?: string) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');

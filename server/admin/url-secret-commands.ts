@@ -25,7 +25,7 @@ export function addUrlSecretCommands(program: Command): void {
 
   group
     .command('list')
-    .description('list the services that a project has URL secrets for')
+    .description('list services with a URL secret')
     .argument('<project>')
     .option(...jsonOption)
     .action((project: string, { json }: { json?: boolean }) =>
@@ -35,11 +35,11 @@ export function addUrlSecretCommands(program: Command): void {
   group
     .command('set')
     .description(
-      "set a service's URL secret, read from the first line of standard input, with imgproxy's salt in the second line",
+      "set a service's URL secret, read from standard input, with imgproxy's salt in the second line",
     )
     .argument('<project>')
     .argument('<service>', 'such as imgix')
-    .option('--keep-previous', 'keep the current secret valid until the next change')
+    .option('--keep-previous', 'keep the old secret valid until the next change')
     .action((project: string, kind: string, options: { keepPrevious?: boolean }) =>
       run(async (secrets, services) => {
         const { urlSecretInput } = await import('../control/resources/url-secrets.ts');
@@ -53,7 +53,7 @@ export function addUrlSecretCommands(program: Command): void {
 
   group
     .command('delete')
-    .description("delete a service's URL secret, and print the remaining secrets")
+    .description("delete a service's URL secret")
     .argument('<project>')
     .argument('<service>')
     .action((project: string, kind: string) =>

@@ -46,13 +46,13 @@ const delayBuckets = [0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5];
 export const serviceMetrics = {
   info: gauge(
     'image_delivery_info',
-    'Always 1. Labels: versions of the service and Node.js, and the HTTP engine in use (uws, node).',
+    'Always 1. Versions of the service and Node.js, and the HTTP engine in use (uws, node).',
     ['version', 'node', 'http_engine'],
     'max',
   ),
   requests: counter(
     'image_delivery_requests_total',
-    'Requests by route (image, control, health, openapi, console including the API reference, other), HTTP status and cache tier (memory, disk, shared, miss; none for responses without an image). Status 499: the client disconnected before the response.',
+    'Requests by route (image, control, health, openapi, console including the API reference, other), HTTP status (499 for clients that disconnect before the response) and cache tier (memory, disk, shared, miss; none for responses without an image).',
     ['route', 'status', 'tier'],
   ),
   requestDuration: histogram(
@@ -62,37 +62,33 @@ export const serviceMetrics = {
     requestBuckets,
   ),
   connections: gauge('image_delivery_connections', 'Open client connections.', []),
-  connectionLimit: gauge(
-    'image_delivery_connection_limit',
-    'Maximum open client connections: the descriptor limit minus descriptors for sources, files and the store.',
-    [],
-  ),
+  connectionLimit: gauge('image_delivery_connection_limit', 'Maximum open client connections.', []),
   connectionsClosed: counter(
     'image_delivery_connections_closed_total',
-    'Connections closed because too many were open, by state: waiting (the longest idle connections of the clients with the most connections), refused (new connections).',
+    'Connections closed at the limit, by state: waiting (idle connections), refused (new connections).',
     ['state'],
   ),
   requestsOpen: gauge('image_delivery_requests_open', 'Requests in progress.', []),
   stageDuration: histogram(
     'image_delivery_stage_duration_seconds',
-    'Time per stage of image requests, except repeated hits: parse, project (look-up), memory, disk and shared (cache reads), coalesce (wait for another request that produces the same image or source), fetch, queue (wait for a transform thread), transform, write (to the disk cache).',
+    'Time of image requests, except repeated hits, by stage: parse, project (look-up), memory, disk and shared (cache reads), coalesce (wait for a request that produces the same image or source), fetch, queue (wait for a transform thread), transform, write (to the disk cache).',
     ['stage'],
     stageBuckets,
   ),
   transformDuration: histogram(
     'image_delivery_transform_duration_seconds',
-    'Time that transforms spend on their thread, by output format; none for failed transforms.',
+    'Time of transforms on their thread, by output format; none for failed transforms.',
     ['format'],
     stageBuckets,
   ),
   failures: counter(
     'image_delivery_image_failures_total',
-    'Failed image requests, by error code and stage: a stage of image_delivery_stage_duration_seconds, admission if the service was overloaded, or request.',
+    'Failed image requests, by error code and stage: also admission (the service was overloaded) or request.',
     ['code', 'stage'],
   ),
   projectRequests: counter(
     'image_delivery_project_requests_total',
-    'Image requests of the 100 busiest projects, by cache tier (none for errors). All other projects count as project other.',
+    'Image requests of the 100 busiest projects, by cache tier (none for errors). All others count as project other.',
     ['project', 'tier'],
   ),
   refusals: counter(
@@ -102,7 +98,7 @@ export const serviceMetrics = {
   ),
   followers: counter(
     'image_delivery_single_flight_followers_total',
-    'Requests that waited for work in progress instead of repeating it, by scope: an image in the same process, an image in another process on the machine, or a source.',
+    'Requests that waited for work in progress, by scope: an image in the same process, an image in another process on the machine, or a source.',
     ['scope'],
   ),
   revalidations: counter(
@@ -125,23 +121,23 @@ export const serviceMetrics = {
   ),
   transformMemory: gauge(
     'image_delivery_transform_memory_bytes',
-    'Estimated memory of the running heavy transforms.',
+    'Estimated memory of running heavy transforms.',
     [],
   ),
   transformMemoryLimit: gauge(
     'image_delivery_transform_memory_limit_bytes',
-    'Limit on the estimated memory of running heavy transforms.',
+    'Maximum of image_delivery_transform_memory_bytes.',
     [],
   ),
   transformStalled: gauge(
     'image_delivery_transform_stalled_seconds',
-    'Time for which transforms have waited and none has finished, in the process with the longest wait.',
+    'Longest time in a process in which transforms waited and none finished.',
     [],
     'max',
   ),
   threadsStuck: gauge(
     'image_delivery_transform_threads_stuck',
-    'Transform threads still in native code one second after they were stopped.',
+    'Transform threads in native code that did not stop within a second.',
     [],
   ),
   threadsReplaced: counter(
@@ -163,17 +159,15 @@ export const serviceMetrics = {
   ),
   heldLimit: gauge(
     'image_delivery_source_held_limit_bytes',
-    'Limit on the bytes of sources held.',
+    'Maximum of image_delivery_source_held_bytes.',
     [],
   ),
   cacheBytes: gauge(
     'image_delivery_cache_bytes',
-    'Size of the caches: memory and disk (images), response (responses to repeated requests, without bodies), source.',
+    'Cache size: memory and disk (images), response (to repeated requests, without bodies), source.',
     ['cache'],
   ),
-  cacheLimit: gauge('image_delivery_cache_limit_bytes', 'Maximum size of the image caches.', [
-    'cache',
-  ]),
+  cacheLimit: gauge('image_delivery_cache_limit_bytes', 'Maximum image cache size.', ['cache']),
   cacheEntries: gauge('image_delivery_cache_entries', 'Cache entries.', ['cache']),
   cacheEvictions: counter(
     'image_delivery_cache_evictions_total',
@@ -182,7 +176,7 @@ export const serviceMetrics = {
   ),
   purges: counter(
     'image_delivery_purges_total',
-    'Purges with all images deleted from the disk. Purges of one project within seconds count as one.',
+    'Purges that deleted all images from the disk. Purges of a project within seconds count as one.',
     [],
   ),
   purgedImages: counter(
@@ -192,7 +186,7 @@ export const serviceMetrics = {
   ),
   sharedReads: counter(
     'image_delivery_shared_cache_reads_total',
-    'Shared cache reads, by result: hit, miss, damaged (not a valid file of this deployment), timeout, error, skipped (the cache fails, too many reads run, or the store has not been reached). Without a shared cache these metrics are absent.',
+    'Shared cache reads, by result: hit, miss, damaged (not a valid file of this deployment), timeout, error, skipped (the cache fails, too many reads run, or the store has not been reached).',
     ['result'],
   ),
   sharedWrites: counter(
@@ -207,18 +201,18 @@ export const serviceMetrics = {
   ),
   sharedQueue: gauge(
     'image_delivery_shared_cache_queue_bytes',
-    'Bytes waiting to be written to the shared cache, or being written.',
+    'Bytes in shared cache writes, waiting or running.',
     [],
   ),
   sharedAvailable: gauge(
     'image_delivery_shared_cache_available',
-    '1 if every front end uses the shared cache, 0 if it fails, by operation (read, write).',
+    '1 if every front end uses the shared cache, otherwise 0, by operation (read, write).',
     ['operation'],
     'min',
   ),
   sharedDeletions: counter(
     'image_delivery_shared_cache_deletions_total',
-    'Objects deleted from the shared cache by purges (deleted), and purges that could not delete their objects (failed).',
+    'Objects that purges deleted from the shared cache (deleted), and purges that could not delete their objects (failed).',
     ['result'],
   ),
   diskFull: gauge(
@@ -241,12 +235,12 @@ export const serviceMetrics = {
   ),
   cpu: counter(
     'image_delivery_process_cpu_seconds_total',
-    'CPU time of processes and their threads, by kind; transform processes excluded.',
+    'CPU time, by process; transform processes excluded.',
     ['process'],
   ),
   residentMemory: gauge(
     'image_delivery_process_resident_memory_bytes',
-    'Resident memory of processes, by kind; transform processes excluded.',
+    'Resident memory, by process; transform processes excluded.',
     ['process'],
   ),
   storeAvailable: gauge(
@@ -257,18 +251,18 @@ export const serviceMetrics = {
   ),
   storeLatency: histogram(
     'image_delivery_store_latency_seconds',
-    'Time of store commands sent by front ends, rounded to milliseconds, by outcome (ok, error).',
+    'Time of store commands from front ends, by outcome (ok, error).',
     ['command', 'outcome'],
     stageBuckets,
   ),
   workerSeen: gauge(
     'image_delivery_worker_seen',
-    '1 if a worker takes jobs from the queue; 0 after 30 seconds without a sign of a worker.',
+    '1 if a worker takes jobs from the queue; 0 after 30 seconds without a worker.',
     [],
   ),
   knownProjects: gauge(
     'image_delivery_known_projects',
-    'Cached projects in the front end that has the most.',
+    'Cached projects in the front end with the most.',
     [],
     'max',
   ),

@@ -3,6 +3,7 @@ import { defaultInWords } from '../../contract/settings/setting.ts';
 import { settingRows } from '../../contract/settings/table.ts';
 import { type FactSchema, imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import { adminCommand } from '../../server/admin/command.ts';
+import { jsonOption } from '../../server/admin/terminal.ts';
 import type { Operation } from '../../server/control/operation.ts';
 import { operations } from '../../server/control/operations.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../../server/image/layer-fields.ts';
@@ -30,7 +31,7 @@ export function parametersMarkdown(): string {
   return markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows);
 }
 
-/** Returns every admin command, for docs/admin.md. */
+/** Returns every admin command, for docs/admin.md, which describes `--json` of lists once. */
 export function adminMarkdown(): string {
   const leaves = adminCommand().commands.flatMap((command) =>
     command.commands.length === 0
@@ -39,7 +40,9 @@ export function adminMarkdown(): string {
   );
   const rows = leaves.map(({ prefix, command }) => {
     const usage = `${prefix}${command.name()} ${command.usage()}`.replace(' [options]', '');
-    const options = command.options.map(({ flags, description }) => `\`${flags}\` ${description}`);
+    const options = command.options
+      .filter(({ description }) => description !== jsonOption[1])
+      .map(({ flags, description }) => `\`${flags}\` ${description}`);
     return [`\`${usage.trim()}\``, command.description(), options.join('; ')];
   });
   return markdownTable(['Command', 'Effect', 'Options'], rows);
@@ -138,9 +141,9 @@ export function settingsExample(): string {
 export function metricsMarkdown(): string {
   return [
     '# Metrics',
-    'The metrics of the service at `/metrics` of its operations listener (`SERVICE_OPS_HOST`, `SERVICE_OPS_PORT`), summed over the processes of the machine. The front ends report once a second; what a process that is killed has counted since its last report is lost. No counter decreases while the service runs.',
+    "The service's `/metrics` ([monitoring](monitoring.md#metrics)) sums the processes of the machine, which report once a second. No counter decreases while the service runs.",
     metricsTable(Object.values(serviceMetrics)),
-    'The metrics of a worker at `/metrics` of its operations server (`SERVICE_WORKER_HOST`, `SERVICE_WORKER_PORT`), besides those of Node.js that prom-client names:',
+    "The worker's `/metrics` (`SERVICE_WORKER_HOST`, `SERVICE_WORKER_PORT`) also contains the Node.js metrics of prom-client.",
     `${metricsTable(Object.values(workerMetrics))}\n`,
   ].join('\n\n');
 }
