@@ -64,14 +64,9 @@ export function apiMarkdown(): string {
 
 /** Returns another service's URLs that a delivery host reads, for its page in docs/migration. */
 export function grammarMarkdown(kind: string, { title, examples, notes }: UrlGrammar): string {
-  const rows = examples.map(({ url, native, meaning, size }) => [
-    `\`${url}\``,
-    meaning,
-    `\`${native}\``,
-    size,
-  ]);
-  const table = markdownTable([title, 'Meaning', 'Native query', 'Size'], rows);
-  const explained = `[\`npx image-delivery explain <URL> --urls ${kind}\`](../delivery-hosts.md#explain-a-url) prints the native URL of any other URL, and explains its options.`;
+  const rows = examples.map(({ url, native, meaning }) => [`\`${url}\``, meaning, `\`${native}\``]);
+  const table = markdownTable([title, 'Meaning', 'Native query'], rows);
+  const explained = `[\`npx image-delivery explain <URL> --urls ${kind}\`](../delivery-hosts.md#explain-a-url) translates any other URL.`;
   return `${table}\n\n${explained}\n\n${notes.map((note) => `- ${note}`).join('\n')}`;
 }
 

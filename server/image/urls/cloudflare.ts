@@ -297,7 +297,7 @@ export const cloudflare: UrlGrammar = {
     {
       url: '/cdn-cgi/image/w=300,h=300/https://shop.example/a.jpg?v=1',
       native: 'dpr=1&fit=inside&h=300&w=300',
-      meaning: "A source on a host of the project's allowlist, with its query.",
+      meaning: 'A source on an allowed host, with its query.',
       size: '300 × 188',
     },
     {
@@ -315,13 +315,13 @@ export const cloudflare: UrlGrammar = {
     {
       url: '/cdn-cgi/image/fit=aspect-crop,width=2000,height=500/a.jpg',
       native: 'dpr=1&fit=cover&h=500&w=2000',
-      meaning: 'The ratio of a box that is larger than the picture.',
+      meaning: "Cut to the box's ratio, not scaled up.",
       size: '1600 × 400',
     },
     {
       url: '/cdn-cgi/image/fit=crop,width=300,height=200,gravity=top/a.jpg',
       native: 'dpr=1&enlarge=box&fit=cover&h=200&pos=north&w=300',
-      meaning: 'A side.',
+      meaning: 'Cut to the box; no side exceeds the source side.',
       size: '300 × 200',
     },
     {
@@ -333,25 +333,13 @@ export const cloudflare: UrlGrammar = {
     {
       url: '/cdn-cgi/image/fit=crop,width=300,height=200,g=0.7x0.3/a.jpg',
       native: 'dpr=1&enlarge=box&fit=cover&fp=0.7,0.3&h=200&w=300',
-      meaning: 'Relative coordinates.',
+      meaning: 'A focal point.',
       size: '300 × 200',
-    },
-    {
-      url: '/cdn-cgi/image/fit=crop,width=1000,height=250,dpr=2/a.jpg',
-      native: 'dpr=1&enlarge=box&fit=cover&h=500&w=2000',
-      meaning: 'A box that is wider than the picture, in device pixels.',
-      size: '1600 × 500',
-    },
-    {
-      url: '/cdn-cgi/image/fit=pad,width=300,height=300/a.jpg',
-      native: 'bg=fff&dpr=1&enlarge=1&fit=contain&h=300&w=300',
-      meaning: 'White around it.',
-      size: '300 × 300',
     },
     {
       url: '/cdn-cgi/image/fit=pad,width=300,height=300,background=%23ff8000/a.jpg',
       native: 'bg=ff8000&dpr=1&enlarge=1&fit=contain&flatten=1&h=300&w=300',
-      meaning: 'A background, also of transparent pixels.',
+      meaning: 'Padded, white by default. `background` also fills transparency.',
       size: '300 × 300',
     },
     {
@@ -369,13 +357,13 @@ export const cloudflare: UrlGrammar = {
     {
       url: '/cdn-cgi/image/width=300,format=webp,quality=100/a.jpg',
       native: 'dpr=1&fmt=webp&lossless=1&q=100&w=300',
-      meaning: 'WebP of the quality 100 is lossless.',
+      meaning: 'WebP at quality 100 is lossless.',
       size: '300 × 188',
     },
     {
       url: '/cdn-cgi/image/width=300,flip=h,rotate=90/a.jpg',
       native: 'dpr=1&flop=1&rotate=90&w=300',
-      meaning: 'Mirrored, and then rotated.',
+      meaning: 'Mirrored, then rotated.',
       size: '300 × 480',
     },
     {
@@ -387,17 +375,17 @@ export const cloudflare: UrlGrammar = {
     {
       url: '/cdn-cgi/image/width=300,saturation=0,brightness=1.2,anim=false,metadata=copyright/a.jpg',
       native: 'animated=0&brightness=1.2&dpr=1&grayscale=1&keep=copyright&w=300',
-      meaning: 'Colours, a still picture, and the copyright.',
+      meaning: 'Colours, a still image, and the copyright.',
       size: '300 × 188',
     },
   ],
   notes: [
-    "Without `format`, the project's `autoFormat` decides. Cloudflare delivers JPEG or PNG then: turn `autoFormat` off for the format of the source.",
+    "Without `format`, the project's `autoFormat` decides; Cloudflare delivers JPEG or PNG.",
     '`width=auto` follows [client hints](../delivery.md#client-hints).',
     '`metadata=none` and `metadata=keep` need a project with the same `stripMetadata`.',
-    '`zoom` without `gravity=face` is ignored, with `x-image-warnings`.',
-    'Cloudflare does not say what the numbers of `blur`, `sharpen`, `contrast` and `gamma` mean: only values that change nothing are accepted.',
-    'Refused with the name of the option: `gravity=face`, a gravity other than `auto` with `rotate`, `flip` or `trim`, `trim` of the right or the bottom or with `dpr`, `format=json` and `baseline-jpeg`, qualities in words, `onerror`, `compression`, `slow-connection-quality`, `segment`, `border`, `draw`, `upscale=generate`, and translucent backgrounds.',
-    'These URLs have no signatures: a project that requires them refuses them.',
+    '`zoom` without `gravity=face` has no effect, with `x-image-warnings`.',
+    '`blur`, `sharpen`, `contrast` and `gamma` accept only values that change nothing, because Cloudflare does not define their scales.',
+    'Unsupported (400): `gravity=face`; a gravity other than `auto` with `rotate`, `flip` or `trim`; `trim` from the right or bottom, or with `dpr`; `format=json` and `baseline-jpeg`; qualities in words; `onerror`, `compression`, `slow-connection-quality`, `segment`, `border`, `draw` and `upscale=generate`; and translucent backgrounds.',
+    'These URLs are unsigned: a project that requires signatures refuses them.',
   ],
 };

@@ -5,32 +5,25 @@ export const cloudinaryExamples: readonly UrlExample[] = [
     url: '/demo/image/upload/c_scale,w_300/a.jpg',
     native: 'dpr=1&enlarge=1&fmt=jpeg&w=300',
     meaning:
-      "A path below the host's `base`, in the format of its extension. The name of the cloud may be missing.",
+      "A path below the host's `base`; the extension sets the format. The cloud name is optional.",
     size: '300 × 188',
   },
   {
     url: '/demo/image/fetch/w_300/https://shop.example/a.jpg',
     native: 'dpr=1&enlarge=1&w=300',
-    meaning:
-      "A source on a host of the project's allowlist, encoded or not. Without `c` it is scaled.",
+    meaning: 'A source on an allowed host, encoded or not. Without `c` it is scaled.',
     size: '300 × 188',
   },
   {
     url: '/demo/image/upload/c_scale,w_300/f_auto/q_auto/v1571218039/a.jpg',
     native: 'dpr=1&enlarge=1&fmt=auto&q=auto&v=1571218039&w=300',
-    meaning: 'Components one after the other, and a version.',
+    meaning: 'Several components, and a version.',
     size: '300 × 188',
-  },
-  {
-    url: '/demo/image/upload/c_fill,w_300,h_200/a.jpg',
-    native: 'dpr=1&enlarge=1&fit=cover&fmt=jpeg&h=200&w=300',
-    meaning: 'The middle.',
-    size: '300 × 200',
   },
   {
     url: '/demo/image/upload/c_fill,g_north_east,w_300,h_200/a.jpg',
     native: 'dpr=1&enlarge=1&fit=cover&fmt=jpeg&h=200&pos=northeast&w=300',
-    meaning: 'Another part of it.',
+    meaning: 'Cut to the box; without `g`, its middle.',
     size: '300 × 200',
   },
   {
@@ -66,19 +59,13 @@ export const cloudinaryExamples: readonly UrlExample[] = [
   {
     url: '/demo/image/upload/c_lfill,w_300,h_200/a.jpg',
     native: 'dpr=1&fit=cover&fmt=jpeg&h=200&w=300',
-    meaning: 'The middle, if the source is larger than the box.',
+    meaning: 'Cut to the box; no effect on a smaller source.',
     size: '300 × 200',
-  },
-  {
-    url: '/demo/image/upload/c_lfill,w_2000,h_1500/a.jpg',
-    native: 'dpr=1&fmt=jpeg',
-    meaning: 'No effect on a smaller source.',
-    size: '1600 × 1000',
   },
   {
     url: '/demo/image/upload/b_white,c_pad,w_300,h_300/a.jpg',
     native: 'bg=white&dpr=1&enlarge=1&fit=contain&flatten=1&fmt=jpeg&h=300&w=300',
-    meaning: 'With background around it, and behind transparency.',
+    meaning: 'Padded; `b` also fills transparency.',
     size: '300 × 300',
   },
   {
@@ -94,44 +81,31 @@ export const cloudinaryExamples: readonly UrlExample[] = [
     size: '200 × 150',
   },
   {
-    url: '/demo/image/upload/c_scale,dpr_2.0,w_300/a.jpg',
-    native: 'dpr=2&enlarge=1&fmt=jpeg&w=300',
-    meaning: 'Device pixels.',
-    size: '600 × 375',
-  },
-  {
-    url: '/demo/image/upload/a_90/c_scale,w_300/f_webp,q_60/a.jpg',
-    native: 'dpr=1&enlarge=1&fmt=webp&q=60&rotate=90&w=300',
-    meaning: 'Rotated, and then scaled.',
-    size: '300 × 480',
-  },
-  {
-    url: '/demo/image/upload/c_scale,w_300/a_hflip/e_grayscale/a.jpg',
-    native: 'dpr=1&enlarge=1&flop=1&fmt=jpeg&grayscale=1&w=300',
-    meaning: 'Mirrored and without colours.',
-    size: '300 × 188',
+    url: '/demo/image/upload/a_90/c_scale,dpr_2.0,w_300/f_webp,q_60/a.jpg',
+    native: 'dpr=2&enlarge=1&fmt=webp&q=60&rotate=90&w=300',
+    meaning: 'Rotated, then scaled, in device pixels.',
+    size: '600 × 960',
   },
   {
     url: '/demo/image/upload/t_card/f_auto/a.jpg',
     native: 'dpr=1&fmt=auto&preset=card',
-    meaning: "A named transformation is the project's preset of this name, here of 400 × 300.",
+    meaning: "A named transformation: the project's preset with this name.",
     size: '400 × 300',
   },
   {
-    url: '/demo/image/upload/c_scale,w_300/fl_attachment:map.keep_attribution/a.jpg',
-    native: 'download=map&dpr=1&enlarge=1&fmt=jpeg&keep=copyright&w=300',
-    meaning: 'Saved under a name, with the copyright.',
+    url: '/demo/image/upload/c_scale,w_300/a_hflip/e_grayscale/fl_attachment:map.keep_attribution/a.jpg',
+    native: 'download=map&dpr=1&enlarge=1&flop=1&fmt=jpeg&grayscale=1&keep=copyright&w=300',
+    meaning: 'Mirrored, grey, saved under a name, with the copyright.',
     size: '300 × 188',
   },
 ];
 
 export const cloudinaryNotes: readonly string[] = [
-  "The API secret is the project's secret of the kind `cloudinary`. Signatures `s--…--` have 8 characters of SHA-1 or SHA-256, or 32 of SHA-256, and do not cover the version.",
-  "The public id is the path of the source below `base`, with its folders and its extension. The extension is the format too, as `f_jpg` is, if this service has the format; `f` takes precedence. Without both, and with `fetch`, the format follows the project's `autoFormat`, and without `q` the quality its `defaultQuality`.",
-  'A segment whose options begin like parameters, such as `w_300`, is a component, as at Cloudinary; the last segment never is.',
-  'Components are applied in the order of [this service](../parameters.md#order-of-operations): a chain whose order has another result, such as a rotation after a resize, is refused, and so is a second resize.',
-  '`t_` may be chained with `f`, `q` and `fl` only.',
-  'Animations stay animated where the output format has them, and JPEGs are not progressive.',
-  'Query parameters that begin with `_` are those of libraries. Others are ignored, with `x-image-warnings`; a fetched URL with a query of its own must be encoded.',
-  'Refused with the name of the option: other modes of `c`, such as `thumb`, `lpad`, `mfit` and `auto`, `c_lfill` of a source that is larger than the box on one side only, faces and objects as gravity, `c_crop` without `x`, `y` or `g_north_west`, fractions and words in `w` and `h`, `dpr_auto`, levels of `q_auto` but `good`, effects but `e_grayscale` and `e_negate`, layers, borders, rounded corners, default images, conditions, variables, and delivery types other than `upload` and `fetch`.',
+  'Signatures `s--…--` have 8 characters (SHA-1 or SHA-256) or 32 (SHA-256).',
+  "The public id is the source's path below `base`, with its extension. Without `f`, the extension sets the format; without a known extension, and for `fetch`, the project's `autoFormat` decides. Without `q`, `defaultQuality` applies.",
+  "Operations run in [this service's order](../parameters.md#order-of-operations). Chains with another result, such as a rotation after a resize or a second resize, return 400.",
+  '`t_` can be combined with `f`, `q` and `fl` only.',
+  'Animations stay animated if the output format supports it; JPEGs are not progressive.',
+  'The service ignores the query; `x-image-warnings` lists its parameters unless they start with `_`. Encode a fetched URL with a query.',
+  'Unsupported (400): other modes of `c`, such as `thumb`, `lpad`, `mfit` and `auto`; `c_lfill` if only one side of the source exceeds the box; faces and objects as gravity; `c_crop` without `x`, `y` or `g_north_west`; fractions and words in `w` and `h`; `dpr_auto`; levels of `q_auto` except `good`; effects except `e_grayscale` and `e_negate`; layers, borders, rounded corners, default images, conditions and variables; and delivery types except `upload` and `fetch`.',
 ];

@@ -127,25 +127,25 @@ export const imgproxy: UrlGrammar = {
     {
       url: '/unsafe/w:300/plain/a.jpg',
       native: 'dpr=1&w=300',
-      meaning: "A path below the host's `base`, as with `IMGPROXY_BASE_URL`.",
+      meaning: "A path below the host's `base`.",
       size: '300 × 188',
     },
     {
       url: '/unsafe/rs:fit:300:300/plain/https://shop.example/a.jpg',
       native: 'dpr=1&fit=inside&h=300&w=300',
-      meaning: "A source on a host of the project's allowlist.",
+      meaning: 'A source on an allowed host.',
       size: '300 × 188',
     },
     {
       url: '/unsafe/w:300/YS5/qcGc.webp',
       native: 'dpr=1&fmt=webp&w=300',
-      meaning: 'A source in base64url, in several segments, and a format.',
+      meaning: 'A source in base64url, and a format.',
       size: '300 × 188',
     },
     {
       url: '/unsafe/resize:fill:300:200/gravity:no/plain/a.jpg@png',
       native: 'dpr=1&enlarge=box&fit=cover&fmt=png&h=200&pos=north&w=300',
-      meaning: 'Full names of options.',
+      meaning: 'Full names. No side exceeds the source side.',
       size: '300 × 200',
     },
     {
@@ -161,15 +161,9 @@ export const imgproxy: UrlGrammar = {
       size: '300 × 200',
     },
     {
-      url: '/unsafe/rs:fill:2000:500/plain/a.jpg',
-      native: 'dpr=1&enlarge=box&fit=cover&h=500&w=2000',
-      meaning: 'A box that is wider than the picture.',
-      size: '1600 × 500',
-    },
-    {
       url: '/unsafe/rs:fill-down:2000:500/plain/a.jpg',
       native: 'dpr=1&fit=cover&h=500&w=2000',
-      meaning: 'The ratio of a box that is larger than the picture.',
+      meaning: "Cut to the box's ratio, not scaled up.",
       size: '1600 × 400',
     },
     {
@@ -187,13 +181,13 @@ export const imgproxy: UrlGrammar = {
     {
       url: '/unsafe/w:2000/ex:1/plain/a.jpg',
       native: 'dpr=1&enlarge=box&fit=contain&w=2000',
-      meaning: 'Extended to one side, without scaling up.',
+      meaning: 'Extended to one side, not scaled up.',
       size: '2000 × 1000',
     },
     {
       url: '/unsafe/rs:fit:2000:2000/exar:1/plain/a.jpg',
       native: 'dpr=1&fit=contain&h=2000&w=2000',
-      meaning: 'Extended to the ratio of the box.',
+      meaning: "Extended to the box's ratio.",
       size: '1600 × 1600',
     },
     {
@@ -211,7 +205,7 @@ export const imgproxy: UrlGrammar = {
     {
       url: '/unsafe/c:400:300/w:200/plain/a.jpg',
       native: 'crop=600,350,400,300&dpr=1&w=200',
-      meaning: 'A crop in the middle of the source.',
+      meaning: 'A crop from the middle.',
       size: '200 × 150',
     },
     {
@@ -229,36 +223,30 @@ export const imgproxy: UrlGrammar = {
     {
       url: '/unsafe/rot:90/fl:1/w:300/plain/a.jpg',
       native: 'dpr=1&flip=1&rotate=90&w=300',
-      meaning: 'Rotated, and then mirrored.',
+      meaning: 'Rotated, then mirrored.',
       size: '300 × 480',
     },
     {
-      url: '/unsafe/w:300/q:60/f:webp/mb:9000/plain/a.jpg',
-      native: 'dpr=1&fmt=webp&maxbytes=9000&q=60&w=300',
-      meaning: 'Quality, format, and the most bytes.',
-      size: '300 × 188',
-    },
-    {
-      url: '/unsafe/w:300/bl:5/sh:2/plain/a.jpg',
-      native: 'blur=5&dpr=1&sharpen=2&w=300',
-      meaning: 'The same sigmas.',
+      url: '/unsafe/w:300/bl:5/sh:2/q:60/f:webp/mb:9000/plain/a.jpg',
+      native: 'blur=5&dpr=1&fmt=webp&maxbytes=9000&q=60&sharpen=2&w=300',
+      meaning: 'Equal sigmas; quality, format and maximum bytes.',
       size: '300 × 188',
     },
     {
       url: '/unsafe/w:300/cb:2026-11-22/att:1/plain/a.jpg',
       native: 'download=a&dpr=1&v=2026-11-22&w=300',
-      meaning: 'A version of the source, and a file name of the source.',
+      meaning: "A version, and the source's file name.",
       size: '300 × 188',
     },
   ],
   notes: [
-    '`pr:card` is the preset `card` of the project. It must precede options that it has too, because in imgproxy it replaces them.',
-    'The key and the salt are a secret of the kind `imgproxy`; signatures have their full length. `unsafe` and `insecure` stand for no signature.',
-    '`exp` is enforced. `sm:1` and `kcr:1` keep the copyright, as imgproxy does by default; `sm:0` and `kcr:0` need a project with the same `stripMetadata`.',
-    "Without a format, the project's `autoFormat` decides as `IMGPROXY_AUTO_WEBP` and `IMGPROXY_AUTO_AVIF` do; without a quality, its `defaultQuality`.",
-    'A crop from the top left that leaves the picture is cut off; imgproxy moves it into the picture. The first request for a crop by another gravity reads the size of the source.',
-    'The place of a centred `fill` or `extend` may differ by one pixel. Animations stay animated, and SVGs are drawn.',
-    'Refused with the name of the option: Pro options, `rt:auto`, `force` with one side, gravities of the resize with offsets, crops by `sm` and of trimmed, rotated or flipped pictures, `min-width`, `min-height`, `zoom` or a `dpr` below 1 without a side, without `enlarge` a `dpr` below 1 or above 3 with `fill`, `extend` or padding, and one with padding and `force`, `fill-down` or `extend_aspect_ratio`, `extend` with `fill`, `fill-down` or `force`, a colour of `trim`, `pixelate`, `watermark`, `raw`, `skip_processing`, `filename` without `att`, `auto_rotate:0`, `preserve_hdr:1`, `enforce_thumbnail:1`, several presets, and options of limits.',
-    'Queries have no effect, and `x-image-warnings` names them. Client hints have no effect, as without `IMGPROXY_ENABLE_CLIENT_HINTS`.',
+    "`pr:card` is the project's preset `card`. It must precede options that the preset also sets.",
+    '`unsafe` and `insecure` stand for no signature. Shortened signatures are invalid.',
+    '`exp` applies. `sm:1` and `kcr:1` keep the copyright, as imgproxy does by default; `sm:0` and `kcr:0` need a project with the same `stripMetadata`.',
+    "Without a format, the project's `autoFormat` decides, like `IMGPROXY_AUTO_WEBP` and `IMGPROXY_AUTO_AVIF`; without a quality, its `defaultQuality`.",
+    'A crop from the top left that leaves the image is cut off; imgproxy moves it into the image.',
+    'A centred `fill` or `extend` can differ by one pixel. Animations stay animated, and SVGs are drawn.',
+    'Queries, which `x-image-warnings` lists, and client hints have no effect.',
+    'Unsupported (400): Pro options; `rt:auto`; `force` with one side; resize gravities with offsets; crops by `sm`, or with `trim`, rotation or flips; `min-width` and `min-height`; a `trim` colour; `pixelate`, `watermark`, `raw` and `skip_processing`; `filename` without `att`; `auto_rotate:0`, `preserve_hdr:1` and `enforce_thumbnail:1`; several presets; options of limits; and some combinations of `dpr`, `zoom`, padding, `extend` and resizing types.',
   ],
 };

@@ -28,23 +28,23 @@ export const next: UrlGrammar = {
     {
       url: '/_next/image?url=https%3A%2F%2Fshop.example%2Fa.jpg&w=256&q=50',
       native: 'dpr=1&fmt=auto&q=50&w=256',
-      meaning: "An absolute source, on a host of the project's allowlist.",
+      meaning: 'An absolute source, on an allowed host.',
       size: '256 × 160',
     },
     {
       url: '/docs/_next/image?url=%2Fa.jpg&w=3840&q=75&dpl=dpl_1',
       native: 'dpr=1&fmt=auto&q=75&w=3840',
-      meaning: 'Below a `basePath`, of a deployment. Pictures are not scaled up.',
+      meaning: 'Below a `basePath`, with a deployment. Images are not scaled up.',
       size: '1600 × 1000',
     },
   ],
   notes: [
-    '`url`, `w` and `q` are required, and each is given once, as Next demands.',
-    'Every `w` from 1 to 10000 is accepted; the sizes and qualities in the configuration of Next are not known here.',
-    'The format follows `Accept` among `SERVICE_AUTO_FORMATS`, instead of `images.formats` of Next.',
-    'SVGs are drawn, and animations stay animated where the output format has them; Next delivers both unchanged.',
-    'Next ignores other parameters; so does this service, with `x-image-warnings`.',
-    'Next has no signatures: a project that requires them refuses these URLs.',
+    '`url`, `w` and `q` are required, once each, as in Next.',
+    "Every `w` from 1 to 10000 is valid, whatever Next's configuration allows.",
+    "The format follows `Accept` and `SERVICE_AUTO_FORMATS`, not Next's `images.formats`.",
+    'SVGs are drawn, and animations stay animated if the output format supports it; Next delivers both unchanged.',
+    'Other parameters have no effect, as in Next, and `x-image-warnings` lists them.',
+    'These URLs are unsigned: a project that requires signatures refuses them.',
   ],
 };
 
