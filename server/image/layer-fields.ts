@@ -112,19 +112,19 @@ const percent = integer(1, 100);
 const placement: FieldsOf<Placement> = {
   position: field(
     choice(gravities),
-    'Edge or corner of the image that holds the layer.',
+    'Edge or corner of the image for the layer.',
     'southeast',
     'north',
   ),
   offsetX: field(
     offset,
-    'Distance from the left or right edge; moves centred layers to the right. CSS pixels, or a percentage of the output width.',
+    'Distance from the left or right edge, in CSS pixels or percent of the output width; moves centred layers to the right.',
     0,
     '10%',
   ),
   offsetY: field(
     offset,
-    'Distance from the top or bottom edge; moves centred layers down. CSS pixels, or a percentage of the output height.',
+    'Distance from the top or bottom edge, in CSS pixels or percent of the output height; moves centred layers down.',
     0,
     40,
   ),
@@ -182,7 +182,7 @@ const layerFields = {
     weight: field(integer(100, 900), 'Font weight: 400 is regular, 700 is bold.', 400, 800),
     size: field(
       withKeyword(length(integer(1, 1_000), number(1, 100)), 'fit'),
-      'Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size that fits the box.',
+      'Font size, in CSS pixels or percent of the output width; `fit` is the largest size that fits the box.',
       32,
       'fit',
     ),
@@ -199,7 +199,7 @@ const layerFields = {
     background: field(colour, 'Colour behind the text.', 'transparent', 'gold'),
     padding: field(
       length(integer(0, 500), number(0, 50)),
-      'Space between the text and the edges of its background. CSS pixels, or a percentage of the output width.',
+      'Space between the text and the edges of its background, in CSS pixels or percent of the output width.',
       0,
       12,
       { background: 'gold' },

@@ -148,17 +148,16 @@ export const parameters = {
   ar: parameter(
     'size',
     aspectRatio,
-    'Aspect ratio of the box. Sets the height for `w` or the width for `h`; ignored if both are given. With ' +
-      'neither, `cover` crops the image to the ratio, `contain` pads it, `fill` shortens one side, and `inside` ' +
-      'and `outside` change nothing.',
+    'Aspect ratio of the box. Sets the height for `w` or the width for `h`; ignored with both. With neither, `cover` ' +
+      'crops the image to the ratio, `contain` pads it, and `fill` shortens one side.',
     '16:9',
     { exampleContext: 'w=300' },
   ),
   q: parameter(
     'format',
     withKeyword(integer(1, 100), 'auto'),
-    'Quality of lossy output. A value looks about equally good in every format. `auto` chooses a value from 45 to ' +
-      '89 per image so that different images look about equally good; animations get 77.',
+    'Quality of lossy output, on one scale for all formats. `auto` chooses a value from 45 to 89 per image, so that ' +
+      'different images look about equally good; animations get 77.',
     '20',
     {
       aliases: ['quality'],
@@ -173,8 +172,7 @@ export const parameters = {
       { jpg: 'jpeg' },
     ),
     'Output format. `auto` chooses the best format that `Accept` names; `jxl` is JPEG XL. `blurhash`, `thumbhash` and ' +
-      '`lqip` return a text placeholder to show while the image loads. `json` returns information such as size, ' +
-      'colours, focal point and a perceptual hash.',
+      '`lqip` return a text placeholder to show while the image loads; `json` returns facts about the image.',
     'webp',
     {
       aliases: ['f', 'format'],
@@ -184,8 +182,8 @@ export const parameters = {
   fit: parameter(
     'size',
     choice<Fit>(fits),
-    'Fit to the box if both `w` and `h` are given: `cover` crops the excess, `contain` pads with background, `fill` ' +
-      'distorts, `inside` and `outside` keep the aspect ratio within or around the box.',
+    'How the image fits the box of `w` and `h`: `cover` crops, `contain` pads with background, `fill` distorts, ' +
+      '`inside` and `outside` keep the aspect ratio within or around the box.',
     'contain',
     { exampleContext: 'w=300&h=300&bg=tomato', otherwise: "the project's `defaultFit`" },
   ),
@@ -200,7 +198,7 @@ export const parameters = {
     'crop',
     positionName,
     'Part of the image that `cover` keeps, or where `contain` places the image. Words such as top and right top also ' +
-      'work. `entropy` and `attention` choose the most interesting part.',
+      'work; `entropy` and `attention` find the most interesting part.',
     'west',
     {
       aliases: ['position', 'gravity'],
@@ -212,8 +210,8 @@ export const parameters = {
   fp: parameter(
     'crop',
     parts({ x: fraction, y: fraction }),
-    'Focal point: `cover` keeps the area around it as far as the image allows. Fractions of the width and height ' +
-      'after `crop`, `trim`, `flip`, `flop` and `rotate`. Overrides `pos`.',
+    'Focal point that `cover` keeps: fractions of the width and height after `crop`, `trim`, `flip`, `flop` and ' +
+      '`rotate`. Overrides `pos`.',
     '0.7,0.3',
     { exampleContext: 'w=200&h=300' },
   ),
@@ -231,9 +229,8 @@ export const parameters = {
   enlarge: parameter(
     'size',
     withKeyword(flag, 'box'),
-    'Scales up images that are smaller than the requested size. `box` keeps the box instead: `contain` pads the image ' +
-      'to the box or to a single side, and `cover` and `fill` limit each side to the image side. With `box`, `dpr` ' +
-      'counts only as far as the image has pixels.',
+    'Scales up smaller images. `box` keeps the box instead: `contain` pads the image to the box or to a single side, ' +
+      '`cover` and `fill` limit each side to the image side, and `dpr` counts only as far as the image has pixels.',
     '',
     {
       exampleContext: 'w=600&animated=0',
@@ -247,7 +244,7 @@ export const parameters = {
   crop: parameter(
     'crop',
     parts({ left: pixels, top: pixels, width: side, height: side }),
-    'Crops the source before all other operations. Pixels of the upright source.',
+    'Crops the source before all other operations, in pixels of the upright source.',
     '100,80,400,300',
     { aliases: ['extract'], exampleContext: '' },
   ),
@@ -345,7 +342,7 @@ export const parameters = {
   page: parameter(
     'format',
     integer(0, 99_999),
-    'Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation. Counted from 0.',
+    'Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation, from 0.',
     '1',
     {
       aliases: ['frame'],
@@ -357,7 +354,7 @@ export const parameters = {
   lenient: parameter(
     'delivery',
     flag,
-    'Decodes truncated or damaged JPEGs, PNGs, GIFs and WebPs as far as possible, like browsers do.',
+    'Decodes truncated or damaged JPEGs, PNGs, GIFs and WebPs as far as possible.',
     '',
     { byDefault: '0' },
   ),
@@ -380,25 +377,23 @@ export const parameters = {
   maxbytes: parameter(
     'format',
     integer(1, 100_000_000),
-    'Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. Up to five attempts find a quality that fits, near the highest ' +
-      'possible and at most `q`; if none fits, the quality is 1. PNG, GIF and `lossless` have no quality to lower.',
+    'Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. The quality is near the highest that fits and at most `q`; if none ' +
+      'fits, it is 1. PNG, GIF and `lossless` have no quality to lower.',
     '9000',
     { exampleContext: 'w=400&fmt=webp' },
   ),
   keep: parameter(
     'format',
     choice(['copyright']),
-    'Keeps only author, copyright and licence metadata (no location, no camera) as EXIF and XMP, in every format ' +
-      "except GIF, regardless of the project's settings. Sources delivered byte for byte keep their Content " +
-      'Credentials (C2PA).',
+    'Keeps only author, copyright and licence metadata, as EXIF and XMP, in every format except GIF, whatever the ' +
+      "project's settings. Sources delivered byte for byte keep their Content Credentials (C2PA).",
     'copyright',
     { otherwise: "all metadata or none, depending on the project's `stripMetadata`" },
   ),
   icc: parameter(
     'colour',
     choice(['keep']),
-    'Keeps the source colours in their RGB profile, such as Display P3, and embeds the profile, in every format ' +
-      'except GIF.',
+    'Keeps the source colours in their RGB profile, such as Display P3, in every format except GIF.',
     'keep',
     { otherwise: "colours are converted to sRGB unless the project's `stripMetadata` is false" },
   ),
@@ -413,7 +408,7 @@ export const parameters = {
     'delivery',
     version,
     'Source version, such as a date or a hash. Each version is fetched, rendered and cached separately, so a new ' +
-      'version shows a changed source. Has no other effect.',
+      'version shows a changed source.',
     '2026-11-22',
   ),
   preset: ofDelivery(
@@ -425,16 +420,15 @@ export const parameters = {
   layer: ofDelivery(
     'layers',
     layerNames,
-    "Draws the project's layers with these names, in this order, on the image and its watermark. A parameter " +
-      'such as `text.price=19,90 €` replaces the text of the layer `price`; it requires a signed URL unless the layer ' +
-      'allows free text.',
+    "Draws the project's layers with these names, in this order. A parameter such as `text.price=19,90 €` replaces the " +
+      'text of the layer `price`; it requires a signed URL unless the layer allows free text.',
     'badge',
   ),
   fallback: ofDelivery(
     'delivery',
     sourceUrl,
-    'Another source on an allowed host, used if the source cannot be fetched or is not an image. The response then ' +
-      'contains the error code in `X-Fallback`, and caches do not store it.',
+    'Another source on an allowed host, used if the source cannot be fetched or is not an image. Caches do not store ' +
+      'the response, and `X-Fallback` contains the error code.',
     'https://shop.example.com/no-picture.png',
   ),
   download: ofDelivery(

@@ -9,6 +9,7 @@ import { operations } from '../../server/control/operations.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../../server/image/layer-fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import type { UrlGrammar } from '../../server/image/urls/grammar.ts';
+import { colour, flag } from '../../server/image/values.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
 
@@ -21,12 +22,19 @@ export function markdownTable(
   return lines.map((cells) => `| ${cells.join(' | ')} |`).join('\n');
 }
 
+/** Names of values that docs/parameters.md describes once. */
+const valueNames = new Map([
+  [flag.accepts, 'a flag'],
+  [colour.accepts, 'a colour'],
+]);
+
 /** Returns every image parameter, for docs/parameters.md. */
 export function parametersMarkdown(): string {
   const rows = parameterNames.map((name) => {
     const { aliases, accepts, meaning, defaultInWords, example } = parameters[name];
     const names = [name, ...aliases].map((one) => `\`${one}\``).join(', ');
-    return [names, accepts, defaultInWords, meaning, `\`${name}=${example}\``];
+    const values = valueNames.get(accepts) ?? accepts;
+    return [names, values, defaultInWords, meaning, `\`${name}=${example}\``];
   });
   return markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows);
 }
@@ -87,16 +95,33 @@ function factRows(
   return [...own, ...inside, ...(items === undefined ? [] : factRows(`${name}[]`, items))];
 }
 
-/** Returns every field of a layer by kind, for docs/layers.md. */
+/** Returns layer fields by kind, followed by shared fields, for docs/layers.md. */
 export function layersMarkdown(): string {
-  const tables = layerKinds.map((kind) => {
-    const rows = Object.entries(fieldsOfKind(kind)).map(([name, field]) => {
-      const { accepts, meaning, example } = field;
-      return [`\`${name}\``, accepts, layerDefault(field), meaning, jsonCode(example)];
-    });
-    return `### ${kind}\n\n${markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows)}`;
+  const isShared = ([name, field]: LayerFieldEntry) =>
+    layerKinds.every((kind) => fieldsOfKind(kind)[name] === field);
+  const groups = layerKinds.map((kind) => {
+    const fields = Object.entries(fieldsOfKind(kind));
+    return {
+      kind,
+      own: fields.filter((entry) => !isShared(entry)),
+      shared: fields.filter(isShared),
+    };
   });
+  const tables = [
+    ...groups.map(({ kind, own }) => layerTable(kind, own)),
+    layerTable(layerKinds.join(' and '), groups[0]?.shared ?? []),
+  ];
   return `\n${tables.join('\n\n')}\n`;
+}
+
+type LayerFieldEntry = readonly [name: string, field: LayerField<unknown>];
+
+function layerTable(title: string, fields: readonly LayerFieldEntry[]): string {
+  const rows = fields.map(([name, field]) => {
+    const { accepts, meaning, example } = field;
+    return [`\`${name}\``, accepts, layerDefault(field), meaning, jsonCode(example)];
+  });
+  return `### ${title}\n\n${markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows)}`;
 }
 
 const jsonCode = (value: unknown): string => `\`${JSON.stringify(value)}\``;

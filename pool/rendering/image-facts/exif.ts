@@ -28,12 +28,12 @@ const number = (description: string, value: (exif: Exif) => unknown, rules: obje
 
 /** The listed EXIF fields (Exif 3.0, 4.6); a field is omitted if the image lacks it. */
 const rows = {
-  cameraMake: text('Maker of the camera.', ({ Image }) => Image?.Make),
-  cameraModel: text('Model of the camera.', ({ Image }) => Image?.Model),
-  lens: text('Model of the lens.', ({ Photo }) => Photo?.LensModel),
+  cameraMake: text('Camera maker.', ({ Image }) => Image?.Make),
+  cameraModel: text('Camera model.', ({ Image }) => Image?.Model),
+  lens: text('Lens model.', ({ Photo }) => Photo?.LensModel),
   software: text('Program that wrote the image.', ({ Image }) => Image?.Software),
   takenAt: text(
-    'Time of capture, in the local time of the camera, with its UTC offset if known.',
+    "Capture time in the camera's local time, with its UTC offset if known.",
     ({ Photo }) => takenAt(Photo),
     { pattern: '^\\d{4}-\\d\\d-\\d\\dT\\d\\d:\\d\\d:\\d\\d([+-]\\d\\d:\\d\\d)?$' },
   ),
@@ -61,7 +61,7 @@ const entries = Object.entries<Row>(rows);
 export const exifSchema = {
   type: 'object',
   description:
-    'Fields of the EXIF that the image of the same request without `fmt` has. Empty if the project strips metadata; only `artist` and `copyright` with `keep=copyright`.',
+    'EXIF fields of the output. Empty if the project strips metadata; only `artist` and `copyright` with `keep=copyright`.',
   properties: Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
 };
 

@@ -139,19 +139,22 @@ export const imageFacts = object(
     }),
     dominant: field(
       ['string', 'null'],
-      'The colour that covers the largest area; null when the image is fully transparent.',
+      'The colour that covers the largest area; null for a fully transparent image.',
       ({ pixels }) => dominantColour(pixels),
       { pattern: hexColour.pattern },
     ),
     palette: field(
       'array',
-      'Colours that represent the image, by descending share; the dominant one is among them. Fewer than five for an image with few colours.',
+      'Up to five colours that represent the image, including the dominant colour, by descending share.',
       ({ pixels }) => palette(pixels),
       {
         maxItems: paletteSize,
         items: schemaOf('A colour and its share.', {
           color: { ...hexColour, description: 'As `#rrggbb`.' },
-          share: { ...fraction, description: 'Part of the opaque area that is nearest to it.' },
+          share: {
+            ...fraction,
+            description: 'Fraction of the opaque area that is nearest to this colour.',
+          },
         }),
       },
     ),

@@ -17,18 +17,16 @@ export interface ImageOptions {
    */
   readonly h?: number | undefined;
   /**
-   * Aspect ratio of the box. Sets the height for `w` or the width for `h`; ignored if both are
-   * given. With neither, `cover` crops the image to the ratio, `contain` pads it, `fill` shortens
-   * one side, and `inside` and `outside` change nothing.
+   * Aspect ratio of the box. Sets the height for `w` or the width for `h`; ignored with both. With
+   * neither, `cover` crops the image to the ratio, `contain` pads it, and `fill` shortens one side.
    *
    * Accepts width:height, each a number from 1 to 10000, such as 16:9; or their quotient, a number
    * from 0.0001 to 10000. Default: –. Example: `ar: '16:9'`.
    */
   readonly ar?: number | `${number}:${number}` | undefined;
   /**
-   * Quality of lossy output. A value looks about equally good in every format. `auto` chooses a
-   * value from 45 to 89 per image so that different images look about equally good; animations get
-   * 77.
+   * Quality of lossy output, on one scale for all formats. `auto` chooses a value from 45 to 89 per
+   * image, so that different images look about equally good; animations get 77.
    *
    * Accepts a whole number from 1 to 100, or auto. Default: the project's `defaultQuality`. Example:
    * `q: 20`. In URLs also `quality`.
@@ -36,8 +34,8 @@ export interface ImageOptions {
   readonly q?: number | 'auto' | undefined;
   /**
    * Output format. `auto` chooses the best format that `Accept` names; `jxl` is JPEG XL. `blurhash`,
-   * `thumbhash` and `lqip` return a text placeholder to show while the image loads. `json` returns
-   * information such as size, colours, focal point and a perceptual hash.
+   * `thumbhash` and `lqip` return a text placeholder to show while the image loads; `json` returns
+   * facts about the image.
    *
    * Accepts one of auto, avif, webp, jpeg, png, gif, jxl, svg, blurhash, thumbhash, lqip, json.
    * Default: `auto`, or the source's format if the project's `autoFormat` is false. Example: `fmt:
@@ -59,9 +57,8 @@ export interface ImageOptions {
     | 'jpg'
     | undefined;
   /**
-   * Fit to the box if both `w` and `h` are given: `cover` crops the excess, `contain` pads with
-   * background, `fill` distorts, `inside` and `outside` keep the aspect ratio within or around the
-   * box.
+   * How the image fits the box of `w` and `h`: `cover` crops, `contain` pads with background, `fill`
+   * distorts, `inside` and `outside` keep the aspect ratio within or around the box.
    *
    * Accepts one of contain, cover, fill, inside, outside. Default: the project's `defaultFit`.
    * Example: `fit: 'contain'`.
@@ -76,7 +73,7 @@ export interface ImageOptions {
   readonly dpr?: number | 'auto' | undefined;
   /**
    * Part of the image that `cover` keeps, or where `contain` places the image. Words such as top and
-   * right top also work. `entropy` and `attention` choose the most interesting part.
+   * right top also work; `entropy` and `attention` find the most interesting part.
    *
    * Accepts one of center, north, northeast, east, southeast, south, southwest, west, northwest,
    * entropy, attention. Default: `center`. Example: `pos: 'west'`. In URLs also `position`,
@@ -101,8 +98,8 @@ export interface ImageOptions {
     | 'left'
     | undefined;
   /**
-   * Focal point: `cover` keeps the area around it as far as the image allows. Fractions of the width
-   * and height after `crop`, `trim`, `flip`, `flop` and `rotate`. Overrides `pos`.
+   * Focal point that `cover` keeps: fractions of the width and height after `crop`, `trim`, `flip`,
+   * `flop` and `rotate`. Overrides `pos`.
    *
    * Accepts x,y: each a number from 0 to 1. Default: –. Example: `fp: [0.7, 0.3]`.
    */
@@ -115,9 +112,9 @@ export interface ImageOptions {
    */
   readonly bg?: string | undefined;
   /**
-   * Scales up images that are smaller than the requested size. `box` keeps the box instead:
-   * `contain` pads the image to the box or to a single side, and `cover` and `fill` limit each side
-   * to the image side. With `box`, `dpr` counts only as far as the image has pixels.
+   * Scales up smaller images. `box` keeps the box instead: `contain` pads the image to the box or to
+   * a single side, `cover` and `fill` limit each side to the image side, and `dpr` counts only as
+   * far as the image has pixels.
    *
    * Accepts empty, 1 or true, or 0 or false, or box. Default: `0`. Example: `enlarge: true`.
    */
@@ -139,7 +136,7 @@ export interface ImageOptions {
     | 'mks2021'
     | undefined;
   /**
-   * Crops the source before all other operations. Pixels of the upright source.
+   * Crops the source before all other operations, in pixels of the upright source.
    *
    * Accepts left,top,width,height: left and top a whole number from 0 to 100000, width and height a
    * whole number from 1 to 100000. Default: –. Example: `crop: [100, 80, 400, 300]`. In URLs also
@@ -283,15 +280,15 @@ export interface ImageOptions {
    */
   readonly opacity?: number | undefined;
   /**
-   * Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation.
-   * Counted from 0.
+   * Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation, from
+   * 0.
    *
    * Accepts a whole number from 0 to 99999. Default: all frames of an animation, the primary image
    * of an AVIF or HEIC, otherwise the first page. Example: `page: 1`. In URLs also `frame`.
    */
   readonly page?: number | undefined;
   /**
-   * Decodes truncated or damaged JPEGs, PNGs, GIFs and WebPs as far as possible, like browsers do.
+   * Decodes truncated or damaged JPEGs, PNGs, GIFs and WebPs as far as possible.
    *
    * Default: `0`. Example: `lenient: true`.
    */
@@ -310,25 +307,23 @@ export interface ImageOptions {
    */
   readonly lossless?: boolean | undefined;
   /**
-   * Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. Up to five attempts find a quality that fits,
-   * near the highest possible and at most `q`; if none fits, the quality is 1. PNG, GIF and
-   * `lossless` have no quality to lower.
+   * Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. The quality is near the highest that fits and at
+   * most `q`; if none fits, it is 1. PNG, GIF and `lossless` have no quality to lower.
    *
    * Accepts a whole number from 1 to 100000000. Default: –. Example: `maxbytes: 9000`.
    */
   readonly maxbytes?: number | undefined;
   /**
-   * Keeps only author, copyright and licence metadata (no location, no camera) as EXIF and XMP, in
-   * every format except GIF, regardless of the project's settings. Sources delivered byte for byte
-   * keep their Content Credentials (C2PA).
+   * Keeps only author, copyright and licence metadata, as EXIF and XMP, in every format except GIF,
+   * whatever the project's settings. Sources delivered byte for byte keep their Content Credentials
+   * (C2PA).
    *
    * Accepts one of copyright. Default: all metadata or none, depending on the project's
    * `stripMetadata`. Example: `keep: 'copyright'`.
    */
   readonly keep?: 'copyright' | undefined;
   /**
-   * Keeps the source colours in their RGB profile, such as Display P3, and embeds the profile, in
-   * every format except GIF.
+   * Keeps the source colours in their RGB profile, such as Display P3, in every format except GIF.
    *
    * Accepts one of keep. Default: colours are converted to sRGB unless the project's `stripMetadata`
    * is false. Example: `icc: 'keep'`.
@@ -343,7 +338,7 @@ export interface ImageOptions {
   readonly hdr?: 'keep' | undefined;
   /**
    * Source version, such as a date or a hash. Each version is fetched, rendered and cached
-   * separately, so a new version shows a changed source. Has no other effect.
+   * separately, so a new version shows a changed source.
    *
    * Accepts 1 to 64 letters, digits, dots, hyphens and underscores. Default: –. Example: `v:
    * '2026-11-22'`.
@@ -356,17 +351,17 @@ export interface ImageOptions {
    */
   readonly preset?: string | undefined;
   /**
-   * Draws the project's layers with these names, in this order, on the image and its watermark. A
-   * parameter such as `text.price=19,90 €` replaces the text of the layer `price`; it requires a
-   * signed URL unless the layer allows free text.
+   * Draws the project's layers with these names, in this order. A parameter such as
+   * `text.price=19,90 €` replaces the text of the layer `price`; it requires a signed URL unless
+   * the layer allows free text.
    *
    * Accepts 1 to 10 different names of layers, separated by commas. Default: –. Example: `layer:
    * 'badge'`.
    */
   readonly layer?: string | undefined;
   /**
-   * Another source on an allowed host, used if the source cannot be fetched or is not an image. The
-   * response then contains the error code in `X-Fallback`, and caches do not store it.
+   * Another source on an allowed host, used if the source cannot be fetched or is not an image.
+   * Caches do not store the response, and `X-Fallback` contains the error code.
    *
    * Accepts an absolute http or https URL. Default: –. Example: `fallback:
    * 'https://shop.example.com/no-picture.png'`.

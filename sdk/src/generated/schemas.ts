@@ -702,19 +702,19 @@ export interface LayerImage {
    */
   scale?: number | undefined;
   /**
-   * Edge or corner of the image that holds the layer. Accepts one of center, north, northeast, east,
+   * Edge or corner of the image for the layer. Accepts one of center, north, northeast, east,
    * southeast, south, southwest, west, northwest.
    */
   position?: LayerPosition | undefined;
   /**
-   * Distance from the left or right edge; moves centred layers to the right. CSS pixels, or a
-   * percentage of the output width. Accepts a whole number from -99999 to 99999, or a number from
+   * Distance from the left or right edge, in CSS pixels or percent of the output width; moves
+   * centred layers to the right. Accepts a whole number from -99999 to 99999, or a number from
    * -99999 to 99999 with %, such as 10%. Default: 0.
    */
   offsetX?: LayerOffsetX | undefined;
   /**
-   * Distance from the top or bottom edge; moves centred layers down. CSS pixels, or a percentage of
-   * the output height. Accepts a whole number from -99999 to 99999, or a number from -99999 to
+   * Distance from the top or bottom edge, in CSS pixels or percent of the output height; moves
+   * centred layers down. Accepts a whole number from -99999 to 99999, or a number from -99999 to
    * 99999 with %, such as 10%. Default: 0.
    */
   offsetY?: LayerOffsetX | undefined;
@@ -754,9 +754,9 @@ export interface LayerText {
   /** Font weight: 400 is regular, 700 is bold. Accepts a whole number from 100 to 900. 100 to 900. */
   weight?: number | undefined;
   /**
-   * Font size in CSS pixels, or a percentage of the output width. `fit` is the largest size that
-   * fits the box. Accepts a whole number from 1 to 1000, or a number from 1 to 100 with %, such as
-   * 10%, or fit. Default: 32.
+   * Font size, in CSS pixels or percent of the output width; `fit` is the largest size that fits the
+   * box. Accepts a whole number from 1 to 1000, or a number from 1 to 100 with %, such as 10%, or
+   * fit. Default: 32.
    */
   size?: LayerSize | undefined;
   /**
@@ -771,9 +771,9 @@ export interface LayerText {
   /** Colour behind the text. Accepts hex digits without # (3, 4, 6 or 8), or a CSS colour name. */
   background?: ImageColour | undefined;
   /**
-   * Space between the text and the edges of its background. CSS pixels, or a percentage of the
-   * output width. Accepts a whole number from 0 to 500, or a number from 0 to 50 with %, such as
-   * 10%. Default: 0.
+   * Space between the text and the edges of its background, in CSS pixels or percent of the output
+   * width. Accepts a whole number from 0 to 500, or a number from 0 to 50 with %, such as 10%.
+   * Default: 0.
    */
   padding?: LayerPadding | undefined;
   /** Line alignment. Accepts one of left, center, right. */
@@ -784,19 +784,19 @@ export interface LayerText {
    */
   maxLines?: number | undefined;
   /**
-   * Edge or corner of the image that holds the layer. Accepts one of center, north, northeast, east,
+   * Edge or corner of the image for the layer. Accepts one of center, north, northeast, east,
    * southeast, south, southwest, west, northwest.
    */
   position?: LayerPosition | undefined;
   /**
-   * Distance from the left or right edge; moves centred layers to the right. CSS pixels, or a
-   * percentage of the output width. Accepts a whole number from -99999 to 99999, or a number from
+   * Distance from the left or right edge, in CSS pixels or percent of the output width; moves
+   * centred layers to the right. Accepts a whole number from -99999 to 99999, or a number from
    * -99999 to 99999 with %, such as 10%. Default: 0.
    */
   offsetX?: LayerOffsetX | undefined;
   /**
-   * Distance from the top or bottom edge; moves centred layers down. CSS pixels, or a percentage of
-   * the output height. Accepts a whole number from -99999 to 99999, or a number from -99999 to
+   * Distance from the top or bottom edge, in CSS pixels or percent of the output height; moves
+   * centred layers down. Accepts a whole number from -99999 to 99999, or a number from -99999 to
    * 99999 with %, such as 10%. Default: 0.
    */
   offsetY?: LayerOffsetX | undefined;
@@ -1113,16 +1113,16 @@ export interface ImageFacts {
     /** File size. */
     bytes: number;
   };
-  /** The colour that covers the largest area; null when the image is fully transparent. */
+  /** The colour that covers the largest area; null for a fully transparent image. */
   dominant: string | null;
   /**
-   * Colours that represent the image, by descending share; the dominant one is among them. Fewer
-   * than five for an image with few colours. At most 5 items.
+   * Up to five colours that represent the image, including the dominant colour, by descending share.
+   * At most 5 items.
    */
   palette: readonly {
     /** As `#rrggbb`. */
     color: string;
-    /** Part of the opaque area that is nearest to it. 0 to 1. */
+    /** Fraction of the opaque area that is nearest to this colour. 0 to 1. */
     share: number;
   }[];
   /** Where `pos=attention` centres a square: a value for `fp`. */
@@ -1135,19 +1135,19 @@ export interface ImageFacts {
   /** pHash, 64 bits in hexadecimal digits: similar images differ in few bits. */
   perceptualHash: string;
   /**
-   * Fields of the EXIF that the image of the same request without `fmt` has. Empty if the project
-   * strips metadata; only `artist` and `copyright` with `keep=copyright`.
+   * EXIF fields of the output. Empty if the project strips metadata; only `artist` and `copyright`
+   * with `keep=copyright`.
    */
   exif: {
-    /** Maker of the camera. At most 500 characters. */
+    /** Camera maker. At most 500 characters. */
     cameraMake?: string | undefined;
-    /** Model of the camera. At most 500 characters. */
+    /** Camera model. At most 500 characters. */
     cameraModel?: string | undefined;
-    /** Model of the lens. At most 500 characters. */
+    /** Lens model. At most 500 characters. */
     lens?: string | undefined;
     /** Program that wrote the image. At most 500 characters. */
     software?: string | undefined;
-    /** Time of capture, in the local time of the camera, with its UTC offset if known. */
+    /** Capture time in the camera's local time, with its UTC offset if known. */
     takenAt?: string | undefined;
     /** In seconds. */
     exposureTime?: number | undefined;
