@@ -67,9 +67,9 @@ t.test(
       const examples = blocks.filter(isRun);
       if (examples.length === 0) return [];
       const identifiers = new Map([[projectInPages, await service.project()]]);
-      // This page shows how to allow a private origin; the other pages use it in place of a public
+      // The tutorial shows how to allow a private origin; other pages use it in place of a public
       // origin.
-      const own = path === 'docs/README.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
+      const own = path === 'docs/tutorial.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
       const environment = { ...service.environment, ...own };
       const options = { environment, addresses, rootKey, identifiers };
       const runExample = await startShell(t, options);
