@@ -58,12 +58,12 @@ export function adminMarkdown(): string {
 
 /** Returns every operation of the control plane, for docs/api.md. */
 export function apiMarkdown(): string {
-  const keys = { root: 'root key', 'all-projects': 'key for all projects' };
+  const keys = { root: 'root', 'all-projects': 'all projects' };
   const rows = Object.entries<Operation>(operations).map(
     ([id, { method, path, summary, scope }]) => [
       `\`${method} ${path}\``,
       summary,
-      scope === undefined ? 'any key' : keys[scope],
+      scope === undefined ? '' : keys[scope],
       `\`${id}\``,
     ],
   );

@@ -1354,7 +1354,7 @@ export interface Operations {
     result: Project;
   };
   /**
-   * Change the name or the site. Changes the given fields, at least one. The host of a new origin is
+   * Update the name or site. Changes the given fields, at least one. The host of a new origin is
    * added to the allowlist; the old host stays allowed until you remove it.
    */
   updateProject: {
@@ -1470,8 +1470,8 @@ export interface Operations {
     result: PurgeStatus;
   };
   /**
-   * Read how images follow their sources. Both ages are null if the project's images do not follow
-   * their sources.
+   * Read the freshness settings. Both ages are null if the project's images do not follow their
+   * sources.
    */
   getProjectFreshness: {
     path: {
@@ -1483,9 +1483,9 @@ export interface Operations {
     result: Freshness;
   };
   /**
-   * Set how images follow their sources. Images older than the source age are still served while the
-   * service revalidates their source in the background. Browsers receive the browser age; CDNs
-   * receive the remaining source age.
+   * Set the freshness settings. Images older than the source age are still served while the service
+   * revalidates their source in the background. Browsers receive the browser age; CDNs receive the
+   * remaining source age.
    */
   putProjectFreshness: {
     path: {
@@ -1518,8 +1518,8 @@ export interface Operations {
     result: Usage;
   };
   /**
-   * Read the requests of the last hour and day. The most requested sources and variants, hits by
-   * cache, bytes saved, the time of misses and unsigned requests. It is at most a minute behind.
+   * Read the top requests. The most requested sources and variants of the last hour and day, hits by
+   * cache, bytes saved, the time of misses and unsigned requests. At most a minute behind.
    */
   getProjectTop: {
     path: {
@@ -1838,10 +1838,7 @@ export interface Operations {
     body: undefined;
     result: readonly ProjectKey[];
   };
-  /**
-   * Read whether image URLs require signatures. Contains no secrets. Requires a key for all
-   * projects.
-   */
+  /** Read the signing settings. Contains no secrets. Requires a key for all projects. */
   getProjectSigning: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -2002,7 +1999,7 @@ export interface Operations {
     body: undefined;
     result: readonly Callback[];
   };
-  /** Read the version of the service. Requires a key, because no other response reveals the version. */
+  /** Read the service version. Requires a key, because no other response reveals the version. */
   getServiceVersion: {
     path: undefined;
     query: undefined;

@@ -158,9 +158,9 @@ export const activityOperations = {
   getProjectTop: operation({
     method: 'GET',
     path: '/projects/{projectId}/top',
-    summary: 'Read the requests of the last hour and day',
+    summary: 'Read the top requests',
     description:
-      'The most requested sources and variants, hits by cache, bytes saved, the time of misses and unsigned requests. It is at most a minute behind.',
+      'The most requested sources and variants of the last hour and day, hits by cache, bytes saved, the time of misses and unsigned requests. At most a minute behind.',
     result: one('top', top),
     handle: async ({ path: { projectId } }, services) => {
       await findProject(services, projectId);

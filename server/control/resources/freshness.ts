@@ -44,7 +44,7 @@ export const freshnessOperations = {
   getProjectFreshness: operation({
     method: 'GET',
     path: '/projects/{projectId}/freshness',
-    summary: 'Read how images follow their sources',
+    summary: 'Read the freshness settings',
     description: "Both ages are null if the project's images do not follow their sources.",
     result: one('freshness', freshness),
     handle: async ({ path }, services) =>
@@ -53,7 +53,7 @@ export const freshnessOperations = {
   putProjectFreshness: operation({
     method: 'PUT',
     path: '/projects/{projectId}/freshness',
-    summary: 'Set how images follow their sources',
+    summary: 'Set the freshness settings',
     description:
       'Images older than the source age are still served while the service revalidates their source in the background. Browsers receive the browser age; CDNs receive the remaining source age.',
     input: { ...freshness, name: 'FreshnessInput' },

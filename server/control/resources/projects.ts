@@ -98,7 +98,7 @@ export const projectOperations = {
   updateProject: operation({
     method: 'PATCH',
     path: '/projects/{projectId}',
-    summary: 'Change the name or the site',
+    summary: 'Update the name or site',
     description:
       'Changes the given fields, at least one. The host of a new origin is added to the allowlist; the old host stays allowed until you remove it.',
     input: updateProjectInput,

@@ -133,7 +133,7 @@ export const signingOperations = {
   getProjectSigning: operation({
     method: 'GET',
     path: '/projects/{projectId}/signing',
-    summary: 'Read whether image URLs require signatures',
+    summary: 'Read the signing settings',
     description: 'Contains no secrets. Requires a key for all projects.',
     scope: 'all-projects',
     result: one('signing', signing),

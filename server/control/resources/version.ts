@@ -21,7 +21,7 @@ export const versionOperations = {
   getServiceVersion: operation({
     method: 'GET',
     path: '/version',
-    summary: 'Read the version of the service',
+    summary: 'Read the service version',
     description: 'Requires a key, because no other response reveals the version.',
     result: one('version', serviceVersion),
     handle: async () => ({
