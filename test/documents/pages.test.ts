@@ -35,10 +35,11 @@ t.test('changes nothing by .env.example, even if its lines are active', async (t
   t.same(loadSettings(uncommented as Record<string, string>), loadSettings({}));
 });
 
-t.test('limits the README to fewer than 200 lines, and a page to 200', async (t) => {
+t.test('limits the prose of a page to 1,200 words', async (t) => {
   for (const { path, text } of pagesForReaders) {
-    const lines = text.split('\n').length - 1;
-    t.ok(lines < (path === 'README.md' ? 200 : 201), `${path} has ${lines} lines`);
+    const prose = proseOf(text).replaceAll(/^\s*(?:\||<).*$/gm, '');
+    const words = prose.match(/\S+/g)?.length ?? 0;
+    t.ok(words <= 1_200, `${path} has ${words} words of prose`);
   }
 });
 
