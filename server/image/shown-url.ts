@@ -19,16 +19,30 @@ const identifying = new Set(
 const presigned =
   /^(?:x-(?:amz|goog|oss|cos|ms|obs)-|(?:signature|sig|token|expires|policy|key-pair-id|se|sp|sr|sv)$)/i;
 const plainName = /^[A-Za-z][\w.-]{0,23}(?:\[\w{0,10}\])?$/;
-const webToken = /eyJ[\w-]{8,}\.[\w-]+(?:\.[\w-]*)?/g;
+/** The start of a JSON Web Token. */
+const webToken = /eyJ[\w-]{8}/;
 const pathParameter = /(;[\w-]{1,40}=)[^/;]*/g;
 const nestedUrl = /https?(?::|%(?:25)*3A)/i;
+/** A query or a fragment in a path, encoded any number of times. */
+const pathQuery = /%(?:25)*(?:3F|23).*/is;
+/** The start of a path segment that might be a user and a password. */
+const segmentUser = /^.*(?:@|%(?:25)*40)/is;
+const colon = /:|%(?:25)*3A/i;
+/** Characters that start another part of a URL, encoded any number of times. */
+const urlPart = /[?#&@]|%(?:25)*(?:3F|23|26|40)/i;
 
 /** Removes tokens and control characters from a path or a value. */
 const withoutTokens = (text: string): string =>
   text
     .replaceAll(/\p{C}/gu, '\u{fffd}')
-    .replaceAll(webToken, hidden)
+    .replaceAll(/[\w.-]+/g, withoutWebToken)
     .replaceAll(pathParameter, `$1${hidden}`);
+
+/** Takes linear time, unlike a pattern of the whole token. */
+function withoutWebToken(word: string): string {
+  const at = word.search(webToken);
+  return at === -1 || !word.includes('.', at) ? word : word.slice(0, at) + hidden;
+}
 
 /**
  * Returns a path without secrets. A URL in the path, such as another proxy's, can contain secrets
@@ -37,8 +51,17 @@ const withoutTokens = (text: string): string =>
 function shownPath(path: string): string {
   const at = path.search(nestedUrl);
   return at === -1
-    ? withoutTokens(path)
-    : withoutTokens(path.slice(0, at)) + shownText(path.slice(at));
+    ? withoutUserAndQuery(path)
+    : withoutUserAndQuery(path.slice(0, at)) + shownText(path.slice(at));
+}
+
+/** A URL in a path can lack its scheme, and have an encoded query. */
+function withoutUserAndQuery(path: string): string {
+  const segments = path.replace(pathQuery, hidden).split('/');
+  const shown = segments.map((segment) =>
+    segment.replace(segmentUser, (user) => (colon.test(user) ? `${hidden}@` : user)),
+  );
+  return withoutTokens(shown.join('/'));
 }
 
 function shownQuery(parameters: URLSearchParams): string {
@@ -47,8 +70,8 @@ function shownQuery(parameters: URLSearchParams): string {
   const shown = pairs.map(([name, value]) => {
     if (value === '' && !identifying.has(name)) return /^\d{1,14}$/.test(name) ? name : hidden;
     if (!plainName.test(name)) return hidden;
-    // A nested URL can contain secrets.
-    const isShown = !isPresigned && identifying.has(name.toLowerCase()) && !/[?@]/.test(value);
+    // A nested URL or query can contain secrets.
+    const isShown = !isPresigned && identifying.has(name.toLowerCase()) && !urlPart.test(value);
     const text = isShown ? withoutTokens(value) : hidden;
     return `${name}=${cut(text, maxValueLength)}`;
   });
@@ -77,11 +100,15 @@ export function shownText(text: string): string {
 }
 
 /** Removes everything that might be a user or a query. */
-const withoutCredentials = (text: string): string =>
-  text
+function withoutCredentials(text: string): string {
+  const queryAt = text.search(/[?#]/);
+  // The @ can end a user with a ? in its password, or belong to the query.
+  if (queryAt !== -1 && text.includes('@', queryAt)) return hidden;
+  return text
     .replace(/(:?\/\/?).*@/s, '$1')
     .replace(/^[^/]*:[^@]*@/, '')
     .replace(/[?#].*/s, '');
+}
 
 function decode(text: string): string | null {
   try {
