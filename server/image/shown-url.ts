@@ -19,13 +19,13 @@ const identifying = new Set(
 const presigned =
   /^(?:x-(?:amz|goog|oss|cos|ms|obs)-|(?:signature|sig|token|expires|policy|key-pair-id|se|sp|sr|sv)$)/i;
 const plainName = /^[A-Za-z][\w.-]{0,23}(?:\[\w{0,10}\])?$/;
-/** The start of a JSON Web Token. */
+/** Starts a JSON Web Token. */
 const webToken = /eyJ[\w-]{8}/;
 const pathParameter = /(;[\w-]{1,40}=)[^/;]*/g;
 const nestedUrl = /https?(?::|%(?:25)*3A)/i;
 /** A query or a fragment in a path, encoded any number of times. */
 const pathQuery = /%(?:25)*(?:3F|23).*/is;
-/** The start of a path segment that might be a user and a password. */
+/** Starts a path segment that might be a user and a password. */
 const segmentUser = /^.*(?:@|%(?:25)*40)/is;
 const colon = /:|%(?:25)*3A/i;
 /** Characters that start another part of a URL, encoded any number of times. */
@@ -55,7 +55,7 @@ function shownPath(path: string): string {
     : withoutUserAndQuery(path.slice(0, at)) + shownText(path.slice(at));
 }
 
-/** A URL in a path can lack its scheme, and have an encoded query. */
+/** A URL in a path can lack its scheme and contain an encoded query. */
 function withoutUserAndQuery(path: string): string {
   const segments = path.replace(pathQuery, hidden).split('/');
   const shown = segments.map((segment) =>
