@@ -429,7 +429,7 @@ export const parameters = {
     sourceUrl,
     'Another source on an allowed host, used if the source cannot be fetched or is not an image. Caches do not store ' +
       'the response, and `X-Fallback` contains the error code.',
-    'https://shop.example.com/no-picture.png',
+    'https://shop.example.com/no-image.png',
   ),
   download: ofDelivery(
     'delivery',

@@ -364,7 +364,7 @@ export interface ImageOptions {
    * Caches do not store the response, and `X-Fallback` contains the error code.
    *
    * Accepts an absolute http or https URL. Default: –. Example: `fallback:
-   * 'https://shop.example.com/no-picture.png'`.
+   * 'https://shop.example.com/no-image.png'`.
    */
   readonly fallback?: string | undefined;
   /**

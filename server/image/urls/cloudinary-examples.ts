@@ -23,7 +23,7 @@ export const cloudinaryExamples: readonly UrlExample[] = [
   {
     url: '/demo/image/upload/c_fill,g_north_east,w_300,h_200/a.jpg',
     native: 'dpr=1&enlarge=1&fit=cover&fmt=jpeg&h=200&pos=northeast&w=300',
-    meaning: 'Cut to the box; without `g`, its middle.',
+    meaning: 'Cut to the box; to the middle without `g`.',
     size: '300 × 200',
   },
   {

@@ -28,7 +28,7 @@ export const imgixExamples: readonly UrlExample[] = [
   {
     url: '/a.jpg?w=300&h=200&fit=crop&crop=top,left',
     native: 'dpr=1&enlarge=1&fit=cover&h=200&pos=northwest&w=300',
-    meaning: 'Cut to the box; without `crop`, its middle.',
+    meaning: 'Cut to the box; to the middle without `crop`.',
     size: '300 × 200',
   },
   {

@@ -145,7 +145,7 @@ export const imgproxy: UrlGrammar = {
     {
       url: '/unsafe/resize:fill:300:200/gravity:no/plain/a.jpg@png',
       native: 'dpr=1&enlarge=box&fit=cover&fmt=png&h=200&pos=north&w=300',
-      meaning: 'Full names. No side exceeds the source side.',
+      meaning: 'Cut to the box; no side exceeds the source side. Full names work too.',
       size: '300 × 200',
     },
     {

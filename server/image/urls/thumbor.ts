@@ -222,7 +222,7 @@ export const thumbor: UrlGrammar = {
     {
       url: '/unsafe/2000x500/filters:no_upscale()/a.jpg',
       native: 'dpr=1&enlarge=box&fit=cover&h=500&w=2000',
-      meaning: 'No side exceeds the source side.',
+      meaning: 'Cut to the box; no side exceeds the source side.',
       size: '1600 × 500',
     },
     {
