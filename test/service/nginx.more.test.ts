@@ -242,3 +242,37 @@ for (const engine of httpServers) {
     },
   );
 }
+
+/** Pages with an nginx block, the delivery host in it, its kind of URLs, and an image's path. */
+const documentedHosts = [
+  ['delivery-hosts', 'img.shop.example', 'native', '/a.jpg?w=30'],
+  ['migration/cloudflare', 'images.shop.example', 'cloudflare', '/cdn-cgi/image/width=30/a.jpg'],
+  ['migration/next', 'next.shop.example', 'next', '/_next/image?url=%2Fa.jpg&w=30&q=75'],
+] as const;
+
+t.test('delivers images at the delivery hosts of the documented blocks', { skip }, async (t) => {
+  const { store, origin, port, project } = await startFrontEnd(t);
+  origin.serve('/a.jpg', await picture(60, 40));
+  for (const [page, host, urls, path] of documentedHosts) {
+    await store.projects.hostClaims.claim(host, project);
+    const base = `${origin.url}/`;
+    await store.projects.setDeliveryHost(project, { host, base, urls, updatedAt: new Date() });
+    const text = await readFile(join(rootPath, `docs/${page}.md`), 'utf8');
+    const block = /^```nginx\n([\s\S]*?)^```$/m.exec(text)?.[1] ?? '';
+    const server = block.startsWith('server') ? block : `server {\n${block}}\n`;
+    const nginx = await startNginx('nginx', (_, own) =>
+      server
+        .replace('server {', `server {\n  listen 127.0.0.1:${own};`)
+        .replace('http://127.0.0.1:3000', `http://127.0.0.1:${port}`),
+    );
+    t.teardown(() => nginx.close());
+    const client = await StrictConnection.open(Number(new URL(nginx.url).port));
+    const response = await until(`the delivery host of ${page}`, async () => {
+      const response = await client.request('GET', path, { host });
+      return response.status !== 404 && response;
+    });
+    client.close();
+    t.equal(response.status, 200, page);
+    t.match(await sharp(response.body).metadata(), { width: 30 }, page);
+  }
+});
