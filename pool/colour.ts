@@ -28,7 +28,7 @@ interface Backdrop {
 }
 
 /** Returns the background colour; opaque unless the output can be transparent. */
-export function backgroundOf(variant: Backdrop, alpha: boolean): Rgba {
+export function effectiveBackground(variant: Backdrop, alpha: boolean): Rgba {
   const requested = variant.background === null ? transparent : rgba(variant.background);
   return alpha && !variant.flatten ? requested : over(requested, white);
 }

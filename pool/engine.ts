@@ -71,7 +71,7 @@ export class Engine {
       caches: this.caches,
       coalescer: environment.coalescer,
       bounds: settings.freshness,
-      ask: (...question) => this.#producer.revalidate(...question),
+      revalidate: (...question) => this.#producer.revalidate(...question),
       now: environment.now,
     });
     this.#producer = new Producer(settings, this.#revalidator, environment.now);
@@ -156,7 +156,7 @@ export class Engine {
    * @throws ServiceError
    */
   async renderInBackground(request: ImageRequest): Promise<void> {
-    const owner = ownerOf(request);
+    const owner = toOwner(request);
     if (this.#misses.has(request.key) || !this.#deferredRenderQuota.take(owner, 1)) return;
     const { signal } = this.#closing;
     try {
@@ -211,7 +211,7 @@ export class Engine {
     }
     const isFull = !background && this.#admission.isFull(project);
     if (isFull && !this.caches.mightContain(key)) this.#admission.requireQueueSlot(project);
-    const permit = this.#admission.admit(ownerOf(request));
+    const permit = this.#admission.admit(toOwner(request));
     const begin = (shared: AbortSignal, promoted: AbortSignal) =>
       this.#miss(new Miss(request, shared, promoted, permit)).finally(() => permit.release());
     return this.#misses.run(key, begin, signal, background);
@@ -292,7 +292,7 @@ export class Engine {
   }
 }
 
-const ownerOf = ({ project, inputs: [source] }: ImageRequest): Owner => ({
+const toOwner = ({ project, inputs: [source] }: ImageRequest): Owner => ({
   project,
   host: source.url.host,
 });

@@ -87,7 +87,7 @@ export class RoundRobin<T> {
     return this.#size;
   }
 
-  countOf(project: string): number {
+  countWaiting(project: string): number {
     return this.#waiting.get(project)?.size ?? 0;
   }
 

@@ -43,7 +43,7 @@ export type Freshness = 'fresh' | 'stale' | 'expired';
 const defaultOriginAge = 3_600;
 
 /** Returns how long a source can be used after its last check, in ms. */
-function limitsOf(
+function computeLimits(
   { origin }: SourceState,
   sourceAge: ImageFreshness['sourceAge'],
   bounds: FreshnessBounds,
@@ -66,11 +66,11 @@ export function freshUntil(
   sourceAge: ImageFreshness['sourceAge'],
   bounds: FreshnessBounds,
 ): number {
-  return state.checkedAt + limitsOf(state, sourceAge, bounds).age;
+  return state.checkedAt + computeLimits(state, sourceAge, bounds).age;
 }
 
 /** @param failed whether the last revalidation failed */
-export function freshnessOf(
+export function computeFreshness(
   state: SourceState,
   sourceAge: ImageFreshness['sourceAge'],
   bounds: FreshnessBounds,
@@ -79,7 +79,7 @@ export function freshnessOf(
 ): Freshness {
   const staleFor = now - freshUntil(state, sourceAge, bounds);
   if (staleFor < 0) return 'fresh';
-  const { whileRevalidate, ifError } = limitsOf(state, sourceAge, bounds);
+  const { whileRevalidate, ifError } = computeLimits(state, sourceAge, bounds);
   if (failed) return staleFor < ifError ? 'stale' : 'expired';
   return staleFor < whileRevalidate ? 'stale' : 'expired';
 }

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { ServiceError } from '../contract/errors.ts';
 import { canonicalUrl } from '../contract/hosts.ts';
 import { type Input, isInputFailure } from './inputs.ts';
-import type { LoaderOf } from './source/source-loader.ts';
+import type { FindLoader } from './source/source-loader.ts';
 
 /**
  * Age in ms when a failure is checked again: as long as other sources' failures are cached. The
@@ -27,13 +27,13 @@ export interface LayerInput {
   readonly project: string;
   readonly input: Input;
   /** Default: plain HTTP requests. */
-  readonly loaderOf?: LoaderOf | undefined;
+  readonly findLoader?: FindLoader | undefined;
 }
 
 /** Returns the same key for all spellings of a URL. */
-function keyOf({ project, input, loaderOf }: LayerInput): string {
+function toKey({ project, input, findLoader }: LayerInput): string {
   const canonical = canonicalUrl(input.url);
-  const identity = loaderOf?.(canonical)?.identity ?? '';
+  const identity = findLoader?.(canonical)?.identity ?? '';
   return `${project} ${input.isFont} ${identity} ${canonical.href}`;
 }
 
@@ -61,7 +61,7 @@ export class LayerFailures {
 
   /** @throws ServiceError the layer's cached failure, which can start a check */
   requireUsable(layer: LayerInput): void {
-    const failure = this.#failures.get(keyOf(layer));
+    const failure = this.#failures.get(toKey(layer));
     if (failure === undefined) return;
     if (!failure.checking && this.#now() - failure.at >= recheckAfterMs)
       void this.#recheck(layer, failure);
@@ -69,11 +69,11 @@ export class LayerFailures {
   }
 
   set(layer: LayerInput, error: ServiceError): void {
-    this.#failures.set(keyOf(layer), { error, at: this.#now(), checking: false });
+    this.#failures.set(toKey(layer), { error, at: this.#now(), checking: false });
   }
 
   delete(layer: LayerInput): void {
-    this.#failures.delete(keyOf(layer));
+    this.#failures.delete(toKey(layer));
   }
 
   async #recheck(layer: LayerInput, failure: Failure): Promise<void> {

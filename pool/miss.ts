@@ -3,7 +3,7 @@ import type { SharedWait } from './cache/shared-cache.ts';
 import { FairShare, type Owner } from './fair-share.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
-import type { LoaderOf } from './source/source-loader.ts';
+import type { FindLoader } from './source/source-loader.ts';
 import type { StageObserver } from './stages.ts';
 import type { Generation } from './validity.ts';
 import type { Variant } from './variant.ts';
@@ -28,7 +28,7 @@ export interface ImageRequest {
   readonly provisional: Pick<ImageRequest, 'key' | 'variant'> | null;
   readonly stages: StageObserver;
   /** Returns the loaders of all inputs. */
-  readonly loaderOf: LoaderOf;
+  readonly findLoader: FindLoader;
   /**
    * Called before a render and before any fetch. Resolves with a function to call at the render's
    * end; rejects with the error for a project that must not render.

@@ -47,13 +47,13 @@ export class Producer {
   }
 
   /** See `Engine.checkLayer`. */
-  async checkLayer({ project, input, loaderOf }: LayerInput, given: AbortSignal): Promise<void> {
+  async checkLayer({ project, input, findLoader }: LayerInput, given: AbortSignal): Promise<void> {
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
     const signal = AbortSignal.any([given, deadline]);
     const { isAllowedHost } = input;
     const background = true;
     try {
-      const options = { project, isAllowedHost, signal, background, loaderOf };
+      const options = { project, isAllowedHost, signal, background, findLoader };
       const lease = await this.#acquire(input, options);
       try {
         // The next image with a font checks its bytes.
@@ -66,7 +66,7 @@ export class Producer {
       } finally {
         lease.release();
       }
-      this.#layerFailures.delete({ project, input, loaderOf });
+      this.#layerFailures.delete({ project, input, findLoader });
     } catch (error) {
       if (error !== deadline.reason || given.aborted) throw error;
       throw new ServiceError('overloaded', 'The layer was not checked in time.', error);
@@ -87,7 +87,7 @@ export class Producer {
     }
   }
 
-  readonly revalidate: RevalidatorEnvironment['ask'] = async (
+  readonly revalidate: RevalidatorEnvironment['revalidate'] = async (
     request,
     input,
     validators,
@@ -99,11 +99,11 @@ export class Producer {
   };
 
   /** @throws ServiceError of a layer that failed recently */
-  requireUsableLayers({ inputs, variant, project, loaderOf }: ImageRequest): void {
+  requireUsableLayers({ inputs, variant, project, findLoader }: ImageRequest): void {
     for (const input of inputs) {
       if (input.layer === null) continue;
       try {
-        this.#layerFailures.requireUsable({ project, input, loaderOf });
+        this.#layerFailures.requireUsable({ project, input, findLoader });
       } catch (error) {
         throw errorOfInput(variant, input, error);
       }
@@ -120,8 +120,8 @@ export class Producer {
     const results = await Promise.allSettled(
       request.inputs.map((input, index) => this.#fetchInput(input, index, miss)),
     );
-    const failures = results.filter((one) => one.status === 'rejected');
-    const leases = results.flatMap((one) => (one.status === 'fulfilled' ? one.value : []));
+    const failures = results.filter((result) => result.status === 'rejected');
+    const leases = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []));
     const [first, ...others] = leases;
     if (first !== undefined && failures.length === 0) {
       if (first.fetchMs !== null) timings.fetch = first.fetchMs;
@@ -151,12 +151,12 @@ export class Producer {
   }
 
   /** Remembers the failure of a layer. */
-  #remember(error: unknown, { inputs, project, loaderOf }: ImageRequest): void {
+  #remember(error: unknown, { inputs, project, findLoader }: ImageRequest): void {
     if (!(error instanceof ServiceError)) return;
     const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
     // Errors in the words, which any client can choose, use other codes than the font.
     if (input === undefined || (input.isFont && !error.code.startsWith('source_'))) return;
-    this.#layerFailures.set({ project, input, loaderOf }, error);
+    this.#layerFailures.set({ project, input, findLoader }, error);
   }
 
   async #acquire(input: Input, options: AcquireOptions): Promise<SourceLease> {
@@ -196,10 +196,10 @@ export class Producer {
 
 /** Returns the fetch options for an input. */
 function inputOptions(request: ImageRequest, input: Input) {
-  const { project, generation, loaderOf } = request;
+  const { project, generation, findLoader } = request;
   return {
     project,
-    loaderOf,
+    findLoader,
     version: sharedVersion(input, project, generation.number),
     isAllowedHost: input.isAllowedHost,
   };

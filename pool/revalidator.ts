@@ -3,10 +3,10 @@ import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { FairShare } from './fair-share.ts';
 import {
+  computeFreshness,
   type Freshness,
   type FreshnessBounds,
   type FreshnessReport,
-  freshnessOf,
   freshUntil,
   type ImageFreshness,
   type SourceState,
@@ -31,7 +31,7 @@ export interface RevalidatorEnvironment {
    * @throws ServiceError, including for changed bytes that are not a supported image, or the
    *   signal's reason
    */
-  readonly ask: (
+  readonly revalidate: (
     request: ImageRequest,
     input: Input,
     validators: Validators,
@@ -148,7 +148,7 @@ export class Revalidator {
       if (lease === undefined || this.#freshness(followed) === 'fresh') continue;
       const before = this.#get(key)?.state ?? null;
       if (before !== null && lease.fetchedAt < before.checkedAt) continue;
-      void this.#keep(key, stateOf(lease, before), request);
+      void this.#keep(key, toState(lease, before), request);
     }
   }
 
@@ -161,10 +161,10 @@ export class Revalidator {
     const { stateKeys, sourceAge } = freshness;
     const known = stateKeys.map((key) => this.#get(key));
     const isCurrent = isUpToDate(image, this.states({ freshness }), at);
-    const until = known.map((one) =>
-      isCurrent && one?.state != null ? freshUntil(one.state, sourceAge, bounds) : at,
+    const until = known.map((entry) =>
+      isCurrent && entry?.state != null ? freshUntil(entry.state, sourceAge, bounds) : at,
     );
-    const failed = known.find((one) => one?.failure != null);
+    const failed = known.find((entry) => entry?.failure != null);
     return { at, freshUntil: Math.min(...until), error: failed?.failure?.error.code ?? null };
   }
 
@@ -180,7 +180,7 @@ export class Revalidator {
     const { state = null, failure = null } = this.#get(key) ?? {};
     if (state === null) return 'stale';
     const { bounds, now } = this.#environment;
-    return freshnessOf(state, sourceAge, bounds, now(), hasFailed || failure !== null);
+    return computeFreshness(state, sourceAge, bounds, now(), hasFailed || failure !== null);
   }
 
   /**
@@ -191,10 +191,10 @@ export class Revalidator {
     const { project, sharedWait } = request;
     if (this.#get(key) !== null || this.#absent.has(key)) return;
     const wait = sharedWait === undefined ? null : { ...sharedWait };
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     const find = (signal: AbortSignal) => this.#states.find(key, project, signal, wait);
     const state = await this.#loading.run(key, find, signal);
-    if (sharedWait !== undefined) sharedWait.remainingMs -= performance.now() - begunAt;
+    if (sharedWait !== undefined) sharedWait.remainingMs -= performance.now() - startedAt;
     if (state === null) this.#absent.set(key, true);
     // The origin might have responded meanwhile.
     if (state === null || this.#get(key) !== null) return;
@@ -262,27 +262,27 @@ export class Revalidator {
       if (this.#freshness(followed) === 'fresh') return stored;
     }
     const known = this.#get(key)?.state ?? null;
-    const state = await this.#ask(followed, known, promoted);
+    const state = await this.#revalidateInput(followed, known, promoted);
     await this.#keep(key, state, request);
     return state;
   }
 
-  async #ask(
+  async #revalidateInput(
     { request, input }: FollowedInput,
     before: SourceState | null,
     promoted: AbortSignal,
   ): Promise<SourceState> {
-    const { ask, now } = this.#environment;
+    const { revalidate, now } = this.#environment;
     const at = now();
     try {
       const signals = { signal: this.#closing.signal, promoted };
-      const answer = await ask(request, input, before ?? noValidators, signals);
+      const answer = await revalidate(request, input, before ?? noValidators, signals);
       if (answer.bytes === null) {
         if (before === null) throw new Error('an unconditional request got 304');
         this.outcomes.notModified += 1;
         return notModified(before, answer, at);
       }
-      const state = stateOf(answer, before);
+      const state = toState(answer, before);
       answer.release();
       this.outcomes[state.changedAt === before?.changedAt ? 'sameBytes' : 'changed'] += 1;
       return state;
@@ -323,7 +323,7 @@ function followedInputs(request: ImageRequest): FollowedInput[] {
 }
 
 /** Returns a source's state after new bytes arrived. */
-function stateOf(lease: SourceLease, before: SourceState | null): SourceState {
+function toState(lease: SourceLease, before: SourceState | null): SourceState {
   const { fetchedAt, validators, freshness } = lease;
   const digest = lease.digest();
   const changedAt = before !== null && digest === before.digest ? before.changedAt : fetchedAt;

@@ -53,12 +53,12 @@ export async function runStage<T>(
   stages: StageObserver,
   name: StageName,
   work: (stage: Stage) => T | Promise<T>,
-  attributesOf?: (result: T) => StageAttributes,
+  toAttributes?: (result: T) => StageAttributes,
 ): Promise<T> {
   const stage = stages.begin(name);
   try {
     const result = await work(stage);
-    stage.end(attributesOf?.(result));
+    stage.end(toAttributes?.(result));
     return result;
   } catch (error) {
     stage.fail(error);

@@ -3,7 +3,7 @@ import { access, stat } from 'node:fs/promises';
 import type { OriginEntry } from '../contract/origins.ts';
 import { FontError } from '../pool/rendering/text/font-file.ts';
 import { fontFamilies } from '../pool/rendering/text/fonts.ts';
-import { codeOf } from '../pool/source/fetch-errors.ts';
+import { findErrorCode } from '../pool/source/fetch-errors.ts';
 
 /** Returns why an origin's folder is unreadable, or null if all folders are readable. */
 export async function originFolderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
@@ -23,7 +23,7 @@ async function failureOf(folder: string): Promise<string | null> {
     await access(folder, constants.R_OK | constants.X_OK);
     return null;
   } catch (error) {
-    const code = codeOf(error) ?? 'unknown';
+    const code = findErrorCode(error) ?? 'unknown';
     return code === 'ENOENT' ? `it does not exist (${code})` : `it cannot be read (${code})`;
   }
 }
@@ -36,6 +36,6 @@ export async function fontFolderFailure(folder: string | null): Promise<string |
     return null;
   } catch (error) {
     if (error instanceof FontError) return `SERVICE_FONTS: ${error.message}`;
-    return `SERVICE_FONTS: the folder ${folder} cannot be read (${codeOf(error) ?? 'unknown'}).`;
+    return `SERVICE_FONTS: the folder ${folder} cannot be read (${findErrorCode(error) ?? 'unknown'}).`;
   }
 }

@@ -157,8 +157,8 @@ function createControlPlane(
       fonts,
       baseUrl,
       checkWatermark: (project, url, signal) => {
-        const loaderOf = loaders.of(() => project);
-        const layer = { project: project._id, input: watermarkInput(url), loaderOf };
+        const findLoader = loaders.of(() => project);
+        const layer = { project: project._id, input: watermarkInput(url), findLoader };
         return engine.checkLayer(layer, signal);
       },
       onChange: (project) => void parts.projects.apply(project),

@@ -173,7 +173,7 @@ class FrontEnd {
         isBackgroundToken(await secret.find(), target, token, Date.now()),
       admitRender: (project) => this.#usage.limits.admit(project),
       onLayerFailure: logLayerFailures(log),
-      loadersOf: (latest) => loaders.of(latest),
+      createLoaderFinder: (latest) => loaders.of(latest),
       refusesUnknown: settings.unknownParameters === 'refuse',
       autoFormats: settings.autoFormats,
       autoFirst: settings.autoFirst,

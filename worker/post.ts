@@ -3,7 +3,7 @@ import { buildConnector } from 'undici';
 import { ServiceError } from '../contract/errors.ts';
 import { version } from '../contract/version.ts';
 import { webhookKey } from '../contract/webhook-secret.ts';
-import { type AddressGuard, portOf } from '../pool/source/guard.ts';
+import { type AddressGuard, getPort } from '../pool/source/guard.ts';
 import { MeteredClient, secureOptions } from '../pool/source/metered-client.ts';
 
 /** Aborting a request of undici does not end an attempt to connect; this limit does. */
@@ -68,7 +68,7 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
       timeout: connectTimeoutMs,
       allowH2: false,
       secureOptions,
-      ...(guard === null ? {} : { lookup: guard.lookupFor(portOf(url)) }),
+      ...(guard === null ? {} : { lookup: guard.lookupFor(getPort(url)) }),
     }),
   });
   const timeout = AbortSignal.timeout(timeoutMs);

@@ -15,21 +15,21 @@ const guaranteedPart = 1 / 4;
  */
 export class FairLru<V extends {}> {
   readonly #entries: LRUCache<string, V>;
-  readonly #bytesOf: (value: V) => number;
+  readonly #countBytes: (value: V) => number;
   /** Bytes by the digits of the project. */
   readonly #projects = new Map<string, number>();
 
   /**
-   * @param bytesOf at least 1, and constant for a value
+   * @param countBytes at least 1, and constant for a value
    * @param onRemove called with each replaced or removed value
    */
-  constructor(bytesOf: (value: V) => number, onRemove: (value: V) => void = () => {}) {
-    this.#bytesOf = bytesOf;
+  constructor(countBytes: (value: V) => number, onRemove: (value: V) => void = () => {}) {
+    this.#countBytes = countBytes;
     this.#entries = new LRUCache({
       // `evictTo` keeps the limit.
       maxSize: Number.MAX_SAFE_INTEGER,
       maxEntrySize: Number.MAX_SAFE_INTEGER,
-      sizeCalculation: bytesOf,
+      sizeCalculation: countBytes,
       dispose: onRemove,
     });
   }
@@ -58,7 +58,7 @@ export class FairLru<V extends {}> {
 
   set(key: string, value: V): void {
     const before = this.#entries.peek(key);
-    const change = this.#bytesOf(value) - (before === undefined ? 0 : this.#bytesOf(before));
+    const change = this.#countBytes(value) - (before === undefined ? 0 : this.#countBytes(before));
     this.#change(key, change);
     this.#entries.set(key, value);
   }
@@ -66,7 +66,7 @@ export class FairLru<V extends {}> {
   delete(key: string): void {
     const value = this.#entries.peek(key);
     if (value === undefined) return;
-    this.#change(key, -this.#bytesOf(value));
+    this.#change(key, -this.#countBytes(value));
     this.#entries.delete(key);
   }
 
@@ -85,7 +85,7 @@ export class FairLru<V extends {}> {
     while (this.bytes > bytes) {
       const { value: key, done } = this.#entries.rkeys().next();
       if (done) break;
-      const held = this.#projects.get(projectOf(key)) ?? 0;
+      const held = this.#projects.get(toProjectTag(key)) ?? 0;
       if (held * this.#projects.size <= bytes * guaranteedPart) {
         this.use(key);
         continue;
@@ -97,11 +97,11 @@ export class FairLru<V extends {}> {
   }
 
   #change(key: string, bytes: number): void {
-    const project = projectOf(key);
+    const project = toProjectTag(key);
     const held = (this.#projects.get(project) ?? 0) + bytes;
     if (held === 0) this.#projects.delete(project);
     else this.#projects.set(project, held);
   }
 }
 
-const projectOf = (key: string): string => key.slice(0, keyTagDigits);
+const toProjectTag = (key: string): string => key.slice(0, keyTagDigits);

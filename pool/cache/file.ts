@@ -79,7 +79,7 @@ interface Types {
 }
 
 function isListOf<T extends keyof Types>(type: T, value: unknown): value is readonly Types[T][] {
-  return Array.isArray(value) && value.every((one) => typeof one === type);
+  return Array.isArray(value) && value.every((element) => typeof element === type);
 }
 
 function decodeHead(file: Buffer) {

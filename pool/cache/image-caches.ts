@@ -27,14 +27,15 @@ export interface MemoryEntry {
  */
 const overheadBytes = 11_264;
 
-const bytesOf = ({ image }: MemoryEntry): number => (image?.body.byteLength ?? 0) + overheadBytes;
+const countBytes = ({ image }: MemoryEntry): number =>
+  (image?.body.byteLength ?? 0) + overheadBytes;
 
 /** Minimum time between updates of an entry's recency, so that frequent hits stay cheap. */
 const touchEveryMs = 1_000;
 
 /** The memory cache of this process, bounded by bytes. */
 export class MemoryCache {
-  readonly #entries = new FairLru<MemoryEntry>(bytesOf, (entry) => {
+  readonly #entries = new FairLru<MemoryEntry>(countBytes, (entry) => {
     entry.image = null;
   });
   readonly #onHit: (key: string) => void;
@@ -66,7 +67,7 @@ export class MemoryCache {
   /** Returns null if the image is too large for the cache, or the cache is disabled. */
   set(key: string, image: Image, now: number): MemoryEntry | null {
     const entry: MemoryEntry = { key, image, touchedAt: now };
-    if (bytesOf(entry) > this.maxBytes) {
+    if (countBytes(entry) > this.maxBytes) {
       this.#entries.delete(key);
       return null;
     }
@@ -93,7 +94,7 @@ export class MemoryCache {
  * Returns the states of the inputs that a request's image follows, in order; null for an unknown
  * state.
  */
-export type StatesOf = (
+export type GetStates = (
   request: Pick<ImageRequest, 'freshness'>,
 ) => readonly (SourceState | null)[];
 
@@ -120,19 +121,19 @@ export class ImageCaches {
   readonly disk: DiskCache | null;
   /** Null if not configured. */
   readonly shared: SharedCache | null;
-  readonly #statesOf: StatesOf;
+  readonly #getStates: GetStates;
   readonly #now: () => number;
 
   constructor(
     settings: Pick<EngineSettings, 'memoryCacheBytes' | 'diskCacheFolder' | 'sharedCache'>,
     environment: ImageCachesEnvironment,
-    statesOf: StatesOf,
+    getStates: GetStates,
   ) {
     const { memoryCacheBytes, diskCacheFolder, sharedCache } = settings;
     this.memory = new MemoryCache(memoryCacheBytes, environment.onMemoryHit);
     this.disk = diskCacheFolder === null ? null : new DiskCache(diskCacheFolder, environment.disk);
     this.shared = sharedCache && new SharedCache(sharedCache, environment);
-    this.#statesOf = statesOf;
+    this.#getStates = getStates;
     this.#now = environment.now;
   }
 
@@ -212,7 +213,7 @@ export class ImageCaches {
 
   /** Returns whether the image's inputs are still current since their fetches. */
   isValid(image: Image, request: ImageRequest): boolean {
-    return isUpToDate(image, this.#statesOf(request), this.#now());
+    return isUpToDate(image, this.#getStates(request), this.#now());
   }
 
   #valid(image: Image | null, request: ImageRequest): Image | null {

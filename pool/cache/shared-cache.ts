@@ -43,7 +43,7 @@ const maxReadBytes = 64 * 2 ** 20;
 const macBytes = 32;
 
 /** Authenticates the bytes that determine the rest of a file, including the image's key. */
-const macOf = (key: Buffer, file: Uint8Array): Buffer =>
+const computeMac = (key: Buffer, file: Uint8Array): Buffer =>
   createHmac('sha256', key).update(file.subarray(0, fixedBytes)).digest();
 
 /**
@@ -109,10 +109,10 @@ export class SharedCache {
     const waiting = new AbortController();
     const leave = () => waiting.abort(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
-    const late = () => waiting.abort(new Error('no response within the timeout'));
-    const timer = setTimeout(late, wait.remainingMs);
+    const onTimeout = () => waiting.abort(new Error('no response within the timeout'));
+    const timer = setTimeout(onTimeout, wait.remainingMs);
     const hadFullTimeout = wait.remainingMs >= this.#settings.timeoutMs;
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     let requestSent = false;
     try {
       const macKey = this.#macKey ?? (await unlessAborted(this.#loadKey(), waiting.signal));
@@ -135,7 +135,7 @@ export class SharedCache {
       else this.#reads.failed(error as Error);
       return null;
     } finally {
-      wait.remainingMs -= performance.now() - begunAt;
+      wait.remainingMs -= performance.now() - startedAt;
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
     }
@@ -148,7 +148,7 @@ export class SharedCache {
     // Known after the first read, which comes before the first write.
     const macKey = this.#macKey;
     if (macKey === null) return this.#writes.drop(head.byteLength + body.byteLength);
-    this.#writes.add(objectKey(project, key), [macOf(macKey, head), head, body]);
+    this.#writes.add(objectKey(project, key), [computeMac(macKey, head), head, body]);
   }
 
   stats() {
@@ -210,7 +210,7 @@ export class SharedCache {
     const file = object?.subarray(macBytes) ?? null;
     const mac = object?.subarray(0, macBytes);
     const isOwn =
-      file !== null && mac?.length === macBytes && timingSafeEqual(mac, macOf(macKey, file));
+      file !== null && mac?.length === macBytes && timingSafeEqual(mac, computeMac(macKey, file));
     const stored = isOwn ? decodeFile(key, file) : null;
     if (object === null) this.#totals.miss += 1;
     else this.#totals[stored === null ? 'damaged' : 'hit'] += 1;

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { encodingOf } from '../rendering/encode/encodings.ts';
+import { getEncoding } from '../rendering/encode/encodings.ts';
 import type { Variant } from '../variant.ts';
 
 /**
@@ -28,7 +28,7 @@ export class EncoderThreads {
   /** Called before a transform. The caller calls the returned function after it. */
   use({ formats }: Variant): () => void {
     // An empty list means the source's format.
-    const usesThreads = formats.some((format) => encodingOf(format).usesThreads);
+    const usesThreads = formats.some((format) => getEncoding(format).usesThreads);
     if (formats.length > 0 && !usesThreads) return () => {};
     this.#avifTransforms += 1;
     sharp.concurrency(avifThreads);

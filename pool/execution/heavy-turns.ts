@@ -49,14 +49,14 @@ export class HeavyTurns<T extends Scheduled> {
 
   /** Estimated memory of the running heavy transforms, in bytes. */
   get bytes(): number {
-    return [...this.#running].reduce((sum, task) => sum + bytesOf(task), 0);
+    return [...this.#running].reduce((sum, task) => sum + toBytes(task), 0);
   }
 
   /** Returns the waiting transform whose turn it is. */
   next(waiting: Iterable<T>): T | undefined {
     let first: T | undefined;
     for (const task of waiting) {
-      if (!isHeavy(task) || this.#runningOf(task.project) >= this.#maxOfProject) continue;
+      if (!isHeavy(task) || this.#countRunning(task.project) >= this.#maxOfProject) continue;
       if (first === undefined || this.#isBefore(task, first)) first = task;
     }
     return first;
@@ -65,11 +65,11 @@ export class HeavyTurns<T extends Scheduled> {
   /** Returns whether a transform's memory is free. */
   fits(task: T): boolean {
     const running = [...this.#running].filter(isHeavy);
-    if (running.length === 0 || this.bytes + bytesOf(task) <= this.#maxBytes) return true;
-    if (this.#runningOf(task.project) > 0) return false;
+    if (running.length === 0 || this.bytes + toBytes(task) <= this.#maxBytes) return true;
+    if (this.#countRunning(task.project) > 0) return false;
     // A single large transform counts as the memory that it leaves no other project.
     const most = this.#maxBytes - this.#sharedBytes;
-    const all = [...running, task].map(bytesOf);
+    const all = [...running, task].map(toBytes);
     if (all.filter((bytes) => bytes > most).length > 1) return false;
     return all.reduce((sum, bytes) => sum + Math.min(bytes, most), 0) <= this.#maxBytes;
   }
@@ -82,21 +82,21 @@ export class HeavyTurns<T extends Scheduled> {
   }
 
   #isBefore(task: T, other: T): boolean {
-    const running = this.#runningOf(task.project) - this.#runningOf(other.project);
+    const running = this.#countRunning(task.project) - this.#countRunning(other.project);
     if (running !== 0) return running < 0;
-    const started = this.#startOf(task.project) - this.#startOf(other.project);
+    const started = this.#lastStart(task.project) - this.#lastStart(other.project);
     return started === 0 ? task.queuedAt < other.queuedAt : started < 0;
   }
 
-  #startOf(project: string): number {
+  #lastStart(project: string): number {
     return this.#starts.get(project) ?? 0;
   }
 
-  #runningOf(project: string): number {
+  #countRunning(project: string): number {
     return [...this.#running].filter((task) => isHeavy(task) && task.project === project).length;
   }
 }
 
 export const isHeavy = ({ placement }: Scheduled): boolean => placement !== null;
 
-const bytesOf = ({ placement }: Scheduled): number => placement?.cost?.bytes ?? 0;
+const toBytes = ({ placement }: Scheduled): number => placement?.cost?.bytes ?? 0;

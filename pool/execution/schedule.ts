@@ -78,7 +78,7 @@ export class Schedule<T extends Scheduled> {
     const all = this.#live.size > queue / 2;
     const after = performance.now() - typicalFetchMs;
     const counted = [...this.#reserved].filter(({ since }) => all || since > after);
-    const own = counted.filter((one) => one.project === project).length;
+    const own = counted.filter((task) => task.project === project).length;
     if (this.#used + counted.length < threads + queue) return false;
     return !this.#displaces(project, own) && !(own === 0 && this.#hasExtraThread(project));
   }
@@ -102,12 +102,12 @@ export class Schedule<T extends Scheduled> {
   }
 
   add(task: T): void {
-    this.#queueOf(task).add(task.project, task);
+    this.#selectQueue(task).add(task.project, task);
   }
 
   /** Queues a transform that turned out not to be light, ahead of later arrivals. */
   requeue(task: T): void {
-    this.#queueOf(task).insert(task.project, task, (other) => other.queuedAt > task.queuedAt);
+    this.#selectQueue(task).insert(task.project, task, (other) => other.queuedAt > task.queuedAt);
   }
 
   /** Removes a waiting transform. */
@@ -146,7 +146,7 @@ export class Schedule<T extends Scheduled> {
     yield* this.#background;
   }
 
-  #queueOf({ background }: T): RoundRobin<T> {
+  #selectQueue({ background }: T): RoundRobin<T> {
     return background ? this.#background : this.#live;
   }
 
@@ -162,7 +162,7 @@ export class Schedule<T extends Scheduled> {
 
   /** Returns whether a project has so few queued transforms that it can displace another's. */
   #displaces(project: string, reserved = 0): boolean {
-    return this.#live.longest > this.#live.countOf(project) + reserved + 1;
+    return this.#live.longest > this.#live.countWaiting(project) + reserved + 1;
   }
 
   /** Returns whether the additional thread is for this project. */
@@ -171,7 +171,7 @@ export class Schedule<T extends Scheduled> {
     return (
       this.#running.size <= threads &&
       this.#live.size <= queue &&
-      this.#live.countOf(project) === 0 &&
+      this.#live.countWaiting(project) === 0 &&
       !this.#hasRunning(project)
     );
   }

@@ -298,7 +298,7 @@ export class TransformQueue {
     const { stages } = miss.request;
     const holds = task.leases.map((lease) => lease.hold());
     const startedAt = performance.now();
-    const run = this.#executor.run(messageOf(task, this.#limits));
+    const run = this.#executor.run(createMessage(task, this.#limits));
     let waiting: Placement | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
@@ -346,7 +346,7 @@ export class TransformQueue {
 }
 
 /** Creates the message to a thread or process, which can be cloned. */
-function messageOf(
+function createMessage(
   { miss, leases, placement }: QueuedMiss,
   limits: TransformTask['limits'],
 ): TransformTask {

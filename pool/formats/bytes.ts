@@ -1,5 +1,5 @@
 /** Returns a view of the same bytes. */
-export const bufferOf = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
+export const asBuffer = ({ buffer, byteOffset, byteLength }: Uint8Array): Buffer =>
   Buffer.from(buffer, byteOffset, byteLength);
 
 /** Parses bytes. @throws the error of `truncated` when an offset is outside of the buffer */
@@ -35,7 +35,7 @@ export function matching<T extends { readonly matches: Matcher }>(
   formats: readonly T[],
   bytes: Uint8Array,
 ): T | null {
-  const head = bufferOf(bytes).subarray(0, headBytes);
+  const head = asBuffer(bytes).subarray(0, headBytes);
   const text = head.toString('latin1');
   return formats.find(({ matches }) => matches(text, head)) ?? null;
 }

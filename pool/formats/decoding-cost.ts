@@ -3,7 +3,10 @@ import type { DecodingCost, InspectionLimits, Weight } from './source-format.ts'
 import { maxWebAssemblyBytes } from './wasm/memory.ts';
 
 /** Returns the time in ms and the memory in bytes that decoding takes. */
-export function decodingCostOf(cost: DecodingCost, { width, height, is16Bit, hasAlpha }: Weight) {
+export function computeDecodingCost(
+  cost: DecodingCost,
+  { width, height, is16Bit, hasAlpha }: Weight,
+) {
   const pixels = width * height;
   const { ms, bytes } = (is16Bit ? cost.deep : undefined) ?? cost;
   const factor = hasAlpha ? (cost.alphaFactor ?? 1) : 1;
@@ -22,7 +25,7 @@ export function requireDecoderMemory(
   processBytes: number,
   { processMemoryBytes }: InspectionLimits,
 ): void {
-  const bytes = processBytes + decodingCostOf(cost, weight).bytes;
+  const bytes = processBytes + computeDecodingCost(cost, weight).bytes;
   const max = Math.min(processMemoryBytes, maxWebAssemblyBytes);
   if (bytes <= max) return;
   const [needed, available] = [bytes, max].map((value) => Math.ceil(value / 2 ** 20));

@@ -33,7 +33,7 @@ export interface FileTraits {
   /** Counts the frames of an animation that is served as its still image; 1 for a still file. */
   readonly storedFrames?: (source: Uint8Array) => number;
   /** The exact size, if the header rounds it. */
-  readonly sizeOf?: (source: Uint8Array, header: FileHeader) => Size;
+  readonly exactSize?: (source: Uint8Array, header: FileHeader) => Size;
   /** Refuses files that libvips decodes wrong. @throws ServiceError source_unsupported */
   readonly check?: (source: Uint8Array, header: FileHeader) => void;
 }
@@ -61,7 +61,7 @@ export async function examineFile(
   container: Container,
   limits: InspectionLimits,
   options: ExamineOptions,
-  { decoder, readHeader: readPlain, storedFrames, sizeOf, check }: FileTraits,
+  { decoder, readHeader: readPlain, storedFrames, exactSize, check }: FileTraits,
 ): Promise<{ readonly header: FileHeader; readonly facts: SourceFacts }> {
   const { bytes, format } = container;
   const { sourceMaxPixels } = limits;
@@ -69,7 +69,7 @@ export async function examineFile(
   const known = readPlain?.(bytes, options) ?? null;
   const header = known ?? (await readPageHeader(container, options));
   if (known !== null && options.page !== null) requirePage(options.page, 1);
-  const size = sizeOf?.(bytes, header) ?? header;
+  const size = exactSize?.(bytes, header) ?? header;
   if (header.format !== decoder) {
     throw unsupported('The source cannot be decoded: its bytes match several formats.');
   }
@@ -78,7 +78,7 @@ export async function examineFile(
   const frames = format.animates ? (header.pages ?? 1) : 1;
   requireFrames(frames);
   const height = header.pageHeight ?? size.height;
-  const colour = colourOf(header);
+  const colour = toSourceColour(header);
   // CMYK with alpha has five channels.
   const extraSamples = header.channels > { grey: 2, rgb: 4, other: 5 }[colour.model];
   if (format.vector) requireRasterisable(size, format.label, sourceMaxPixels);
@@ -160,7 +160,7 @@ function fileInput({ file: { bytes, format }, facts }: Opening): DecoderInput {
   return { bytes, options: { ...format.options, ...pageOption(facts.page) } };
 }
 
-function colourOf({ icc, space, hasProfile, depth }: FileHeader): SourceColour {
+function toSourceColour({ icc, space, hasProfile, depth }: FileHeader): SourceColour {
   const found = icc === undefined ? null : ColourSpace.of(icc);
   const isSrgb = found?.isSrgb === true;
   return {

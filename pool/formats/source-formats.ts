@@ -1,7 +1,7 @@
 import type { ServiceError } from '../../contract/errors.ts';
 import { avif } from './avif/format.ts';
 import { bmp } from './bmp/format.ts';
-import { bufferOf, type Matcher, matching, textAt } from './bytes.ts';
+import { asBuffer, type Matcher, matching, textAt } from './bytes.ts';
 import { openAs } from './container/container.ts';
 import { unsupported } from './errors.ts';
 import { gif } from './gif/format.ts';
@@ -162,7 +162,7 @@ export function requireSupportedFormat(
 
 /** Returns the error for bytes of an unsupported format, which names the format and a remedy. */
 function unsupportedFormat(bytes: Uint8Array, details = '', allowed = allFormats): ServiceError {
-  const head = bufferOf(bytes).subarray(0, headBytes);
+  const head = asBuffer(bytes).subarray(0, headBytes);
   const text = head.toString('latin1').replace(/^\xef\xbb\xbf/, '');
   const format = unsupportedFormats.find(([, signatures]) =>
     signatures.some((matches) => matches(text, head)),

@@ -1,8 +1,8 @@
-import { decodingCostOf } from '../formats/decoding-cost.ts';
+import { computeDecodingCost } from '../formats/decoding-cost.ts';
 import type { Container, InspectionLimits, SourceFacts } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
 import type { Variant } from '../variant.ts';
-import { encodingOf, fullChromaFrom, type OutputFormat } from './encode/encodings.ts';
+import { fullChromaFrom, getEncoding, type OutputFormat } from './encode/encodings.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
 import { requestedOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
@@ -56,7 +56,7 @@ export function unopenedCost(container: Container, limits: InspectionLimits): Co
   const { format } = container;
   const weight = format.weigh?.(container, limits) ?? null;
   if (weight === null) return isolatedCost;
-  return addCosts(isolatedCost, decodingCostOf(format.cost, weight));
+  return addCosts(isolatedCost, computeDecodingCost(format.cost, weight));
 }
 
 /** Returns the cost of opening a source, which is all that a watermark takes. */
@@ -69,11 +69,11 @@ export function decodingCost({
   hasAlpha,
 }: SourceFacts): Cost {
   const { is16Bit } = colour;
-  return decodingCostOf(format.cost, { width, height: height * frames, is16Bit, hasAlpha });
+  return computeDecodingCost(format.cost, { width, height: height * frames, is16Bit, hasAlpha });
 }
 
 /** @param plan of the area before `trim` */
-export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
+export function computeCost(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
   const frames = plan.animated ? facts.frames : 1;
   // A frame depends on those before it.
   const decoded = facts.format.animates ? Math.max(frames, (facts.page ?? 0) + 1) : frames;
@@ -88,7 +88,7 @@ export function costOf(facts: SourceFacts, plan: Plan, variant: Variant): Cost {
     { ms: plan.byFrame ? separateFrame * frames : 0, bytes: 0 },
     encodes(times(encodingCost(plan.format, variant), pixels), variant),
     encodes(
-      { ms: frames > 1 ? frames * (encodingOf(plan.format).cost.frameMs ?? 0) : 0, bytes: 0 },
+      { ms: frames > 1 ? frames * (getEncoding(plan.format).cost.frameMs ?? 0) : 0, bytes: 0 },
       variant,
     ),
   ].reduce(addCosts);
@@ -109,7 +109,7 @@ function layersCost({ width, height }: Plan, frames: number, { layers }: Variant
 }
 
 function encodingCost(format: OutputFormat, variant: Variant): Cost {
-  const { cost, lossy, lossless } = encodingOf(format);
+  const { cost, lossy, lossless } = getEncoding(format);
   if (variant.lossless === true && lossless !== null) return lossless.cost;
   const isFine = variant.quality !== 'auto' && variant.quality >= fullChromaFrom;
   const { ms, bytes } = (isFine ? lossy?.fullChroma : undefined) ?? cost;
@@ -151,7 +151,7 @@ export const isDecodedOnThread = ({ format, ...size }: SourceFacts): boolean =>
  * before `trim`
  */
 export function isDrawnOnThread(facts: SourceFacts, plan: Plan, variant: Variant): boolean {
-  const { cost } = encodingOf(plan.format);
+  const { cost } = getEncoding(plan.format);
   const encodeMs = cost.uninterruptibleMs ?? 0;
   // A trimmed output's size is unknown before decoding.
   if (variant.trim !== null && encodeMs > 0) return false;

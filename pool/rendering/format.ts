@@ -1,6 +1,6 @@
 import type { SourceFacts } from '../formats/source-format.ts';
 import type { Variant } from '../variant.ts';
-import { encodingOf, type OutputFormat, rasterFormats } from './encode/encodings.ts';
+import { getEncoding, type OutputFormat, rasterFormats } from './encode/encodings.ts';
 
 /** The properties of a source that the choice of a format depends on. */
 type FormatSource = Pick<SourceFacts, 'format' | 'hasAlpha' | 'gainMap'>;
@@ -26,7 +26,7 @@ export function chooseFormat(
   if (variant.negotiated && keepsGainMap(variant, source)) return 'jpeg';
   const suits = (format: OutputFormat) =>
     rasterFormats.includes(format) &&
-    (!(variant.negotiated && animation) || encodingOf(format).showsAnimations);
+    (!(variant.negotiated && animation) || getEncoding(format).showsAnimations);
   return (
     variant.formats.find(suits) ?? ownFormat(variant, source) ?? plainFormat(source, animation)
   );
@@ -40,9 +40,9 @@ export function ownFormat(
   { negotiated, formats, refused }: Variant,
   { format }: FormatSource,
 ): OutputFormat | null {
-  const own = rasterFormats.find((one) => one === format.name) ?? null;
+  const own = rasterFormats.find((candidate) => candidate === format.name) ?? null;
   if (own === null || !negotiated) return own;
-  const shown = encodingOf(own).mustBeNamed ? formats.includes(own) : !refused.includes(own);
+  const shown = getEncoding(own).mustBeNamed ? formats.includes(own) : !refused.includes(own);
   return shown ? own : null;
 }
 

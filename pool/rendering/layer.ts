@@ -14,7 +14,7 @@ export interface LayerFrame extends Size {
  *
  * @param whole the output side that percentages refer to
  */
-export const pixelsOf = ({ amount, unit }: Length, whole: number, cssPixel: number): number =>
+export const toPixels = ({ amount, unit }: Length, whole: number, cssPixel: number): number =>
   unit === 'px' ? amount * cssPixel : (whole * amount) / 100;
 
 /** Raw RGBA, not premultiplied, 8 bits per channel. */
@@ -47,7 +47,7 @@ export function layerVariant(layer: Layer, frame: Size): Variant {
  *
  * @param rendered at its final size and opacity
  */
-export async function overlayOf(
+export async function createOverlay(
   rendered: RgbaImage,
   layer: Placement,
   frame: LayerFrame,
@@ -58,11 +58,13 @@ export async function overlayOf(
     const { pixels, width, height } = await withGaps(rendered, layer, frame);
     const raw = { width, height, channels: 4 as const };
     const tiles = { input: pixels, raw, tile: true, gravity: position };
-    return animated ? onEachFrame(await canvasOf(tiles, frame), frame, blend) : { ...tiles, blend };
+    return animated
+      ? onEachFrame(await drawCanvas(tiles, frame), frame, blend)
+      : { ...tiles, blend };
   }
   const { pixels, width, height } = rendered;
   const raw = { width, height, channels: 4 as const };
-  const offset = offsetOf(layer, rendered, frame);
+  const offset = computeOffset(layer, rendered, frame);
   if (!animated) return { input: pixels, raw, ...offset, blend };
   // Not composited on a canvas, which changes the colours of transparent pixels by rounding.
   const canvas = await sharp(pixels, { raw })
@@ -86,7 +88,7 @@ function onEachFrame(canvas: Buffer, { width, height }: Size, blend: Placement['
 const transparent = { r: 0, g: 0, b: 0, alpha: 0 };
 
 /** Returns a transparent frame with tiles, as raw RGBA. */
-function canvasOf(overlay: OverlayOptions, { width, height }: Size): Promise<Buffer> {
+function drawCanvas(overlay: OverlayOptions, { width, height }: Size): Promise<Buffer> {
   const create = { width, height, channels: 4 as const, background: transparent };
   return sharp({ create }).composite([overlay]).raw().toBuffer();
 }
@@ -113,13 +115,13 @@ async function withGaps(
 }
 
 const wholePixels = (length: Length, whole: number, { cssPixel }: LayerFrame): number =>
-  Math.round(pixelsOf(length, whole, cssPixel));
+  Math.round(toPixels(length, whole, cssPixel));
 
 /**
  * Returns the offset from the top left. Keeps the distances from the position's edges as far as the
  * layer fits.
  */
-function offsetOf({ position, offsetX, offsetY }: Placement, size: Size, frame: LayerFrame) {
+function computeOffset({ position, offsetX, offsetY }: Placement, size: Size, frame: LayerFrame) {
   const [across, down] = sides[position];
   return {
     left: alongAxis(across, wholePixels(offsetX, frame.width, frame), frame.width - size.width),

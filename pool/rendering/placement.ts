@@ -4,7 +4,7 @@ import { hasText, plainVariant, type Variant } from '../variant.ts';
 import {
   addCosts,
   type Cost,
-  costOf,
+  computeCost,
   decodingCost,
   isDecodedOnThread,
   isDrawnOnThread,
@@ -97,7 +97,7 @@ function placeSource(
     format.runsIn === 'process' ||
     (variant.gainMap && format.mayHaveGainMap?.(bytes) === true) ||
     !isDrawnOnThread(facts, plan, variant);
-  return { isolated, cost: costOf(facts, plan, variant) };
+  return { isolated, cost: computeCost(facts, plan, variant) };
 }
 
 async function placeLayer(layer: Container, limits: InspectionLimits): Promise<Part> {

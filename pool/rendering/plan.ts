@@ -1,5 +1,5 @@
 import { maxFramePixels, maxRows, maxSide } from '../bounds.ts';
-import { backgroundOf, isGrey, type Rgba, rgba } from '../colour.ts';
+import { effectiveBackground, isGrey, type Rgba, rgba } from '../colour.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import type { SourceColour, SourceFacts, Timing } from '../formats/source-format.ts';
 import { vectorScale } from '../formats/vector-scale.ts';
@@ -24,7 +24,7 @@ import {
   strategies,
   type Variant,
 } from '../variant.ts';
-import { encodingOf, maxOutputPixels, type OutputFormat } from './encode/encodings.ts';
+import { getEncoding, maxOutputPixels, type OutputFormat } from './encode/encodings.ts';
 import { chooseFormat, keepsGainMap } from './format.ts';
 import { isAnyRequested } from './operations.ts';
 
@@ -120,7 +120,7 @@ export function makePlan(
   const part: Size = content ?? whole;
   const animation = variant.animated && facts.page === null && isAnimation(facts);
   const format = chooseFormat(variant, facts, animation);
-  const { alpha, animates, profile: hasProfile } = encodingOf(format);
+  const { alpha, animates, profile: hasProfile } = getEncoding(format);
   const animated = animation && animates;
   const frames = animated ? facts.frames : 1;
   const { vector, decodesReduced, decoderScale } = facts.format;
@@ -148,7 +148,7 @@ export function makePlan(
   const separatePadding =
     padded && isAnyRequested(variant, ({ changesBackground }) => changesBackground);
   const byFrame = animated && needsSingleFrames(variant, box.fit);
-  const requested = backgroundOf(variant, alpha);
+  const requested = effectiveBackground(variant, alpha);
   const flatten = facts.hasAlpha && (variant.flatten || !alpha);
   // sharp adds no colour to grey pixels, so a first pass converts them to RGB.
   const coloured =
@@ -170,7 +170,9 @@ export function makePlan(
   const mayBeTransparent =
     alpha && !variant.flatten && (facts.hasAlpha || (requested.alpha < 1 && (padded || freeAngle)));
   const transparency = { ofSource: facts.hasAlpha, isPossible: mayBeTransparent };
-  const separateFilters = isAnyRequested(variant, (one) => one.needsOwnPass?.(transparency));
+  const separateFilters = isAnyRequested(variant, (operation) =>
+    operation.needsOwnPass?.(transparency),
+  );
   const addsBackground = !isNeutral(requested) && (padded || flatten || freeAngle);
   const addsColour =
     addsBackground ||
@@ -198,7 +200,7 @@ export function makePlan(
           : null,
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
-    resize: sameSize && !inPasses ? null : resizeOf(rotated, box, variant, animated && !byFrame),
+    resize: sameSize && !inPasses ? null : planResize(rotated, box, variant, animated && !byFrame),
     fastShrinkOnLoad: decodesReduced?.(box.scale / opened) ?? true,
     border: variant.extend === null ? null : box.border,
     separatePadding,
@@ -212,7 +214,8 @@ export function makePlan(
     tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
     gainMap,
     isOpaque: variant.flatten || !alpha,
-    cssPixel: variant.layers === null ? 1 : cssPixelOf(box, rotated, variant, enlargement, limits),
+    cssPixel:
+      variant.layers === null ? 1 : computeCssPixel(box, rotated, variant, enlargement, limits),
   };
 }
 
@@ -222,7 +225,7 @@ export function makePlan(
  *
  * @param limits for the output; a placeholder's limits differ from the image's
  */
-function cssPixelOf(
+function computeCssPixel(
   box: Size,
   natural: Size,
   variant: Variant,
@@ -269,14 +272,14 @@ function isAnimation(facts: SourceFacts): boolean {
 /** Returns whether an operation would mix frames of the tall image, or is impossible on it. */
 function needsSingleFrames(variant: Variant, fit: Box['fit']): boolean {
   const smart = fit === 'cover' && isStrategy(variant.position);
-  return smart || isAnyRequested(variant, (one) => one.needsSingleFrames);
+  return smart || isAnyRequested(variant, (operation) => operation.needsSingleFrames);
 }
 
 const isStrategy = (position: Position | FocalPoint): boolean =>
   strategies.some((strategy) => strategy === position);
 
 /** @param natural the size before the resize */
-function resizeOf(natural: Size, box: Box, variant: Variant, stacked: boolean): Resize {
+function planResize(natural: Size, box: Box, variant: Variant, stacked: boolean): Resize {
   const { position, kernel } = variant;
   const { width, height, fit, isKept } = box;
   const resize = { width, height, fit, kernel, withoutEnlargement: isKept, window: null };
@@ -295,7 +298,7 @@ const becomesGrey = (variant: Variant): boolean =>
   isAnyRequested(variant, ({ makesGrey }) => makesGrey);
 
 const changesColours = (variant: Variant): boolean =>
-  isAnyRequested(variant, (one) => one.changesColours);
+  isAnyRequested(variant, (operation) => operation.changesColours);
 
 function hasPlainPixels({ model, is16Bit }: SourceColour, variant: Variant): boolean {
   return variant.stripMetadata && model === 'rgb' && !is16Bit && !becomesGrey(variant);

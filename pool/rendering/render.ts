@@ -1,9 +1,9 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { bufferOf } from '../formats/bytes.ts';
+import { asBuffer } from '../formats/bytes.ts';
 import { withoutExcessMetadata } from '../formats/container/strip.ts';
 import { MemoryFiles } from '../formats/memory-files.ts';
-import { copyrightOf } from '../formats/metadata/copyright.ts';
+import { readCopyright } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Container, SourceFacts } from '../formats/source-format.ts';
 import { openContainer } from '../formats/source-formats.ts';
@@ -12,11 +12,11 @@ import { type ContentType, entityTag, type Image, type ImageWarning } from '../i
 import { errorOfLayer } from '../inputs.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { type Layer, plainVariant, type Variant } from '../variant.ts';
-import { bestOutput, type Output, originalOf } from './encode/choose.ts';
+import { bestOutput, findOriginal, type Output } from './encode/choose.ts';
 import { encodings, type OutputFormat } from './encode/encodings.ts';
 import { svgOutput } from './encode/svg/output.ts';
 import { requireKeptGainMap } from './gain-map.ts';
-import { layerVariant, overlayOf } from './layer.ts';
+import { createOverlay, layerVariant } from './layer.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
 import { type OpenedInputs, type Placement, type Prepared, place, prepare } from './placement.ts';
@@ -76,7 +76,7 @@ export async function renderIfLight(
 /** Returns the source as SVG; null for an output with pixels. */
 function svgImage({ source }: OpenedInputs, variant: Variant): RenderedImage | null {
   const output = svgOutput(source, variant);
-  return output && imageOf(output.body, encodings.svg.contentType, output);
+  return output && createImage(output.body, encodings.svg.contentType, output);
 }
 
 /** Reads the containers of the source and the layers. */
@@ -159,10 +159,10 @@ async function drawFrom(
     await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
   }
-  const original = await originalOf(sourceBytes, examined, context);
+  const original = await findOriginal(sourceBytes, examined, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
-    const warnings = warningsOf(image, variant, examined.facts, plan);
+    const warnings = findWarnings(image, variant, examined.facts, plan);
     return warnings.length === 0 ? image : { ...image, warnings };
   }
 
@@ -173,10 +173,10 @@ async function drawFrom(
     bytes: sourceBytes.byteLength,
     output: () => smallestOutput(pipeline, context, original),
   });
-  return imageOf(text, contentType, plan);
+  return createImage(text, contentType, plan);
 }
 
-function warningsOf(
+function findWarnings(
   { body }: RenderedImage,
   variant: Variant,
   { storedFrames, page }: SourceFacts,
@@ -229,10 +229,10 @@ async function smallestOutput(
   const isOriginal = original !== null && original.data.byteLength < encoded.data.byteLength;
   const { data, format } = isOriginal ? original : encoded;
   // sharp's reported size excludes the border around a window, so the plan's size is used.
-  return { ...imageOf(data, encodings[format].contentType, context.plan), format };
+  return { ...createImage(data, encodings[format].contentType, context.plan), format };
 }
 
-function imageOf(
+function createImage(
   data: Uint8Array,
   contentType: ContentType,
   { width, height }: Size,
@@ -281,7 +281,7 @@ async function applied(
   const { hasMetadata, vector } = facts.format;
   const metadata = variant.stripMetadata || !hasMetadata ? null : await keptMetadata(file);
   const copyright =
-    variant.copyright && hasMetadata ? await copyrightOf(file.bytes, file.format) : null;
+    variant.copyright && hasMetadata ? await readCopyright(file.bytes, file.format) : null;
   const openAt = async (scale: number | null, animated: boolean) => {
     const opened = { ...file, bytes: metadata?.source ?? file.bytes };
     const keepsMetadata = metadata !== null;
@@ -344,8 +344,8 @@ async function overlayFrom(
   if (opened === null) throw new Error('a layer without its image');
   const { pipeline } = await transform(opened, layerVariant(layer, plan), scope);
   const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
-  const pixels = bufferOf(data);
+  const pixels = asBuffer(data);
   plan.space?.fromSrgbPixels(pixels);
   const rendered = { pixels, width: info.width, height: info.height };
-  return overlayOf(rendered, layer, plan, plan.animated);
+  return createOverlay(rendered, layer, plan, plan.animated);
 }

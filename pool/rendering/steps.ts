@@ -2,7 +2,7 @@ import type { OverlayOptions, Sharp } from 'sharp';
 import type { Copyright } from '../formats/metadata/copyright.ts';
 import type { KeptMetadata } from '../formats/metadata/kept-metadata.ts';
 import type { Variant } from '../variant.ts';
-import { encodingOf } from './encode/encodings.ts';
+import { getEncoding } from './encode/encodings.ts';
 import { type Place, requestedOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
 
@@ -115,7 +115,7 @@ export const withTiming = (image: Sharp, plan: Plan): Sharp => {
   if (plan.timing === null) return image;
   const delay = plan.timing.delay.map((ms) => Math.min(ms, maxTiming));
   const options = { delay, loop: Math.min(plan.timing.loop, maxTiming) };
-  return encodingOf(plan.format).time?.(image, options) ?? image;
+  return getEncoding(plan.format).time?.(image, options) ?? image;
 };
 
 /**

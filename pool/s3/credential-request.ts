@@ -48,7 +48,7 @@ export async function requestCredentials(
  */
 export function readCredentials(text: string) {
   const fields = parsed(text);
-  return credentialsOf(
+  return toCredentials(
     fields['AccessKeyId'],
     fields['SecretAccessKey'],
     fields['Token'],
@@ -57,7 +57,7 @@ export function readCredentials(text: string) {
 }
 
 /** @throws Error if a value is missing */
-export function credentialsOf(id: unknown, secret: unknown, token: unknown, expiration: unknown) {
+export function toCredentials(id: unknown, secret: unknown, token: unknown, expiration: unknown) {
   const expiresAt = Date.parse(String(expiration));
   const areTexts = [id, secret, token].every((text) => typeof text === 'string' && text !== '');
   if (!areTexts || Number.isNaN(expiresAt)) throw new Error('the response has no credentials');

@@ -1,5 +1,5 @@
 import { readFile } from 'node:fs/promises';
-import { credentialsOf, requestCredentials } from './credential-request.ts';
+import { requestCredentials, toCredentials } from './credential-request.ts';
 import type { CredentialSource } from './credential-source.ts';
 import { readXml } from './xml.ts';
 
@@ -32,7 +32,7 @@ export const webIdentityCredentials: CredentialSource = async (environment, regi
     fields.get(
       `AssumeRoleWithWebIdentityResponse/AssumeRoleWithWebIdentityResult/Credentials/${name}`,
     );
-  return credentialsOf(
+  return toCredentials(
     field('AccessKeyId'),
     field('SecretAccessKey'),
     field('SessionToken'),

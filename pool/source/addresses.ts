@@ -92,8 +92,10 @@ export function isPublic(address: IpAddress, nat64: Nat64Prefixes = none): boole
   if (address instanceof ipaddr.IPv4) {
     return address.range() === 'unicast' && !within(address, cloudServices);
   }
-  const embedded = destinations(address, nat64).filter((one) => one instanceof ipaddr.IPv4);
-  if (!embedded.every((one) => isPublic(one))) return false;
+  const embedded = destinations(address, nat64).filter(
+    (destination) => destination instanceof ipaddr.IPv4,
+  );
+  if (!embedded.every((destination) => isPublic(destination))) return false;
   if (within(address, [...wellKnownNat64, ...nat64.configured])) return true;
   return within(address, globalUnicast) && !within(address, specialPurpose6);
 }
@@ -103,7 +105,7 @@ export function isPublic(address: IpAddress, nat64: Nat64Prefixes = none): boole
  * metadata.
  */
 export function isLinkLocal(address: IpAddress, nat64: Nat64Prefixes = none): boolean {
-  return destinations(address, nat64).some((one) => one.range() === 'linkLocal');
+  return destinations(address, nat64).some((destination) => destination.range() === 'linkLocal');
 }
 
 /** The services of AWS that give a machine, a container or a pod its credentials. */
@@ -120,7 +122,9 @@ const credentialServices = networks(
  * address.
  */
 export function isCredentialService(address: IpAddress, nat64: Nat64Prefixes = none): boolean {
-  return destinations(address, nat64).some((one) => within(one, credentialServices));
+  return destinations(address, nat64).some((destination) =>
+    within(destination, credentialServices),
+  );
 }
 
 /** Returns whether an address reaches this machine: loopback, or "unspecified" as a destination. */
@@ -194,12 +198,12 @@ export class Nat64Discovery {
   async #ask(): Promise<void> {
     const answers = await this.#resolve(name).catch(() => null);
     if (answers === null) this.#askedAt += retryMs - refreshMs;
-    else this.#prefixes = answers.flatMap(({ address }) => prefixesOf(parseAddress(address)));
+    else this.#prefixes = answers.flatMap(({ address }) => findPrefixes(parseAddress(address)));
   }
 }
 
 /** Returns all prefixes that precede a known address in an address. */
-function prefixesOf(address: IpAddress | null): readonly Network[] {
+function findPrefixes(address: IpAddress | null): readonly Network[] {
   if (!(address instanceof ipaddr.IPv6)) return [];
   return nat64Lengths
     .filter((length) => knownAddresses.has(translated(address, length).toString()))

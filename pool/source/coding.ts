@@ -40,7 +40,7 @@ const unsupported = new Set(
  * as `aws-chunked` or `utf-8`: names missing from the registry are ignored.
  * @throws ServiceError source_unsupported, including for several codings
  */
-export function codingOf(header: string | string[] | undefined): string | null {
+export function parseCoding(header: string | string[] | undefined): string | null {
   const names = [header ?? []].flat().join().toLowerCase().split(',');
   const isCoding = (name: string) => Object.hasOwn(decoders, name) || unsupported.has(name);
   const [coding = null, ...others] = names.map((name) => name.trim()).filter(isCoding);

@@ -1,7 +1,7 @@
 import { Agent, buildConnector, type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
-import { codeOf, fetchFailureText, outOfDescriptors } from './fetch-errors.ts';
-import { AddressGuard, type GuardOptions, portOf } from './guard.ts';
+import { fetchFailureText, findErrorCode, outOfDescriptors } from './fetch-errors.ts';
+import { AddressGuard, type GuardOptions, getPort } from './guard.ts';
 import {
   MeteredClient,
   type MeteredClientOptions,
@@ -38,7 +38,7 @@ export class Connections {
     this.#agent = new Agent({
       factory: (origin) =>
         new Pool(origin, {
-          connect: this.#connector(guard, portOf(new URL(origin)), timeoutMs),
+          connect: this.#connector(guard, getPort(new URL(origin)), timeoutMs),
           connections: perOrigin,
           factory: (url, options) => new MeteredClient(url, options as MeteredClientOptions),
           maxHeaderSize: maxHeaderBytes,
@@ -93,7 +93,7 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
   if (error instanceof ServiceError) return error;
   const overloaded = outOfDescriptors(error);
   if (overloaded !== null) return overloaded;
-  if (codeOf(error) === 'UND_ERR_CONNECT_TIMEOUT') {
+  if (findErrorCode(error) === 'UND_ERR_CONNECT_TIMEOUT') {
     const text = `The source could not be fetched (connect): ${hostname} did not respond in time.`;
     return new ServiceError('source_timeout', text, error);
   }
@@ -135,7 +135,7 @@ export class TrustedEndpoints {
   at(url: URL): Network {
     const known = this.#endpoints.get(url.origin);
     if (known !== undefined) return known;
-    const privateSources = [`${url.hostname}:${portOf(url)}`];
+    const privateSources = [`${url.hostname}:${getPort(url)}`];
     const guard = new AddressGuard({ ...this.#guardOptions, privateSources });
     const endpoint = { guard, connections: new Connections(guard, this.#limits) };
     this.#endpoints.set(url.origin, endpoint);
@@ -143,6 +143,8 @@ export class TrustedEndpoints {
   }
 
   async destroy(): Promise<void> {
-    await Promise.all([...this.#endpoints.values()].map((one) => one.connections.destroy()));
+    await Promise.all(
+      [...this.#endpoints.values()].map((endpoint) => endpoint.connections.destroy()),
+    );
   }
 }

@@ -78,7 +78,7 @@ export function fetchFailureText(
   host: string,
   otherwise: string,
 ): string {
-  const code = codeOf(error);
+  const code = findErrorCode(error);
   const known = steps[step];
   const text = code !== null && Object.hasOwn(known, code) ? known[code] : undefined;
   const what = text?.(host) ?? otherwise;
@@ -90,7 +90,7 @@ export function fetchFailureText(
  * errors.
  */
 export function outOfDescriptors(error: unknown): ServiceError | null {
-  const code = codeOf(error);
+  const code = findErrorCode(error);
   if (code !== 'EMFILE' && code !== 'ENFILE') return null;
   return new ServiceError('overloaded', `The service has too many open files (${code}).`, error);
 }
@@ -99,7 +99,7 @@ export function outOfDescriptors(error: unknown): ServiceError | null {
  * Returns an error's code if it is an identifier, which reveals no address. OpenSSL's can contain a
  * slash.
  */
-export function codeOf(error: unknown): string | null {
+export function findErrorCode(error: unknown): string | null {
   const code = error instanceof Error && 'code' in error ? error.code : null;
   return typeof code === 'string' && /^[A-Z][A-Z0-9_/]{1,60}$/.test(code) ? code : null;
 }

@@ -4,7 +4,7 @@ import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
 import { version } from '../../contract/version.ts';
 import { type BodyLimits, BodyWriter, releaseBody, sourceTooLarge } from './body.ts';
-import { codingOf, DecodingWriter } from './coding.ts';
+import { DecodingWriter, parseCoding } from './coding.ts';
 import type { Connections } from './connections.ts';
 import {
   contentLength,
@@ -14,7 +14,7 @@ import {
   type Writer,
 } from './exchange.ts';
 import { type Deadline, withinDeadline } from './fetch-deadline.ts';
-import { codeOf, fetchFailureText } from './fetch-errors.ts';
+import { fetchFailureText, findErrorCode } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
 import { RedirectCookies } from './redirect-cookies.ts';
 import type { ResponseBudget } from './response-budget.ts';
@@ -55,7 +55,7 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
  * A response's validators (RFC 9110, 8.8), as received; null if absent, too long or unprintable.
  */
 export interface Validators {
-  /** The URL after redirects that the validators belong to, as `resourceOf` returns it, or null. */
+  /** The URL after redirects that the validators belong to, as `toResource` returns it, or null. */
   readonly resource: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -85,7 +85,7 @@ const defaultMaxRedirects = 5;
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** Returns a digest, because a redirect can be many kilobytes long. */
-export const resourceOf = ({ href }: URL): string => hash('sha256', href, 'base64url').slice(0, 22);
+export const toResource = ({ href }: URL): string => hash('sha256', href, 'base64url').slice(0, 22);
 
 /** Matches validators that conditional requests can send. */
 const plainValidator = /^[\x20-\x7e]{1,512}$/;
@@ -215,7 +215,7 @@ async function request(
   try {
     return await send().catch((error: unknown) => {
       // An origin can close an idle connection while the request is being sent (RFC 9112, 9.3.1).
-      const isBroken = !hasBegun && brokenConnection.has(codeOf(error) ?? '');
+      const isBroken = !hasBegun && brokenConnection.has(findErrorCode(error) ?? '');
       if (isBroken && !signal.aborted) return send();
       throw error;
     });
@@ -230,7 +230,7 @@ async function request(
  * Returns the validators for a URL's request: another URL's validators would compare another file.
  */
 function validatorsFor(url: URL, { validators }: FetchOptions): Validators | null {
-  const isKnown = validators !== undefined && validators.resource === resourceOf(url);
+  const isKnown = validators !== undefined && validators.resource === toResource(url);
   return isKnown && (validators.etag ?? validators.lastModified) !== null ? validators : null;
 }
 
@@ -265,12 +265,12 @@ function writerFor(
   budget: ResponseBudget,
 ): Writer | null {
   const { status, headers } = head;
-  const isWhole = status === 200 || status === 203 || wholeLengthOf(head) !== null;
+  const isWhole = status === 200 || status === 203 || readWholeLength(head) !== null;
   if (!isWhole) return null;
   const { maxBytes } = options;
   const length = contentLength(head);
   if (length !== null && length > maxBytes) throw sourceTooLarge(maxBytes);
-  const coding = codingOf(headers['content-encoding']);
+  const coding = parseCoding(headers['content-encoding']);
   const limits = { ...options, length };
   return coding === null ? new BodyWriter(limits) : new DecodingWriter(coding, limits, budget);
 }
@@ -279,7 +279,7 @@ function writerFor(
  * Returns the length of a partial response that contains all bytes, which some servers send
  * unasked.
  */
-const wholeLengthOf = ({ status, headers }: ResponseHead): number | null =>
+const readWholeLength = ({ status, headers }: ResponseHead): number | null =>
   status === 206 ? wholeLength(headers['content-range']) : null;
 
 function redirectTarget({ status, headers }: ResponseHead): string | null {
@@ -288,7 +288,7 @@ function redirectTarget({ status, headers }: ResponseHead): string | null {
 }
 
 function resolve(header: string, base: URL): URL {
-  const location = textOf(header);
+  const location = decodeHeader(header);
   if (isLongAuthority(authorityOf(location))) {
     throw badResponse(base, 'redirects to a URL with a host that is too long');
   }
@@ -303,7 +303,7 @@ function resolve(header: string, base: URL): URL {
  * Returns a header's text. Bytes beyond ASCII are UTF-8, as in browsers, or else Latin-1, as in
  * undici.
  */
-function textOf(header: string): string {
+function decodeHeader(header: string): string {
   const bytes = Buffer.from(header, 'latin1');
   return isUtf8(bytes) ? bytes.toString() : header;
 }
@@ -312,7 +312,7 @@ function fetched(received: Response, url: URL, options: FetchOptions): Fetched {
   const { status, headers, bytes, receivedBytes } = received;
   const response = originResponse(headers, url);
   if (bytes === null) throw badStatus(url, status, headers);
-  if (receivedBytes !== (wholeLengthOf(received) ?? receivedBytes)) {
+  if (receivedBytes !== (readWholeLength(received) ?? receivedBytes)) {
     releaseBody(bytes, options);
     throw badStatus(url, status, headers);
   }
@@ -324,7 +324,7 @@ function originResponse(headers: ResponseHead['headers'], url: URL): OriginRespo
     typeof header === 'string' && plainValidator.test(header) ? header : null;
   return {
     validators: {
-      resource: resourceOf(url),
+      resource: toResource(url),
       etag: validator(headers['etag']),
       lastModified: validator(headers['last-modified']),
     },
@@ -334,7 +334,7 @@ function originResponse(headers: ResponseHead['headers'], url: URL): OriginRespo
 
 function asFailure(error: unknown, url: URL, what: string, hint?: string): ServiceError {
   if (error instanceof ServiceError) return error;
-  const code = codeOf(error);
+  const code = findErrorCode(error);
   const late = code === 'UND_ERR_HEADERS_TIMEOUT' || code === 'UND_ERR_BODY_TIMEOUT';
   return new ServiceError(
     late ? 'source_timeout' : 'source_unreachable',

@@ -14,7 +14,7 @@ import {
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
 import { AddressGuard, type Resolver } from './guard.ts';
 import type { SharedMemory } from './shared-memory.ts';
-import type { LoaderOf, SourceLoader } from './source-loader.ts';
+import type { FindLoader, SourceLoader } from './source-loader.ts';
 
 export type FetchSettings = Pick<
   EngineSettings,
@@ -63,7 +63,7 @@ export interface FetchRequest {
   readonly promoted?: AbortSignal;
   readonly stages?: StageObserver;
   /** Default: plain HTTP requests. */
-  readonly loaderOf?: LoaderOf | undefined;
+  readonly findLoader?: FindLoader | undefined;
 }
 
 export interface Failed {
@@ -138,7 +138,7 @@ export class Fetches<S> {
     this.guard = new AddressGuard({ ...settings, resolve: environment.resolve });
     const { resolveUnchecked: resolve } = this.guard;
     this.#slots = new FetchSlots(fetchConcurrency);
-    this.#loopId = loopIdOf(own);
+    this.#loopId = toLoopId(own);
     const connectionLimits = {
       perOrigin: fetchConcurrency,
       kept: keptFactor * fetchConcurrency,
@@ -318,7 +318,7 @@ export class Fetches<S> {
  * Returns this deployment's identifier in CDN-Loop headers (RFC 8586): its public host and its
  * port.
  */
-function loopIdOf({ urls, ports }: EngineSettings['own']): string {
+function toLoopId({ urls, ports }: EngineSettings['own']): string {
   const [url = 'http://localhost'] = urls;
   return `${new URL(url).hostname}:${ports[0]}`;
 }

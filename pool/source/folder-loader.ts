@@ -7,11 +7,11 @@ import {
   type Fetched,
   type FetchOptions,
   type NotModified,
-  resourceOf,
+  toResource,
   type Validators,
 } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
-import { codeOf, outOfDescriptors } from './fetch-errors.ts';
+import { findErrorCode, outOfDescriptors } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
 import { noFreshness } from './response-headers.ts';
 import { Semaphore } from './semaphore.ts';
@@ -76,7 +76,7 @@ async function read(
   options: FetchOptions,
 ): Promise<Fetched | NotModified> {
   const { hostname } = url;
-  const validators = validatorsOf(url, stats);
+  const validators = toValidators(url, stats);
   if (isUnchanged(validators, options.validators)) {
     return { bytes: null, validators, freshness: noFreshness };
   }
@@ -86,7 +86,7 @@ async function read(
   const limits = { ...options, length: Number(stats.size) };
   const bytes = await readBody(withServiceErrors(chunks, hostname), limits);
   const after = await file.stat({ bigint: true }).catch(() => null);
-  const isSame = after !== null && validatorsOf(url, after).etag === validators.etag;
+  const isSame = after !== null && toValidators(url, after).etag === validators.etag;
   if (isSame) return { bytes, contentType: null, validators, freshness: noFreshness };
   releaseBody(bytes, options);
   throw unreadable(hostname, 'it changed while it was read');
@@ -96,9 +96,9 @@ async function read(
  * Returns an entity tag from inode, size and time; two changes within the clock's resolution can
  * share it.
  */
-function validatorsOf(url: URL, { ino, size, mtimeNs, mtime }: BigIntStats): Validators {
+function toValidators(url: URL, { ino, size, mtimeNs, mtime }: BigIntStats): Validators {
   const etag = `"${[ino, size, mtimeNs].map((part) => part.toString(36)).join('-')}"`;
-  return { resource: resourceOf(url), etag, lastModified: mtime.toUTCString() };
+  return { resource: toResource(url), etag, lastModified: mtime.toUTCString() };
 }
 
 /** Compares entity tags, or else the times of modification (RFC 9110, 13.2.2). */
@@ -113,7 +113,7 @@ async function* withServiceErrors(chunks: AsyncIterable<Uint8Array>, hostname: s
   try {
     yield* chunks;
   } catch (error) {
-    throw unreadable(hostname, `it cannot be read (${codeOf(error) ?? 'unknown'})`, error);
+    throw unreadable(hostname, `it cannot be read (${findErrorCode(error) ?? 'unknown'})`, error);
   }
 }
 
@@ -121,7 +121,7 @@ async function* withServiceErrors(chunks: AsyncIterable<Uint8Array>, hostname: s
 async function fail(folder: string, url: URL, error: unknown): Promise<never> {
   const overloaded = outOfDescriptors(error);
   if (overloaded !== null) throw overloaded;
-  const code = codeOf(error) ?? 'unknown';
+  const code = findErrorCode(error) ?? 'unknown';
   // If the folder itself is missing, for example not mounted, its files are not deleted.
   if (missing.has(code) && (await isFolder(folder))) throw notFound(url);
   if (refused.has(code)) {

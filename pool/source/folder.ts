@@ -40,7 +40,7 @@ export async function openInFolder(
   const file = await open(real, O_RDONLY | O_NOFOLLOW | O_NONBLOCK);
   try {
     const stats = await file.stat({ bigint: true });
-    if (stats.isFile() && (await pathOf(file, real)) === real) return { file, stats };
+    if (stats.isFile() && (await resolvePath(file, real)) === real) return { file, stats };
   } catch (error) {
     await file.close();
     throw error;
@@ -58,7 +58,7 @@ function isVisibleIn(root: string, path: string): boolean {
  * Returns an open file's path: a folder in its path can have become a link since the check. Systems
  * other than Linux only reveal the name's current path.
  */
-function pathOf(file: FileHandle, name: string): Promise<string> {
+function resolvePath(file: FileHandle, name: string): Promise<string> {
   return process.platform === 'linux' ? readlink(`/proc/self/fd/${file.fd}`) : realpath(name);
 }
 

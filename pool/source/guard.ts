@@ -49,7 +49,7 @@ export interface GuardOptions {
 }
 
 /** Returns a URL's port, or its scheme's default port. */
-export function portOf(url: URL): number {
+export function getPort(url: URL): number {
   if (url.port !== '') return Number(url.port);
   return url.protocol === 'https:' ? 443 : 80;
 }
@@ -76,7 +76,7 @@ export class AddressGuard {
     this.#sourcePorts = sourcePorts;
     this.#ownUrls = own.urls.map((url) => new URL(url));
     this.#ownPorts = new Set(own.ports);
-    this.resolveUnchecked = resolve ?? this.#resolverOf(dnsServers);
+    this.resolveUnchecked = resolve ?? this.#createResolver(dnsServers);
     this.#configuredNat64 = options.nat64Prefixes ?? [];
     this.#discoveredNat64 = new Nat64Discovery(this.resolveUnchecked);
   }
@@ -86,7 +86,7 @@ export class AddressGuard {
     return { configured: this.#configuredNat64, discovered };
   }
 
-  #resolverOf(servers: readonly string[] | null): Resolver {
+  #createResolver(servers: readonly string[] | null): Resolver {
     const names = new NameResolver({ servers, searched: (name) => this.#hasHost(name, null) });
     return (name) => names.resolve(name);
   }
@@ -121,7 +121,7 @@ export class AddressGuard {
       const named = address === null ? host : withRange(address, this.#nat64);
       throw blocked(`The source host ${named} is not public.`);
     }
-    const port = portOf(url);
+    const port = getPort(url);
     if (!this.#allowsPort(host, port)) throw portRefused(host, port);
     const local = address !== null && isLocal(address);
     if (this.#isOwnUrl(host, port) || (local && this.#ownPorts.has(port))) throw ownSource();
@@ -143,7 +143,7 @@ export class AddressGuard {
     const host = canonicalHost(url.hostname);
     if (host === null) return false;
     const address = addressOfHost(host);
-    const port = portOf(url);
+    const port = getPort(url);
     return this.#hasHost(host, port) || (address !== null && this.#hasAddress(address, port));
   }
 
@@ -183,7 +183,7 @@ export class AddressGuard {
     const resolved = await this.resolveUnchecked(name).catch((error: unknown) => {
       throw dnsFailure(name, error);
     });
-    if (resolved.some((one) => one.family === 6)) await this.#discoveredNat64.ready();
+    if (resolved.some((entry) => entry.family === 6)) await this.#discoveredNat64.ready();
     for (const { address } of resolved) {
       if (!this.allowsAddress(address, name, port)) {
         throw addressRefused(name, address, port, this.#nat64);
@@ -191,7 +191,7 @@ export class AddressGuard {
       const parsed = parseAddress(address);
       if (this.#ownPorts.has(port) && (parsed === null || isLocal(parsed))) throw ownSource();
     }
-    const [first, ...rest] = resolved.filter((one) => family === 0 || one.family === family);
+    const [first, ...rest] = resolved.filter((entry) => family === 0 || entry.family === family);
     if (first === undefined) throw dnsFailure(name, undefined);
     return [first, ...rest] as const;
   }
@@ -239,7 +239,7 @@ export class AddressGuard {
   #isOwnUrl(host: string, port: number): boolean {
     return this.#ownUrls.some(
       (url) =>
-        canonicalHost(url.hostname) === host && (portOf(url) === port || this.#ownPorts.has(port)),
+        canonicalHost(url.hostname) === host && (getPort(url) === port || this.#ownPorts.has(port)),
     );
   }
 }

@@ -40,11 +40,11 @@ export class RedirectCookies {
     const sent = [...this.#cookies.values()].filter((cookie) => belongsTo(cookie, url));
     // RFC 6265, 5.4: longer paths first.
     sent.sort((a, b) => b.path.length - a.path.length);
-    return sent.length === 0 ? null : sent.map(pairOf).join('; ');
+    return sent.length === 0 ? null : sent.map(toPair).join('; ');
   }
 
   #add(key: string, cookie: StoredCookie): void {
-    const bytes = pairOf(cookie).length;
+    const bytes = toPair(cookie).length;
     if (this.#cookies.size >= maxCookies || this.#bytes + bytes > maxBytes) return;
     this.#cookies.set(key, cookie);
     this.#bytes += bytes;
@@ -54,11 +54,11 @@ export class RedirectCookies {
     const cookie = this.#cookies.get(key);
     if (cookie === undefined) return;
     this.#cookies.delete(key);
-    this.#bytes -= pairOf(cookie).length;
+    this.#bytes -= toPair(cookie).length;
   }
 }
 
-const pairOf = ({ name, value }: StoredCookie): string =>
+const toPair = ({ name, value }: StoredCookie): string =>
   name === '' ? value : `${name}=${value}`;
 
 /** Returns a cookie as stored for a response's URL; null if the URL must not set it. */

@@ -18,7 +18,7 @@ export interface NameResolverOptions {
   readonly searched?: (name: string) => boolean;
   /** Timeouts for a server's response and for a whole resolution, in ms. */
   readonly attemptTimeoutMs?: number;
-  readonly withinMs?: number;
+  readonly timeoutMs?: number;
   readonly hosts?: HostsFile;
   readonly resolvConf?: string;
   /** Default: the families of this machine's addresses. */
@@ -29,10 +29,10 @@ export interface NameResolverOptions {
 }
 
 /** Long enough for a slow recursive resolver; then the query is sent again. */
-const defaultTryMs = 2_000;
+const defaultAttemptTimeoutMs = 2_000;
 const tries = 2;
 /** Less than the default timeout of a fetch, so that the error names the stage. */
-const defaultWithinMs = 5_000;
+const defaultTimeoutMs = 5_000;
 /** How long a family's response waits for the other's (RFC 8305, 3). */
 const otherFamilyMs = 50;
 
@@ -95,11 +95,15 @@ export class NameResolver {
   }
 
   async #resolve(name: string): Promise<Resolution> {
-    const { attemptTimeoutMs = defaultTryMs, withinMs = defaultWithinMs, servers } = this.#options;
+    const {
+      attemptTimeoutMs = defaultAttemptTimeoutMs,
+      timeoutMs = defaultTimeoutMs,
+      servers,
+    } = this.#options;
     // Not shared between names, because `cancel` ends all queries of a resolver.
     const resolver = new dns.Resolver({ timeout: attemptTimeoutMs, tries });
     if (servers !== null) resolver.setServers(servers);
-    const timer = setTimeout(() => resolver.cancel(), withinMs);
+    const timer = setTimeout(() => resolver.cancel(), timeoutMs);
     const failed = (failure: unknown) => ({ failure });
     const resolution = await this.#search(resolver, name).catch(failed);
     clearTimeout(timer);
@@ -132,13 +136,20 @@ async function query(
   families: readonly Family[],
 ): Promise<Resolution> {
   const queries = families.map((family) => queryFamily(resolver, name, family));
-  const answers = await Promise.any(queries).then(
-    () => Promise.allSettled(queries.map((one) => Promise.race([one, delay(otherFamilyMs, null)]))),
+  const results = await Promise.any(queries).then(
+    () =>
+      Promise.allSettled(
+        queries.map((pending) => Promise.race([pending, delay(otherFamilyMs, null)])),
+      ),
     () => Promise.allSettled(queries),
   );
-  const records = answers.flatMap((one) => (one.status === 'fulfilled' ? (one.value ?? []) : []));
+  const records = results.flatMap((result) =>
+    result.status === 'fulfilled' ? (result.value ?? []) : [],
+  );
   if (records.length === 0) {
-    const failures = answers.flatMap((one) => (one.status === 'rejected' ? [one.reason] : []));
+    const failures = results.flatMap((result) =>
+      result.status === 'rejected' ? [result.reason] : [],
+    );
     // A family's missing address does not explain a failed query for the other.
     throw failures.find((failure) => !isMissing(failure)) ?? failures[0];
   }
@@ -164,7 +175,7 @@ async function queryFamily(resolver: dns.Resolver, name: string, family: Family)
 function ownFamilies(): readonly Family[] {
   const addresses = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
   const has = (family: 'IPv4' | 'IPv6') =>
-    addresses.some((one) => !one.internal && one.family === family);
+    addresses.some((address) => !address.internal && address.family === family);
   if (has('IPv4') === has('IPv6')) return [4, 6];
   return has('IPv4') ? [4] : [6];
 }

@@ -28,7 +28,7 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
     trustedUrl: trusted ? bucket : null,
     fetch: (url, fetchOptions) =>
       withinDeadline(fetchOptions, async (signal, report) => {
-        const path = pathOf(location, url);
+        const path = toObjectPath(location, url);
         if (
           bucket.protocol !== 'https:' &&
           !trusted &&
@@ -59,7 +59,7 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
 /**
  * Decodes keys once. Refuses other systems' path separators, because the bucket can be a folder.
  */
-function pathOf(location: S3Location, url: URL): string {
+function toObjectPath(location: S3Location, url: URL): string {
   try {
     const key = decodeURIComponent(url.pathname.slice(1));
     const isAmbiguous = /[\p{Cc}\\]/u.test(key);

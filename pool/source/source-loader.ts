@@ -20,4 +20,4 @@ export interface SourceLoader {
  * Returns the loader for a canonical URL's source; null for plain HTTP requests. Applies only to
  * the requested URL: plain HTTP requests follow redirects.
  */
-export type LoaderOf = (url: URL) => SourceLoader | null;
+export type FindLoader = (url: URL) => SourceLoader | null;

@@ -193,12 +193,12 @@ export class Sources {
     options.signal.throwIfAborted();
     this.guard.check(url);
     const target = canonicalUrl(url);
-    const loader = options.loaderOf?.(target) ?? null;
-    return { target, loader, key: this.#keyOf(target, loader, options) };
+    const loader = options.findLoader?.(target) ?? null;
+    return { target, loader, key: this.#toKey(target, loader, options) };
   }
 
   /** Returns the key for the cache and for shared fetches. */
-  #keyOf(
+  #toKey(
     { href }: URL,
     loader: SourceLoader | null,
     { version = null, notBefore = 0 }: AcquireOptions,

@@ -186,7 +186,7 @@ export class Delivery {
     const base = {
       project: project._id,
       latest,
-      loaderOf: this.#environment.loadersOf(latest),
+      findLoader: this.#environment.createLoaderFinder(latest),
       source,
       isAllowedHost: (host: string) => isAllowedHost(project, host),
       background,

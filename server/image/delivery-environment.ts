@@ -1,6 +1,6 @@
 import type { NegotiableFormat } from '../../contract/auto-formats.ts';
 import type { Engine } from '../../pool/engine.ts';
-import type { LoaderOf } from '../../pool/source/source-loader.ts';
+import type { FindLoader } from '../../pool/source/source-loader.ts';
 import type { Project } from '../../store/projects.ts';
 import type { RequestHosts } from '../http/request-hosts.ts';
 import type { ProjectCache } from '../project-cache.ts';
@@ -13,7 +13,7 @@ export interface DeliveryEnvironment {
   readonly projects: ProjectCache;
   readonly telemetry: ImageTelemetry;
   /** Returns the source loaders of a project. */
-  readonly loadersOf: (latest: () => Project) => LoaderOf;
+  readonly createLoaderFinder: (latest: () => Project) => FindLoader;
   /**
    * Resolves whether a token is valid for a request's target and marks the request as background
    * work.

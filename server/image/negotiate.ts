@@ -4,14 +4,14 @@ import {
   type NegotiableFormat,
   negotiableFormats,
 } from '../../contract/auto-formats.ts';
-import { encodingOf, type OutputFormat } from '../../pool/rendering/encode/encodings.ts';
+import { getEncoding, type OutputFormat } from '../../pool/rendering/encode/encodings.ts';
 import { maxAcceptLength } from '../http/accept.ts';
 
 /** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
 /** Formats to send unless the client refuses them. Other formats must be named by the client. */
-const refusable = negotiableFormats.filter((format) => !encodingOf(format).mustBeNamed);
+const refusable = negotiableFormats.filter((format) => !getEncoding(format).mustBeNamed);
 
 /** The negotiable formats of an Accept header. */
 export interface Accepted {
@@ -38,7 +38,7 @@ export function readAccept(
     weights.set(type, qvalue.test(weight) ? Number(weight) : 0);
   }
   const weightOf = (format: NegotiableFormat): number =>
-    weights.get(encodingOf(format).contentType) ?? 0;
+    weights.get(getEncoding(format).contentType) ?? 0;
   const formats = order
     .filter((format) => weightOf(format) > 0)
     .sort((a, b) => weightOf(b) - weightOf(a));

@@ -7,7 +7,7 @@ import type { CredentialChain } from '../../pool/s3/credentials.ts';
 import { folderLoader } from '../../pool/source/folder-loader.ts';
 import { headerLoader } from '../../pool/source/header-loader.ts';
 import { s3Loader } from '../../pool/source/s3-loader.ts';
-import type { LoaderOf, SourceLoader } from '../../pool/source/source-loader.ts';
+import type { FindLoader, SourceLoader } from '../../pool/source/source-loader.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import { originField, type ProjectOrigin } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
@@ -49,7 +49,7 @@ export class SourceLoaders {
   }
 
   /** Returns a project's loaders. @param latest returns its latest known state */
-  of(latest: () => Project): LoaderOf {
+  of(latest: () => Project): FindLoader {
     return (url) => {
       const project = latest();
       const entry = this.#entryOf(project._id, url.host);

@@ -15,7 +15,7 @@ export const imageRequest = (changes: Partial<ImageRequest> = {}): ImageRequest 
   background: false,
   provisional: null,
   stages: noObserver,
-  loaderOf: () => null,
+  findLoader: () => null,
   admitRender: async () => () => {},
   ...changes,
 });

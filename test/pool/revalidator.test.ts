@@ -33,12 +33,12 @@ t.test(
     let at = 1_000_000;
     const failure = new ServiceError('source_timeout', 'The source did not arrive.');
     const coalescer: Coalescer = { join: () => Promise.reject(failure) };
-    const ask = () => Promise.reject(new Error('the other process asks'));
+    const revalidate = () => Promise.reject(new Error('the other process asks'));
     const revalidator = new Revalidator({
       caches: { disk: null, shared: null },
       coalescer,
       bounds,
-      ask,
+      revalidate,
       now: () => at,
     });
     revalidator.fetched(request, [lease(at)]);
@@ -59,7 +59,7 @@ t.test(
 t.test('revalidates an expired source before it uses the image', async (t) => {
   let at = 1_000_000;
   let asked = 0;
-  const ask = async () => {
+  const revalidate = async () => {
     asked += 1;
     return { ...lease(at), bytes: null };
   };
@@ -67,7 +67,7 @@ t.test('revalidates an expired source before it uses the image', async (t) => {
     caches: { disk: null, shared: null },
     coalescer: onlyProcess,
     bounds,
-    ask,
+    revalidate,
     now: () => at,
   };
   const revalidator = new Revalidator(environment);
@@ -93,13 +93,14 @@ const withLayer = (layer: ImageLayer): ImageRequest => {
 /** Returns a revalidator for a request. The request's last input expired 40 s ago. */
 function expired(t: { teardown(action: () => void): void }, asked = request) {
   const clock = { at: 1_000_000 };
-  const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['ask']>>) => void)[] = [];
+  const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['revalidate']>>) => void)[] =
+    [];
   const failures: ((error: unknown) => void)[] = [];
   const revalidator = new Revalidator({
     caches: { disk: null, shared: null },
     coalescer: onlyProcess,
     bounds,
-    ask: () =>
+    revalidate: () =>
       new Promise((resolve, reject) => {
         answers.push(resolve);
         failures.push(reject);
@@ -196,7 +197,7 @@ t.test("still revalidates for other projects while one project's origin hangs", 
     caches: { disk: null, shared: null },
     coalescer: onlyProcess,
     bounds,
-    ask: ({ project }) => {
+    revalidate: ({ project }) => {
       asked.push(project);
       return new Promise(() => {});
     },

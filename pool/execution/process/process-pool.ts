@@ -71,7 +71,7 @@ export class ProcessPool {
 
   async close(): Promise<void> {
     this.#closing = true;
-    await Promise.all([...this.#all].map((one) => one.kill()));
+    await Promise.all([...this.#all].map((child) => child.kill()));
   }
 
   /**
@@ -80,7 +80,7 @@ export class ProcessPool {
    */
   async #take(signal: AbortSignal, fresh: boolean): Promise<TransformProcess> {
     signal.throwIfAborted();
-    const idle = [...this.#idle.keys()].filter((one) => one.fresh || !fresh).at(-1);
+    const idle = [...this.#idle.keys()].filter((child) => child.fresh || !fresh).at(-1);
     if (idle !== undefined) this.#removeIdle(idle);
     let failed: unknown;
     // A process that ends before its first task was killed, or this Node reserves more address

@@ -57,7 +57,7 @@ export class TransformProcess {
         const message = 'The transform process cannot be started.';
         end(new ServiceError('internal_error', message, error));
       });
-      child.once('exit', (code, signal) => end(this.#errorOf(code, signal)));
+      child.once('exit', (code, signal) => end(this.#toError(code, signal)));
     });
   }
 
@@ -86,7 +86,7 @@ export class TransformProcess {
     return this.ended;
   }
 
-  #errorOf(code: number | null, signal: NodeJS.Signals | null): ServiceError {
+  #toError(code: number | null, signal: NodeJS.Signals | null): ServiceError {
     const cause = new Error(`the transform process ended with ${signal ?? `exit code ${code}`}`);
     if (this.#killed || signal === 'SIGXCPU') return transformTimeout(cause);
     if (signal !== null && outOfMemory.has(signal)) return tooMuchMemory(cause);

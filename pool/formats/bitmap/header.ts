@@ -52,9 +52,9 @@ export function readBitmapHeader(bytes: Buffer, at: number, isIcon: boolean): Bi
     size === coreHeaderBytes ? readCore(bytes, at) : readInfo(bytes, at, size);
   const height = isIcon ? Math.abs(rows) >> 1 : Math.abs(rows);
   if (width < 1 || height < 1) throw corruptBitmap('has no pixels');
-  const depth = depths.find((one) => one === bits);
+  const depth = depths.find((supported) => supported === bits);
   if (depth === undefined) throw unsupportedBitmap(compression, bits);
-  const coding = codingOf(compression, bits, size);
+  const coding = toCoding(compression, bits, size);
   if (coding === null || (coding === 'runs' && rows < 0))
     throw unsupportedBitmap(compression, bits);
   const masked = compression === compressions.masks || compression === compressions.masks4;
@@ -112,7 +112,7 @@ function readInfo(bytes: Buffer, at: number, size: number) {
  * Returns null if unsupported. OS/2's second version reassigns 3 and 4; its header can be as long
  * as Microsoft's, but a bitmap with an embedded JPEG uses a later header or 0 bits.
  */
-function codingOf(compression: number, bits: number, size: number) {
+function toCoding(compression: number, bits: number, size: number) {
   if (compression === compressions.plain) return 'plain';
   if (compression === compressions.runs8 && bits === 8) return 'runs';
   if (compression === compressions.runs4 && bits === 4) return 'runs';

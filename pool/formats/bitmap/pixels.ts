@@ -31,12 +31,12 @@ export function decodePixels(
     requireBytes(bytes, at + rowBytes * (height - 1) + Math.ceil((width * bits) / 8));
   }
   const data = Buffer.alloc(width * height * channels);
-  const rowOf = (row: number) => (topDown ? row : height - 1 - row) * width * channels;
+  const rowOffset = (row: number) => (topDown ? row : height - 1 - row) * width * channels;
   if (coding === 'runs') {
     const colours = readPalette(bytes, header);
     // Skipped pixels stay 0: transparent, or black in an icon, which includes a mask.
     readRuns(bytes, at, header, (row, x, from, index) => {
-      const to = rowOf(row) + channels * x;
+      const to = rowOffset(row) + channels * x;
       if (bits === 24) copyColour(bytes, from, data, to);
       else copyColour(colours, 3 * index, data, to);
       if (channels === 4) data[to + 3] = 255;
@@ -44,7 +44,7 @@ export function decodePixels(
     return { data, width, height, channels };
   }
   const readRow = rowReader(bytes, header, channels);
-  for (let row = 0; row < height; row += 1) readRow(at + row * rowBytes, data, rowOf(row));
+  for (let row = 0; row < height; row += 1) readRow(at + row * rowBytes, data, rowOffset(row));
   return { data, width, height, channels };
 }
 
@@ -57,7 +57,7 @@ type ReadRow = (from: number, data: Buffer, to: number) => void;
 function rowReader(bytes: Buffer, header: BitmapHeader, channels: 3 | 4): ReadRow {
   const { width, bits, masks } = header;
   if (bits === 16 || bits === 32) {
-    const scales = masks.slice(0, channels).map(channelOf);
+    const scales = masks.slice(0, channels).map(toChannel);
     return (from, data, start) => {
       let to = start;
       for (let x = 0; x < width; x += 1) {
@@ -88,7 +88,7 @@ function rowReader(bytes: Buffer, header: BitmapHeader, channels: 3 | 4): ReadRo
   };
 }
 
-function channelOf(mask: number) {
+function toChannel(mask: number) {
   const shift = mask === 0 ? 0 : 31 - Math.clz32(mask & -mask);
   return { mask, shift, max: mask >>> shift };
 }

@@ -1,7 +1,7 @@
 import { type BitmapHeader, parseBitmap, readBitmapHeader } from '../bitmap/header.ts';
 import { decodePixels, isVisible } from '../bitmap/pixels.ts';
 import { skipsPixels } from '../bitmap/runs.ts';
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import type { RawPixels } from '../raw-pixels.ts';
 
 /** Bytes in the file header, which precedes the bitmap header. */
@@ -10,7 +10,7 @@ const fileHeaderBytes = 14;
 /** @throws ServiceError source_unsupported, source_corrupt */
 export function readBmp(source: Uint8Array): BitmapHeader {
   return parseBitmap(() => {
-    const bytes = bufferOf(source);
+    const bytes = asBuffer(source);
     const header = readBitmapHeader(bytes, fileHeaderBytes, false);
     if (header.coding === 'plain') return header;
     return { ...header, skips: skipsPixels(bytes, pixelsAt(bytes, header), header) };
@@ -31,7 +31,7 @@ function pixelsAt(bytes: Buffer, header: BitmapHeader): number {
  * @throws ServiceError source_unsupported, source_corrupt
  */
 export function decodeBmp(source: Uint8Array): RawPixels {
-  const bytes = bufferOf(source);
+  const bytes = asBuffer(source);
   const header = readBmp(source);
   return parseBitmap(() => {
     const pixels = decodePixels(bytes, pixelsAt(bytes, header), header);

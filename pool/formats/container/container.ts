@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { withUsualOrientation } from '../metadata/exif.ts';
 import type { Container, SourceFormat } from '../source-format.ts';
 import {
@@ -18,17 +18,17 @@ export function openAs(format: SourceFormat, source: Uint8Array): Container {
   const { container } = format;
   if (container === null) return { bytes: source, deliverable: source, format, ...notExamined };
   const deliverable = container.opened?.(source) ?? source;
-  const examined = examineParts(bufferOf(deliverable), container);
+  const examined = examineParts(asBuffer(deliverable), container);
   // Runs after checking the limits of parts.
   const completed = container.completed?.(deliverable) ?? deliverable;
-  const all = completed === deliverable ? examined : examineParts(bufferOf(completed), container);
+  const all = completed === deliverable ? examined : examineParts(asBuffer(completed), container);
   return { bytes: oriented(completed, all, container), deliverable, format, ...all };
 }
 
 /** Removes an orientation that browsers ignore, in a copy if the file contains one. */
 function oriented(bytes: Uint8Array, { exif }: Examination, { seal }: ContainerFormat): Uint8Array {
   if (exif === null) return bytes;
-  const old = bufferOf(bytes).subarray(...exif);
+  const old = asBuffer(bytes).subarray(...exif);
   const usual = withUsualOrientation(old);
   if (usual === old) return bytes;
   const copy = Buffer.from(bytes);

@@ -116,4 +116,4 @@ export function examineParts(file: Buffer, { parts, sequential }: ContainerForma
 }
 
 const isMetadata = (role: Part['role']): role is MetadataRole =>
-  metadataRoles.some((one) => one === role);
+  metadataRoles.some((metadataRole) => metadataRole === role);

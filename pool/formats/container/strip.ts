@@ -1,5 +1,5 @@
 import type { Variant } from '../../variant.ts';
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import type { Container } from '../source-format.ts';
 import { type ContainerFormat, maxParts } from './examination.ts';
 import { type MetadataRole, metadataRoles } from './parts.ts';
@@ -48,7 +48,7 @@ function withoutRoles(
   roles: ReadonlySet<MetadataRole>,
 ): { readonly bytes: Buffer; readonly isWhole: boolean } | null {
   if (format?.sequential !== true) return null;
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   const kept: Buffer[] = [];
   let at: number | null = null;
   let isComplete = false;

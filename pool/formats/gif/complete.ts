@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { block, gifParts, tableBytes } from './parts.ts';
 
 /** Maximum missing bytes at the end, and the tolerance of their estimate. */
@@ -12,7 +12,7 @@ const maxCodes = 4_000_000;
  * bytes for other files. As in browsers, missing pixels are pixels that no frame has drawn.
  */
 export function completedGif(source: Uint8Array): Uint8Array {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   let end = 0;
   let frames = 0;
   for (const { role, to } of gifParts(file)) {

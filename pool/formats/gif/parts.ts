@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { type PartRole, type Parts, StepLimit } from '../container/parts.ts';
 
 export const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
@@ -22,12 +22,12 @@ export function* gifParts(file: Buffer): Parts {
     const blocks = isImage ? from + 10 + tableBytes(file[from + 9]) + 1 : from + 2;
     const to = endOfBlocks(file, blocks, steps);
     if (to === null) return;
-    yield { role: isImage ? 'frame' : roleOf(file, from), from, to };
+    yield { role: isImage ? 'frame' : readRole(file, from), from, to };
     from = to;
   }
 }
 
-function roleOf(file: Buffer, from: number): PartRole {
+function readRole(file: Buffer, from: number): PartRole {
   const isLoop = loops.has(file.toString('latin1', from + 3, from + 14));
   const type = file[from + 1];
   const isNeeded = type === label.graphicControl || (type === label.application && isLoop);
@@ -60,7 +60,7 @@ const unusedColour = 255;
  * same bytes if every frame uses 256 colours.
  */
 export function withGifTransparency(source: Uint8Array): Uint8Array {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   /** Whether the image is transparent outside the next frame. */
   let isClear = true;
   let isVisible = false;

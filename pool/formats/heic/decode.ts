@@ -3,7 +3,7 @@ import type { Size } from '../../geometry.ts';
 import { checkedHeader } from '../file.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
 import type { Container, SourceFacts } from '../source-format.ts';
-import { moduleOf, runDecoder } from '../wasm/run.ts';
+import { loadModule, runDecoder } from '../wasm/run.ts';
 import type { HeicTask } from './thread.ts';
 
 const entry = programUrl('pool/formats/heic/thread');
@@ -32,7 +32,7 @@ export async function heicAsPng(
   keepsMetadata: boolean,
 ): Promise<Uint8Array> {
   const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, format, page);
-  return await runDecoder<HeicTask>(entry, moduleOf('libheif-js/libheif-wasm/libheif.wasm'), {
+  return await runDecoder<HeicTask>(entry, loadModule('libheif-js/libheif-wasm/libheif.wasm'), {
     source,
     page: page ?? pagePrimary,
     form: { width, height, channels: hasAlpha ? 4 : 3, bits: colour.is16Bit ? 16 : 8 },

@@ -91,7 +91,7 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
   };
   // Tiles that libheif cannot decode, such as a truncated file's, are black and cause only
   // warnings.
-  const warnings = warningsOf(image.image.$$.ptr).filter((code) => code !== otherCodes.value);
+  const warnings = readWarnings(image.image.$$.ptr).filter((code) => code !== otherCodes.value);
   if (warnings.length > 0) throw incomplete(`libheif warned: ${warnings.join(', ')}`);
   const plane = image.channels.find(({ id }) => id === channel.heif_channel_interleaved);
   // The header's size was checked; the decoded size can differ.
@@ -110,7 +110,7 @@ const { heif_suberror_NCLX_colr_VUI_mismatch: otherCodes } = api.heif_suberror_c
 /**
  * Returns the codes of libheif's warnings about an image: the second of each warning's three words.
  */
-function warningsOf(image: number): number[] {
+function readWarnings(image: number): number[] {
   const count = api._heif_image_get_decoding_warnings(image, 0, 0, 0);
   const at = api._malloc(12 * count);
   api._heif_image_get_decoding_warnings(image, 0, at, count);

@@ -1,4 +1,4 @@
-import { bufferOf, type Matcher } from '../bytes.ts';
+import { asBuffer, type Matcher } from '../bytes.ts';
 
 /** Brands of HEIFs coded with HEVC. */
 const hevcBrands: readonly string[] = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
@@ -36,7 +36,7 @@ const openedBrands: ReadonlySet<string> = new Set(
 export const withOpenedBrand =
   (brand: 'avif' | 'mif1') =>
   (source: Uint8Array): Uint8Array => {
-    if (openedBrands.has(bufferOf(source).toString('latin1', 8, 12))) return source;
+    if (openedBrands.has(asBuffer(source).toString('latin1', 8, 12))) return source;
     const copy = Buffer.from(source);
     copy.write(brand, 8, 'latin1');
     return copy;

@@ -1,4 +1,4 @@
-import { bufferOf, parsedOr } from '../bytes.ts';
+import { asBuffer, parsedOr } from '../bytes.ts';
 import {
   boxes,
   type ContainerBox,
@@ -8,7 +8,7 @@ import {
   itemType,
 } from '../container/boxes.ts';
 import type { Cicp } from '../metadata/cicp.ts';
-import { associations, cicpOf, requireFewAssociations } from './properties.ts';
+import { associations, readCicp, requireFewAssociations } from './properties.ts';
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 interface HeifHeader {
@@ -52,7 +52,7 @@ const noHeader: HeifHeader = {
  * because the decoder refuses them later.
  */
 export const readHeif = (source: Uint8Array): HeifHeader =>
-  parsedOr(noHeader, () => readHeader(bufferOf(source)));
+  parsedOr(noHeader, () => readHeader(asBuffer(source)));
 
 function readHeader(source: Buffer): HeifHeader {
   const top = boxes(source);
@@ -70,17 +70,17 @@ function readHeader(source: Buffer): HeifHeader {
   return {
     brand,
     onlySequence: hasSequence && primary === null,
-    frames: framesOf(findBox(top, 'moov')),
+    frames: countFrames(findBox(top, 'moov')),
     cicp: primary === null ? null : primaryCicp(findBox(inside, 'iprp'), primary),
-    coding: primary === null ? null : codingOf(primary, entries, references),
-    predicted: primary !== null && referenceOf('pred', primary, references) !== null,
+    coding: primary === null ? null : findCoding(primary, entries, references),
+    predicted: primary !== null && findReference('pred', primary, references) !== null,
     onlyImages: hasOnlyImageItems && others.length === 0,
     onlySignedImages: hasOnlyImageItems && others.length > 0 && others.every(isManifest),
   };
 }
 
 /** Counts samples in the longest track (14496-12, 8.7.3.2); a second track contains their alpha. */
-function framesOf(moov: Buffer | undefined): number {
+function countFrames(moov: Buffer | undefined): number {
   let frames = 1;
   for (const { type, data } of boxes(moov)) {
     if (type !== 'trak') continue;
@@ -120,7 +120,7 @@ const maxDerivations = 8;
  * @param iref the items' references
  * @throws RangeError for a malformed box
  */
-function codingOf(
+function findCoding(
   item: number,
   entries: readonly ContainerBox[],
   iref: Buffer | undefined,
@@ -130,7 +130,7 @@ function codingOf(
   for (let step = 0; step < maxDerivations && current !== null; step += 1) {
     const type = types.get(current) ?? null;
     if (type === null || !derivedItems.has(type)) return type;
-    current = referenceOf('dimg', current, iref);
+    current = findReference('dimg', current, iref);
   }
   return null;
 }
@@ -139,7 +139,11 @@ function codingOf(
  * Returns the first item that an item references (14496-12, 8.11.12); null if there is no such
  * reference.
  */
-function referenceOf(type: 'dimg' | 'pred', item: number, iref: Buffer | undefined): number | null {
+function findReference(
+  type: 'dimg' | 'pred',
+  item: number,
+  iref: Buffer | undefined,
+): number | null {
   const idBytes = iref?.[0] === 0 ? 2 : 4;
   for (const reference of boxes(iref?.subarray(4))) {
     const { data } = reference;
@@ -157,7 +161,7 @@ function primaryCicp(iprp: Buffer | undefined, primary: number): Cicp | null {
     if (type !== 'ipma') continue;
     for (const { item, indexes } of associations(data)) {
       if (item !== primary) continue;
-      const codes = indexes.map((index) => cicpOf(properties[index - 1]));
+      const codes = indexes.map((index) => readCicp(properties[index - 1]));
       return codes.find((found) => found !== null) ?? null;
     }
   }

@@ -32,7 +32,7 @@ function* readParts(file: Buffer): Parts {
   yield* boxParts(file, boxes(findBox(boxes(findBox(inside, 'iprp')), 'ipco')));
   const entries = itemEntries(findBox(inside, 'iinf'));
   yield* boxParts(file, entries);
-  const roles = new Map(entries.map((entry) => [itemId(entry), roleOf(itemType(entry))]));
+  const roles = new Map(entries.map((entry) => [itemId(entry), toRole(itemType(entry))]));
   const locations = findBox(inside, 'iloc');
   if (locations !== undefined) yield* itemParts(file, locations, roles);
 }
@@ -47,7 +47,7 @@ function* boxParts(file: Buffer, list: readonly ContainerBox[]): Parts {
   }
 }
 
-const roleOf = (type: string): PartRole =>
+const toRole = (type: string): PartRole =>
   type === 'Exif' ? 'exif' : type === 'mime' ? 'xmp' : 'pixels';
 
 /** Yields the extents of items, from the `iloc` box (8.11.3). */

@@ -1,14 +1,14 @@
-import { bufferOf, parsedOr } from '../bytes.ts';
+import { asBuffer, parsedOr } from '../bytes.ts';
 import { boxes, type ContainerBox, findBox } from '../container/boxes.ts';
 import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
 import {
   associations,
-  cicpOf,
-  ipmaOf,
   isLimitedRange,
   isMonochrome,
   isProfile,
+  readCicp,
   requireFewAssociations,
+  writeIpma,
 } from './properties.ts';
 
 /**
@@ -19,7 +19,7 @@ import {
  * The profile also expands limited-range greys, which libheif 1.23 decodes unexpanded.
  */
 export const withHeifProfile = (source: Uint8Array): Uint8Array =>
-  parsedOr(null, () => withProfiles(bufferOf(source))) ?? source;
+  parsedOr(null, () => withProfiles(asBuffer(source))) ?? source;
 
 /** Returns null if the file needs no addition. @throws RangeError for an offset outside the file */
 function withProfiles(file: Buffer): Buffer | null {
@@ -31,9 +31,9 @@ function withProfiles(file: Buffer): Buffer | null {
   const properties = iprp && propertiesWithProfiles(boxes(iprp.data));
   if (!properties) return null;
   const changed = inside.map((box) =>
-    box === iprp ? boxOf('iprp', properties) : boxOf(box.type, box.data),
+    box === iprp ? createBox('iprp', properties) : createBox(box.type, box.data),
   );
-  return withMeta(file, top, meta, boxOf('meta', meta.data.subarray(0, 4), ...changed));
+  return withMeta(file, top, meta, createBox('meta', meta.data.subarray(0, 4), ...changed));
 }
 
 /**
@@ -44,17 +44,17 @@ function withProfiles(file: Buffer): Buffer | null {
 function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
   requireFewAssociations(parts);
   const properties = boxes(findBox(parts, 'ipco'));
-  const codesOf = properties.map(cicpOf);
+  const colourCodes = properties.map(readCicp);
   const profiles = properties.map(isProfile);
   const added: Buffer[] = [];
   const known = new Map<string, number | null>();
   /** Returns the profile's index for the codes; null if they need no profile. */
-  const indexOf = ({ primaries, transfer }: Cicp, isLimited: boolean): number | null => {
+  const getProfileIndex = ({ primaries, transfer }: Cicp, isLimited: boolean): number | null => {
     const key = `${primaries}/${transfer}/${isLimited}`;
     const found = known.get(key);
     if (found !== undefined) return found;
     const profile = cicpProfile({ primaries, transfer }, true, isLimited);
-    if (profile !== null) added.push(boxOf('colr', Buffer.from('prof'), profile));
+    if (profile !== null) added.push(createBox('colr', Buffer.from('prof'), profile));
     const index = profile && properties.length + added.length;
     known.set(key, index);
     return index;
@@ -62,18 +62,18 @@ function propertiesWithProfiles(parts: readonly ContainerBox[]): Buffer | null {
   const changed = parts.map(({ type, data }) => {
     if (type !== 'ipma') return { type, data };
     const entries = [...associations(data)].map((entry) => {
-      const codes = entry.indexes.map((own) => codesOf[own - 1]).find((found) => found);
+      const codes = entry.indexes.map((own) => colourCodes[own - 1]).find((found) => found);
       const hasProfile = entry.indexes.some((own) => profiles[own - 1]);
       const own = entry.indexes.map((index) => properties[index - 1]);
       const isLimited = own.some(isMonochrome) && own.some(isLimitedRange);
-      const index = !codes || hasProfile ? null : indexOf(codes, isLimited);
+      const index = !codes || hasProfile ? null : getProfileIndex(codes, isLimited);
       return index === null ? entry : { ...entry, indexes: [...entry.indexes, index] };
     });
-    return { type, data: ipmaOf(entries) };
+    return { type, data: writeIpma(entries) };
   });
   if (added.length === 0) return null;
   return Buffer.concat(
-    changed.map(({ type, data }) => boxOf(type, data, ...(type === 'ipco' ? added : []))),
+    changed.map(({ type, data }) => createBox(type, data, ...(type === 'ipco' ? added : []))),
   );
 }
 
@@ -88,10 +88,10 @@ function withMeta(
   meta: Buffer,
 ): Buffer | null {
   const copy = Buffer.concat([file, meta]);
-  const start = startOf(file, old);
+  const start = findOffset(file, old);
   // The last box can state the size 0, which means the rest of the file.
   for (const last of top.slice(-1)) {
-    const at = startOf(file, last);
+    const at = findOffset(file, last);
     if (at !== null) copy.writeUInt32BE(last.data.length + 8, at);
   }
   if (start === null) return null;
@@ -100,12 +100,12 @@ function withMeta(
 }
 
 /** Returns a box's offset; null for a box with a 64-bit size. */
-function startOf(file: Buffer, { type, data }: ContainerBox): number | null {
+function findOffset(file: Buffer, { type, data }: ContainerBox): number | null {
   const start = data.byteOffset - file.byteOffset - 8;
   return file.toString('latin1', start + 4, start + 8) === type ? start : null;
 }
 
-function boxOf(type: string, ...data: readonly Buffer[]): Buffer {
+function createBox(type: string, ...data: readonly Buffer[]): Buffer {
   const head = Buffer.alloc(8);
   head.writeUInt32BE(data.reduce((sum, { length }) => sum + length, 8));
   head.write(type, 4, 'latin1');

@@ -48,7 +48,7 @@ export function* associations(ipma: Buffer): Generator<Association> {
 }
 
 /** Writes the entries as a version 1 box, because its numbers are widest. */
-export function ipmaOf(entries: readonly Association[]): Buffer {
+export function writeIpma(entries: readonly Association[]): Buffer {
   const head = Buffer.from([1, 0, 0, 1, 0, 0, 0, 0]);
   head.writeUInt32BE(entries.length, 4);
   const parts = entries.map(({ item, indexes, essential }) => {
@@ -67,7 +67,7 @@ const colourType = (property: ContainerBox | undefined): string =>
   property?.type === 'colr' ? property.data.toString('latin1', 0, 4) : '';
 
 /** Returns a colour property's codes (ISO/IEC 14496-12, 12.1.5); null for another property. */
-export const cicpOf = (property: ContainerBox | undefined): Cicp | null =>
+export const readCicp = (property: ContainerBox | undefined): Cicp | null =>
   property === undefined || colourType(property) !== 'nclx'
     ? null
     : { primaries: property.data.readUInt16BE(4), transfer: property.data.readUInt16BE(6) };

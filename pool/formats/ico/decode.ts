@@ -5,7 +5,7 @@ import {
   readBitmapHeader,
 } from '../bitmap/header.ts';
 import { decodePixels, hasAlpha, isVisible, stride } from '../bitmap/pixels.ts';
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { pngSignature } from '../png/chunks.ts';
 import type { RawPixels } from '../raw-pixels.ts';
 
@@ -22,7 +22,7 @@ const iconType = 1;
 /** @throws ServiceError source_unsupported, source_corrupt */
 export function readIcon(source: Uint8Array): Icon {
   return parseBitmap(() => {
-    const file = bufferOf(source);
+    const file = asBuffer(source);
     let best: { bytes: Buffer; pixels: number; bits: number } | null = null;
     for (let entry = 0; entry < file.readUInt16LE(4); entry += 1) {
       // Ignores the entry's length: some writers store wrong lengths, and decoders do not need
@@ -31,7 +31,7 @@ export function readIcon(source: Uint8Array): Icon {
       const bytes = file.subarray(file.readUInt32LE(at + 12));
       // A PNG with few colours can claim all bits; in a CUR the field is a coordinate.
       const entryBits = file.readUInt16LE(2) === iconType ? file.readUInt16LE(at + 6) : 0;
-      const image = { bytes, ...sizeOf(bytes, entryBits) };
+      const image = { bytes, ...readSize(bytes, entryBits) };
       const isLarger = best === null || image.pixels > best.pixels;
       if (isLarger || (image.pixels === best?.pixels && image.bits > best.bits)) best = image;
     }
@@ -48,7 +48,7 @@ const isPng = (bytes: Buffer) => bytes.subarray(0, pngSignature.length).equals(p
  * Returns the size in the image's own header: the directory stores a side in one byte, and can be
  * wrong.
  */
-function sizeOf(bytes: Buffer, entryBits: number): { pixels: number; bits: number } {
+function readSize(bytes: Buffer, entryBits: number): { pixels: number; bits: number } {
   if (isPng(bytes)) {
     return { pixels: bytes.readUInt32BE(16) * bytes.readUInt32BE(20), bits: entryBits || 32 };
   }

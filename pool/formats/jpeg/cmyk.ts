@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { plainCmykProfile } from '../metadata/cmyk.ts';
 import { jpegParts, markers } from './parts.ts';
 
@@ -14,7 +14,7 @@ const [profileAt, spaceAt] = [18, 16];
  * bytes for other files.
  */
 export function withCmykProfile(source: Uint8Array): Uint8Array {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   let components = 0;
   const kept: Buffer[] = [];
   let end = 2;

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import type { Size } from '../../geometry.ts';
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { jpegParts, markers } from './parts.ts';
 
 const endMarker = Buffer.from([0xff, markers.end]);
@@ -30,19 +30,20 @@ interface Scan {
  * @param size of the image, already checked: this function decodes it up to three times
  */
 export async function completedJpeg(source: Uint8Array, size: Size): Promise<Uint8Array> {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   if (file.subarray(-2).equals(endMarker)) return source;
   const scan = lastScan(file);
   // Coded data does not contain the marker; bytes behind it do not belong to the image.
   if (scan === null || file.lastIndexOf(endMarker) >= scan.from) return source;
   const completed = Buffer.concat([file, endMarker]);
   // libjpeg reads progressive data before any row, so its warnings are complete.
-  if (scan.progressive && (await bottomOf(completed, size, 'warning')) !== null) return completed;
+  if (scan.progressive && (await decodeBottom(completed, size, 'warning')) !== null)
+    return completed;
   const fewer = Buffer.concat([
     file.subarray(0, Math.max(scan.from, file.length - maxMissing)),
     endMarker,
   ]);
-  const [all, part] = [await bottomOf(completed, size), await bottomOf(fewer, size)];
+  const [all, part] = [await decodeBottom(completed, size), await decodeBottom(fewer, size)];
   if (all === null || part === null) return source;
   const area = codedArea(all, part, size, scan.blockHeight);
   if (area === null) return source;
@@ -90,7 +91,7 @@ interface Bottom {
 }
 
 /** Returns an image's last rows; null if decoding fails. */
-async function bottomOf(
+async function decodeBottom(
   jpeg: Buffer,
   { width, height }: Size,
   failOn: 'warning' | 'none' = 'none',

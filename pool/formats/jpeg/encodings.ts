@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../../contract/errors.ts';
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { unsupported } from '../errors.ts';
 import { jpegParts } from './parts.ts';
 
@@ -21,7 +21,7 @@ const frames: Readonly<Record<number, string>> = {
 
 /** Returns the error for a JPEG that browsers do not show either; null for other files. */
 export function unsupportedJpeg(source: Uint8Array, cause: unknown): ServiceError | null {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   for (const { role, from, to } of jpegParts(file)) {
     if (role === 'scan') break;
     const marker = file[from] === 0xff ? (file[from + 1] ?? 0) : 0;

@@ -1,5 +1,5 @@
 import { uintReader } from '../byte-order.ts';
-import { bufferOf, parsedOr } from '../bytes.ts';
+import { asBuffer, parsedOr } from '../bytes.ts';
 import type { Part } from '../container/parts.ts';
 import type { FileHeader } from '../source-format.ts';
 import { jpegParts, markers } from './parts.ts';
@@ -20,7 +20,7 @@ const short = 3;
  */
 export function readPlainHeader(source: Uint8Array): FileHeader | null {
   return parsedOr(null, () => {
-    const file = bufferOf(source);
+    const file = asBuffer(source);
     let frame: Frame | null = null;
     let orientation: number | null = null;
     let profileParts = 0;
@@ -30,8 +30,8 @@ export function readPlainHeader(source: Uint8Array): FileHeader | null {
       const type = file[part.from + 1] ?? 0;
       if (part.role === 'scan') {
         if (frame === null || profile.length !== profileParts) return null;
-        if (!isScanOf(frame, file, part)) return null;
-        return headerOf(frame, orientation ?? 1, profile);
+        if (!isScanHeader(frame, file, part)) return null;
+        return createHeader(frame, orientation ?? 1, profile);
       }
       if (part.role === 'exif') {
         const found: number | null = orientation === null ? exifOrientation(file, part) : null;
@@ -58,7 +58,7 @@ type Frame = Pick<FileHeader, 'width' | 'height'> & {
   readonly ids: readonly number[];
 };
 
-function headerOf(
+function createHeader(
   { width, height, components }: Frame,
   orientation: number,
   profile: readonly Buffer[],
@@ -104,7 +104,7 @@ function readFrame(file: Buffer, { from, to }: Part): Frame | null {
 }
 
 /** Returns whether a part is a scan header (B.2.3) with components of the frame. */
-function isScanOf({ ids }: Frame, file: Buffer, { from, to }: Part): boolean {
+function isScanHeader({ ids }: Frame, file: Buffer, { from, to }: Part): boolean {
   const components = file[from + 4] ?? 0;
   if (components < 1 || to - from !== 8 + 2 * components) return false;
   const used = Array.from({ length: components }, (_, index) => file[from + 5 + 2 * index] ?? 0);

@@ -71,7 +71,7 @@ export function* jpegParts(file: Buffer): Parts {
       manifest = boxInstance(file, at, to);
     const isManifest =
       type === markers.app11 && manifest !== null && boxInstance(file, at, to) === manifest;
-    const role = length < 2 ? 'unknown' : isManifest ? 'c2pa' : roleOf(file, type, at, to);
+    const role = length < 2 ? 'unknown' : isManifest ? 'c2pa' : readRole(file, type, at, to);
     const part = { role, from: at, to, content: [at + 4, to], last } as const;
     const segment = file.subarray(at, to);
     yield type === markers.app0 && role === 'pixels'
@@ -84,7 +84,7 @@ export function* jpegParts(file: Buffer): Parts {
   }
 }
 
-function roleOf(file: Buffer, type: number, from: number, to: number): PartRole {
+function readRole(file: Buffer, type: number, from: number, to: number): PartRole {
   const begins = (text: string) =>
     file.toString('latin1', from + 4, from + 4 + text.length) === text;
   if (type === markers.scan) return 'scan';
@@ -98,7 +98,10 @@ function roleOf(file: Buffer, type: number, from: number, to: number): PartRole 
   }
   if (type === markers.comment) return 'text';
   if (type < markers.app0 || type > markers.app15) return 'unknown';
-  return applications.find((one) => one.marker === type && begins(one.begins))?.role ?? 'other';
+  return (
+    applications.find((application) => application.marker === type && begins(application.begins))
+      ?.role ?? 'other'
+  );
 }
 
 /** Returns whether a segment is the first of a C2PA manifest store (C2PA 2.1, A.3.1). */

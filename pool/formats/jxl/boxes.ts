@@ -1,5 +1,5 @@
 import { brotliDecompressSync } from 'node:zlib';
-import { bufferOf, parseBytes } from '../bytes.ts';
+import { asBuffer, parseBytes } from '../bytes.ts';
 import { boxes, type ContainerBox } from '../container/boxes.ts';
 import { corrupt } from '../errors.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
@@ -23,7 +23,7 @@ const maxMetadataBytes = 2 ** 20;
  * @throws ServiceError source_corrupt, source_too_large for too many boxes
  */
 export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   if (file[0] === 0xff) return { codestream: source, exif: null, xmp: null };
   const all = parseBytes(
     () => boxes(file),
@@ -31,18 +31,20 @@ export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
   );
   // Reads only the first box of a type, because each of thousands could decompress to the limit.
   const metadata = (wanted: string): Buffer | null => {
-    const box = needsMetadata ? all.find((one) => contentType(one) === wanted) : undefined;
-    return box === undefined ? null : contentOf(box);
+    const box = needsMetadata
+      ? all.find((candidate) => contentType(candidate) === wanted)
+      : undefined;
+    return box === undefined ? null : readContent(box);
   };
   return {
-    codestream: codestreamOf(all),
-    exif: exifOf(metadata('Exif')),
+    codestream: readCodestream(all),
+    exif: readExif(metadata('Exif')),
     xmp: metadata('xml '),
   };
 }
 
 /** Reads a single box, or several with sequence numbers; the highest bit marks the last. */
-function codestreamOf(all: readonly ContainerBox[]): Uint8Array {
+function readCodestream(all: readonly ContainerBox[]): Uint8Array {
   const whole = all.find(({ type }) => type === 'jxlc');
   if (whole !== undefined) return whole.data;
   const parts = all.filter(({ type, data }) => type === 'jxlp' && data.length >= 4);
@@ -55,7 +57,7 @@ const contentType = ({ type, data }: ContainerBox): string =>
   type === 'brob' ? data.toString('latin1', 0, 4) : type;
 
 /** Returns a box's decompressed content; null if damaged or above the limit. */
-function contentOf({ type, data }: ContainerBox): Buffer | null {
+function readContent({ type, data }: ContainerBox): Buffer | null {
   if (type !== 'brob') return data.length > maxMetadataBytes ? null : data;
   try {
     return brotliDecompressSync(data.subarray(4), { maxOutputLength: maxMetadataBytes });
@@ -65,7 +67,7 @@ function contentOf({ type, data }: ContainerBox): Buffer | null {
 }
 
 /** Returns the EXIF, which follows a four-byte offset and as many bytes as it states. */
-function exifOf(box: Buffer | null): Buffer | null {
+function readExif(box: Buffer | null): Buffer | null {
   if (box === null || box.length < 4) return null;
   const start = 4 + box.readUInt32BE(0);
   return start < box.length ? withoutOrientation(box.subarray(start)) : null;

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import { bufferOf, textAt } from '../bytes.ts';
+import { asBuffer, textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
-import { decodingCostOf, requireDecoderMemory } from '../decoding-cost.ts';
+import { computeDecodingCost, requireDecoderMemory } from '../decoding-cost.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import { png } from '../png/format.ts';
 import type { DecodingCost, InspectionLimits, SourceFormat } from '../source-format.ts';
@@ -38,7 +38,7 @@ function decodableHeader(source: Uint8Array, limits: InspectionLimits) {
   const header = jxlHeader(source, limits.sourceMaxPixels);
   const weight = { ...header, is16Bit: header.bits > 8 };
   requireDecoderMemory(cost, weight, processBytes, limits);
-  return { ...weight, maxCpuMs: startMs + slowness * decodingCostOf(cost, weight).ms };
+  return { ...weight, maxCpuMs: startMs + slowness * computeDecodingCost(cost, weight).ms };
 }
 
 /** Used if libvips does not decode JPEG XL. */
@@ -68,7 +68,7 @@ export const jxl: SourceFormat = {
   container: null,
   ownExif: (file) => {
     const { exif } = jxlParts(file, true);
-    return exif && bufferOf(exif);
+    return exif && asBuffer(exif);
   },
   ...(isBuiltIn ? { examine: examineWith({ decoder: 'jxl' }) } : ownDecoder),
 };

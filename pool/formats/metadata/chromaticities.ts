@@ -20,7 +20,7 @@ const maxXyz = 4;
  *
  * @returns null if no display could have them
  */
-export function primariesOf(
+export function computePrimaries(
   white: Chromaticity,
   colours: readonly [Chromaticity, Chromaticity, Chromaticity],
 ): Primaries['colours'] | null {

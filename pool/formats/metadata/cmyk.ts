@@ -1,4 +1,4 @@
-import { curveTag, fixed, profileOf, srgbCurve, tag } from './written-profile.ts';
+import { curveTag, fixed, srgbCurve, tag, writeProfile } from './written-profile.ts';
 
 /**
  * The table's grid points for cyan, magenta, yellow and black. Red depends only on cyan and black.
@@ -15,7 +15,7 @@ const toXyz = [
  * are each the product of the light that their ink and black leave. By default libvips uses a
  * printer's profile.
  */
-export const plainCmykProfile = (): Buffer => profileOf('CMYK', [['A2B0', lookupTable()]]);
+export const plainCmykProfile = (): Buffer => writeProfile('CMYK', [['A2B0', lookupTable()]]);
 
 /** Creates a lutAToBType (10.12): a table of the products, sRGB's curve, and its matrix. */
 function lookupTable(): Buffer {

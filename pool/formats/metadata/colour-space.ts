@@ -1,4 +1,4 @@
-import { bufferOf, parsedOr } from '../bytes.ts';
+import { asBuffer, parsedOr } from '../bytes.ts';
 import { dot, inverted, type Matrix, product, type Row, transposed } from './matrix.ts';
 import { profileTags } from './profile.ts';
 
@@ -39,7 +39,7 @@ export class ColourSpace {
 
   /** Returns null for other kinds of profile and for unreadable profiles. */
   static of(profile: Uint8Array): ColourSpace | null {
-    const bytes = bufferOf(profile);
+    const bytes = asBuffer(profile);
     const found = parsedOr(null, () => readProfile(bytes));
     return found && new ColourSpace(found);
   }
@@ -141,7 +141,7 @@ function readProfile(bytes: Buffer): ProfileColours | null {
   // Colour management prefers tables to primaries.
   if ([...tags.keys()].some((tag) => /^[AD]2B\d$/.test(tag))) return null;
   const [red, green, blue] = ['rXYZ', 'gXYZ', 'bXYZ'].map((tag) => primary(tags.get(tag)));
-  const light = ['rTRC', 'gTRC', 'bTRC'].flatMap((tag) => curveOf(tags.get(tag)) ?? []);
+  const light = ['rTRC', 'gTRC', 'bTRC'].flatMap((tag) => readCurve(tags.get(tag)) ?? []);
   if (!red || !green || !blue) return null;
   const toLight = inverted(transposed([red, green, blue]));
   if (toLight === null || light.length < 3) return null;
@@ -158,7 +158,7 @@ function primary(tag: Buffer | undefined): Row | null {
 }
 
 /** Returns the linear light of a channel's values; null for a falling or constant curve. */
-function curveOf(tag: Buffer | undefined): Float64Array | null {
+function readCurve(tag: Buffer | undefined): Float64Array | null {
   const curve = tag && (tag.toString('latin1', 0, 4) === 'para' ? parametric(tag) : sampled(tag));
   if (!curve) return null;
   const light = Float64Array.from({ length: 256 }, (_, value) => curve(value / 255));

@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { maxParts } from '../container/examination.ts';
 import type { Part, PartRole } from '../container/parts.ts';
 import { checkedHeader } from '../file.ts';
@@ -37,7 +37,7 @@ export async function hasOnlyManifest(source: Uint8Array, format: SourceFormat):
   const { container } = format;
   if (container?.besidesImages !== undefined) return container.besidesImages(source) === 'manifest';
   if (container?.sequential !== true) return false;
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   const counts = { c2pa: 0, exif: 0, xmp: 0 };
   let parts = 0;
   let end = 0;

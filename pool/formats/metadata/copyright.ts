@@ -64,13 +64,13 @@ const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
  *
  * @returns null if the source lacks all of them
  */
-export async function copyrightOf(
+export async function readCopyright(
   source: Uint8Array,
   format: SourceFormat,
 ): Promise<Copyright | null> {
   const header = await checkedHeader(source, format);
-  const known = textsOf(header, format.ownExif?.(source) ?? header.exif);
-  const xmp = xmpOf(header.xmp?.toString() ?? '', known);
+  const known = readTexts(header, format.ownExif?.(source) ?? header.exif);
+  const xmp = reduceXmp(header.xmp?.toString() ?? '', known);
   if (xmp === null) return null;
   return {
     exif: Object.fromEntries([...known].flatMap(([name, text]) => exifText(name, text))),
@@ -79,7 +79,7 @@ export async function copyrightOf(
 }
 
 /**
- * Returns whether a packet contains only the texts of `copyrightOf` and names listed in {@link
+ * Returns whether a packet contains only the texts of `readCopyright` and names listed in {@link
  * harmless}.
  */
 export function hasOnlyCopyright(packet: string): boolean {
@@ -96,7 +96,7 @@ export function hasOnlyCopyright(packet: string): boolean {
   return isOnly;
 }
 
-function textsOf(header: Metadata, exif: Buffer | undefined): Map<Name, string> {
+function readTexts(header: Metadata, exif: Buffer | undefined): Map<Name, string> {
   const tags = textTags(
     exif ?? Buffer.alloc(0),
     texts.map(({ tag }) => tag),
@@ -146,7 +146,7 @@ function exifText(name: Name, text: string): [string, string][] {
  * Reduces the source's packet to `allowed`, and adds the texts that only EXIF, IPTC or chunks
  * contain.
  */
-function xmpOf(packet: string, known: ReadonlyMap<Name, string>): string | null {
+function reduceXmp(packet: string, known: ReadonlyMap<Name, string>): string | null {
   const seen = new Set<string>();
   const isAllowed = (uri: string, local: string) => {
     if (allowed[uri]?.includes(local) !== true) return false;

@@ -15,7 +15,7 @@ const maxValues = 20;
  */
 export function iptcTexts(data: Buffer, wanted: readonly number[]): ReadonlyMap<number, Buffer> {
   const found = new Map<number, Buffer[]>(wanted.map((dataSet) => [dataSet, []]));
-  const iim = data[0] === marker ? data : iimOf(data);
+  const iim = data[0] === marker ? data : findIim(data);
   for (let at = 0; at + 5 <= iim.length && iim[at] === marker; ) {
     const [, record = 0, dataSet = 0] = iim.subarray(at, at + 3);
     const length = iim.readUInt16BE(at + 3);
@@ -36,7 +36,7 @@ const joined = (values: readonly Buffer[]): Buffer =>
 const comma = Buffer.from(', ');
 const none = Buffer.alloc(0);
 
-function iimOf(data: Buffer): Buffer {
+function findIim(data: Buffer): Buffer {
   for (let at = data.indexOf(resource.signature); at !== -1 && at + 12 <= data.length; ) {
     if (data.toString('latin1', at, at + 4) !== resource.signature) return none;
     // A name preceded by its length, and data, each padded to an even size.

@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { checkedHeader } from '../file.ts';
 import type { Container, SourceFormat } from '../source-format.ts';
 import { withoutThumbnail } from './exif.ts';
@@ -79,7 +79,7 @@ function withExif({ bytes, exif, format }: Container, from: Buffer, to: Buffer):
   if (exif === null) return null;
   // libvips omits bytes that a format writes before the EXIF, such as an offset in HEIF.
   const at = exif[1] - from.length;
-  if (at < exif[0] || !bufferOf(bytes).subarray(at, exif[1]).equals(from)) return null;
+  if (at < exif[0] || !asBuffer(bytes).subarray(at, exif[1]).equals(from)) return null;
   const copy = Buffer.from(bytes);
   copy.set(to, at);
   format.container?.seal?.(copy, exif);

@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 
 const tagTable = 128;
 /** lcms refuses profiles with more. */
@@ -11,7 +11,7 @@ interface Tag {
 
 /** Yields a profile's tags (ICC.1:2022, 7.3). */
 export function* profileTags(profile: Uint8Array): Generator<Tag> {
-  const bytes = bufferOf(profile);
+  const bytes = asBuffer(profile);
   if (bytes.length < tagTable + 4) return;
   const count = Math.min(bytes.readUInt32BE(tagTable), maxTags);
   for (let tag = 0; tag < count; tag += 1) {

@@ -18,7 +18,7 @@ export const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.040
 export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffer {
   const [red, green, blue] = colours.map((colour) => tag('XYZ ', fixed(colour)));
   const trc = curveTag(curve);
-  return profileOf('RGB ', [
+  return writeProfile('RGB ', [
     ['desc', text(name)],
     ['cprt', text('CC0')],
     ['wtpt', tag('XYZ ', fixed(d50))],
@@ -33,7 +33,7 @@ export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffe
 
 /** Writes a grey profile with a curve. */
 export const greyProfile = (name: string, curve: Curve): Buffer =>
-  profileOf('GRAY', [
+  writeProfile('GRAY', [
     ['desc', text(name)],
     ['cprt', text('CC0')],
     ['wtpt', tag('XYZ ', fixed(d50))],
@@ -57,7 +57,7 @@ const d50: Xyz = [0.9642, 1, 0.8249];
 const headerBytes = 128;
 
 /** Tags with the same data share it. */
-export function profileOf(
+export function writeProfile(
   space: 'RGB ' | 'GRAY' | 'CMYK',
   tags: readonly (readonly [name: string, data: Buffer | undefined])[],
 ): Buffer {

@@ -2,13 +2,13 @@ import { programUrl } from '../../../contract/own-files.ts';
 import type { Size } from '../../geometry.ts';
 import { corrupt } from '../errors.ts';
 import type { RawPixels } from '../raw-pixels.ts';
-import { moduleOf, runDecoder } from '../wasm/run.ts';
+import { loadModule, runDecoder } from '../wasm/run.ts';
 import type { PdfSize, PdfTask } from './thread.ts';
 
 const entry = programUrl('pool/formats/pdf/thread');
 
 const run = (task: PdfTask): Promise<Uint8Array<ArrayBuffer>> =>
-  runDecoder(entry, moduleOf('@embedpdf/pdfium/pdfium.wasm'), task);
+  runDecoder(entry, loadModule('@embedpdf/pdfium/pdfium.wasm'), task);
 
 /** CSS pixels of a point. */
 const pixelsOfPoint = 96 / 72;

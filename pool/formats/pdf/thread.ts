@@ -38,7 +38,7 @@ const white = 0xffffffff;
  * Returns the instance's memory, which is another object after it has grown. The package's types
  * lack it.
  */
-const heapOf = ({ pdfium }: WrappedPdfiumModule): Uint8Array =>
+const getHeap = ({ pdfium }: WrappedPdfiumModule): Uint8Array =>
   (pdfium as unknown as { readonly HEAPU8: Uint8Array }).HEAPU8;
 
 async function decode({ source, page, raster }: PdfTask): Promise<Buffer<ArrayBuffer>> {
@@ -46,7 +46,7 @@ async function decode({ source, page, raster }: PdfTask): Promise<Buffer<ArrayBu
   api.FPDF_InitLibrary();
   const file = api.pdfium.wasmExports.malloc(source.byteLength);
   if (file === 0) throw tooMuchMemory('The file is not copied.');
-  heapOf(api).set(source, file);
+  getHeap(api).set(source, file);
   const document = api.FPDF_LoadMemDocument(file, source.byteLength, '');
   if (document === 0) throw openingError(api.FPDF_GetLastError());
   const pages = api.FPDF_GetPageCount(document);
@@ -76,7 +76,7 @@ function draw(
   api.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, flags);
   const at = api.FPDFBitmap_GetBuffer(bitmap);
   const stride = api.FPDFBitmap_GetStride(bitmap);
-  const from = heapOf(api);
+  const from = getHeap(api);
   const pixels = Buffer.from(new ArrayBuffer(3 * width * height));
   let to = 0;
   for (let y = 0; y < height; y += 1) {

@@ -1,4 +1,4 @@
-import { bufferOf, parsedOr } from '../bytes.ts';
+import { asBuffer, parsedOr } from '../bytes.ts';
 import { pngSignature } from './chunks.ts';
 import { pngParts } from './parts.ts';
 
@@ -45,7 +45,7 @@ const hundredths = 100;
  *   of frames than declared
  */
 export const pngAnimation = (source: Uint8Array): PngAnimation | null =>
-  parsedOr(null, () => readAnimation(bufferOf(source)));
+  parsedOr(null, () => readAnimation(asBuffer(source)));
 
 /** @throws RangeError for a truncated chunk */
 function readAnimation(file: Buffer): PngAnimation | null {
@@ -63,7 +63,7 @@ function readAnimation(file: Buffer): PngAnimation | null {
     if (type === 'IDAT' && declared === null) return null;
     const isShared = (type === 'PLTE' || type === 'tRNS') && to - from <= maxShared.bytes;
     if (isShared && shared.length < maxShared.chunks) shared.push(file.subarray(from, to));
-    if (type === 'fcTL') frames.push(frameOf(data));
+    if (type === 'fcTL') frames.push(readFrame(data));
     if (type === 'IDAT') frames[0]?.data.push(data);
     if (type === 'fdAT') {
       hasOthers = true;
@@ -83,7 +83,7 @@ function readAnimation(file: Buffer): PngAnimation | null {
 }
 
 /** @throws RangeError for truncated data */
-function frameOf(control: Buffer): PngFrame {
+function readFrame(control: Buffer): PngFrame {
   const denominator = control.readUInt16BE(22) || hundredths;
   return {
     width: control.readUInt32BE(4),

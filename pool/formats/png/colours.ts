@@ -1,5 +1,5 @@
-import { bufferOf } from '../bytes.ts';
-import { type Chromaticity, primariesOf } from '../metadata/chromaticities.ts';
+import { asBuffer } from '../bytes.ts';
+import { type Chromaticity, computePrimaries } from '../metadata/chromaticities.ts';
 import {
   type Cicp,
   cicpGreyCurve,
@@ -41,7 +41,7 @@ const exponents = { min: 0.01, max: 100 };
 const srgbTolerance = 0.05;
 
 export function pngColours(source: Uint8Array): PngColours {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   let cicp: Cicp | null = null;
   let hasProfile = false;
   let isSrgb = false;
@@ -57,7 +57,7 @@ export function pngColours(source: Uint8Array): PngColours {
     if (type === 'gAMA' || type === 'cHRM') chunks.set(type, file.subarray(from + dataAt, to - 4));
   }
   const isGrey = ((file[colourTypeAt] ?? 0) & 2) === 0;
-  const gamma = isSrgb ? null : gammaOf(chunks.get('gAMA'), chunks.get('cHRM'));
+  const gamma = isSrgb ? null : readGamma(chunks.get('gAMA'), chunks.get('cHRM'));
   return { cicp, hasProfile, isGrey, frames, gamma };
 }
 
@@ -65,7 +65,7 @@ export function pngColours(source: Uint8Array): PngColours {
  * Like Chromium, ignores cHRM alone or with invalid values, and takes sRGB's gamma without cHRM for
  * sRGB.
  */
-function gammaOf(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | null {
+function readGamma(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | null {
   if (gAMA?.length !== gammaBytes) return null;
   const gamma = gAMA.readUInt32BE() / 100_000;
   const exponent = 1 / gamma;
@@ -78,7 +78,7 @@ function gammaOf(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | nu
     cHRM.readUInt32BE(8 * index) / 100_000,
     cHRM.readUInt32BE(8 * index + 4) / 100_000,
   ];
-  const primaries = primariesOf(at(0), [at(1), at(2), at(3)]);
+  const primaries = computePrimaries(at(0), [at(1), at(2), at(3)]);
   return primaries && { exponent, primaries };
 }
 
@@ -95,15 +95,15 @@ export function withPngProfile(source: Uint8Array): Uint8Array {
   // Codes take precedence over a profile (11.3.2.6). HDR codes cannot be converted, but a profile
   // can.
   const isReplaced = hasProfile && cicp !== null && isConvertible(cicp);
-  const profile = hasProfile && !isReplaced ? null : profileOf(colours);
+  const profile = hasProfile && !isReplaced ? null : createProfile(colours);
   if (profile === null && !isReplaced) return source;
-  const file = bufferOf(isReplaced ? withoutProfile(source) : source);
+  const file = asBuffer(isReplaced ? withoutProfile(source) : source);
   const added = profile === null ? [] : pngProfile(profile);
   return Buffer.concat([file.subarray(0, headerEnd), ...added, file.subarray(headerEnd)]);
 }
 
 function withoutProfile(source: Uint8Array): Buffer {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   const kept: Buffer[] = [];
   let end = 0;
   for (const { role, from, to } of pngParts(file)) {
@@ -115,7 +115,7 @@ function withoutProfile(source: Uint8Array): Buffer {
   return Buffer.concat([...kept, file.subarray(end)]);
 }
 
-function profileOf({ cicp, gamma, isGrey }: PngColours): Buffer | null {
+function createProfile({ cicp, gamma, isGrey }: PngColours): Buffer | null {
   if (cicp !== null && isGrey) {
     const curve = cicpGreyCurve(cicp);
     return curve && greyProfile('grey', curve);

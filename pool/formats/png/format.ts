@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import { requirePage, requirePixels } from '../bounds.ts';
-import { bufferOf, textAt } from '../bytes.ts';
+import { asBuffer, textAt } from '../bytes.ts';
 import { unsupported } from '../errors.ts';
 import { checkedHeader, examineWith, libvipsFile } from '../file.ts';
 import { requireConvertible } from '../metadata/cicp.ts';
@@ -63,7 +63,7 @@ export const png: SourceFormat = {
       void file.writeUInt32BE(crc32(file.subarray(start - 4, end)), end),
   },
   unsupportedEncoding: (source, cause) =>
-    bufferOf(source).toString('latin1', 12, 16) === 'CgBI'
+    asBuffer(source).toString('latin1', 12, 16) === 'CgBI'
       ? unsupported(
           'The source is a PNG for iOS apps (CgBI), not a standard one. To use it: save it as PNG, without the compression of Xcode.',
           cause,

@@ -28,7 +28,7 @@ export function* pngParts(file: Buffer): Parts {
     const type = file.toString('latin1', from + 4, from + 8);
     const start = from + 8;
     yield {
-      role: roleOf(file, type, start),
+      role: readRole(file, type, start),
       from,
       to,
       content: [start, to - 4],
@@ -41,7 +41,7 @@ export function* pngParts(file: Buffer): Parts {
   }
 }
 
-function roleOf(file: Buffer, type: string, start: number): PartRole {
+function readRole(file: Buffer, type: string, start: number): PartRole {
   if (pixelChunks.test(type)) return 'pixels';
   const keyword = type === 'iTXt' ? file.toString('latin1', start, start + xmpKeyword.length) : '';
   if (keyword === xmpKeyword) return 'xmp';

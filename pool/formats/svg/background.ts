@@ -1,5 +1,5 @@
 import type { Size } from '../../geometry.ts';
-import { rootOf, viewBoxOf } from './root.ts';
+import { parseViewBox, readRoot } from './root.ts';
 
 /**
  * Returns the background colour that browsers draw behind the root element, or null.
@@ -7,13 +7,13 @@ import { rootOf, viewBoxOf } from './root.ts';
  * @param sheets the document's style sheets
  * @param style the declarations in the root's attribute
  */
-export function backgroundOf(sheets: string, style: string): string | null {
+export function findBackground(sheets: string, style: string): string | null {
   let colour: string | null = null;
   for (const declaration of `${rootDeclarations(sheets)};${style}`.split(';')) {
     const [, name = '', value = ''] =
       /^\s*(background(?:-color)?)\s*:([^:]*)$/i.exec(declaration) ?? [];
     // An invalid value leaves a colour unchanged, but a background also sets other properties.
-    const found = colourOf(value.replace(/!\s*important/i, '').trim());
+    const found = parseColour(value.replace(/!\s*important/i, '').trim());
     if (found !== undefined) colour = found;
     else if (name.toLowerCase() === 'background') colour = null;
   }
@@ -21,7 +21,7 @@ export function backgroundOf(sheets: string, style: string): string | null {
 }
 
 /** Returns null for no colour, and undefined for other values, such as gradients. */
-function colourOf(value: string): string | null | undefined {
+function parseColour(value: string): string | null | undefined {
   // In the light scheme, which an <img> has unless the page says otherwise.
   const light = /^light-dark\(((?:[^(),]|\([^()]*\))*),/i.exec(value)?.[1]?.trim() ?? value;
   if (/^(?:transparent|none|initial|unset|inherit|revert(?:-layer)?)$/i.test(light)) return null;
@@ -41,7 +41,9 @@ function rootDeclarations(sheets: string): string {
       if (depth === 0) selectors = text.slice(text.lastIndexOf(';') + 1);
       depth += 1;
     } else if (part === '}') {
-      const isRoot = selectors.split(',').some((one) => /^(?:svg|:root)$/.test(one.trim()));
+      const isRoot = selectors
+        .split(',')
+        .some((selector) => /^(?:svg|:root)$/.test(selector.trim()));
       if (depth === 1 && isRoot) found += `${text};`;
       depth = Math.max(0, depth - 1);
     }
@@ -56,11 +58,12 @@ function rootDeclarations(sheets: string): string {
  * @param size of the drawing, as `svgSize` returns it
  */
 export function withBackground(source: Uint8Array, size: Size, colour: string): Buffer {
-  const { bytes, name, to, attributes } = rootOf(source);
+  const { bytes, name, to, attributes } = readRoot(source);
   const end = bytes.indexOf('>', to) + 1;
   // An element without content.
   if (end === 0 || bytes[end - 2] === '/'.charCodeAt(0)) return bytes;
-  const [left = 0, top = 0, across = size.width, down = size.height] = viewBoxOf(attributes) ?? [];
+  const [left = 0, top = 0, across = size.width, down = size.height] =
+    parseViewBox(attributes) ?? [];
   // The area is larger than a viewBox with another aspect ratio.
   const ratio = (size.width * down) / (size.height * across);
   const [x, y] = [across, down].map((side) => Math.max(ratio, 1 / ratio) * side) as [

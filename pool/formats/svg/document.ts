@@ -121,7 +121,7 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
     }
     if (!isSvg || !imageElements.has(tag.local)) return;
     for (const { name, value: url } of imageAttributes(tag)) {
-      const { type, bytes } = dataOf(url);
+      const { type, bytes } = parseDataUrl(url);
       if (bytes.byteLength === 0) continue;
       const format = matching(formats, bytes);
       // librsvg trusts a drawing's type, and recognises the others by their bytes.
@@ -129,7 +129,7 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
       if (format === null || format.vector !== isDrawing) throw unreadableImage(type);
       if (images.length === maxEmbedded) throw tooManyImages();
       const urlAt = ranges.get(name) ?? { from: 0, to: 0 };
-      images.push({ format, bytes, url, urlAt, openSide: openSideOf(tag, parser.position) });
+      images.push({ format, bytes, url, urlAt, openSide: findOpenSide(tag, parser.position) });
     }
   });
   parser.on('closetag', () => {
@@ -160,7 +160,7 @@ function imageAttributes({ attributes }: SaxesTagNS): SaxesAttributeNS[] {
 }
 
 /** @param end the index after the tag */
-function openSideOf({ attributes, isSelfClosing }: SaxesTagNS, end: number): OpenSide | null {
+function findOpenSide({ attributes, isSelfClosing }: SaxesTagNS, end: number): OpenSide | null {
   const { width, height, style } = attributes;
   if ((width === undefined) === (height === undefined)) return null;
   const name = width === undefined ? 'width' : 'height';
@@ -184,7 +184,7 @@ const tooManyImages = () => unsupported(`The SVG embeds more than ${maxEmbedded}
  * Returns the type and bytes of an image in a data: URL (RFC 2397, parsed as leniently as by the
  * Fetch standard); no bytes for other URLs.
  */
-function dataOf(value: string): { readonly type: string; readonly bytes: Uint8Array } {
+function parseDataUrl(value: string): { readonly type: string; readonly bytes: Uint8Array } {
   // The URL Standard removes these characters before it parses.
   const url = value.replace(/[\t\n\r]/g, '').replace(/^[\0- ]+/, '');
   const comma = url.indexOf(',');

@@ -15,10 +15,10 @@ export const mayBeXml = (text: string): boolean =>
  */
 export function decodeXml(bytes: Uint8Array, { isCut }: { readonly isCut: boolean }): string {
   const head = Buffer.from(bytes.subarray(0, 1000)).toString('latin1');
-  return decoderOf(encodingOf(head), !isCut).decode(bytes);
+  return createDecoder(detectEncoding(head), !isCut).decode(bytes);
 }
 
-function encodingOf(head: string): string {
+function detectEncoding(head: string): string {
   if (/^(?:\xff\xfe|<\0\?\0)/.test(head)) return 'utf-16le';
   if (/^(?:\xfe\xff|\0<\0\?)/.test(head)) return 'utf-16be';
   if (head.startsWith('\xef\xbb\xbf')) return 'utf-8';
@@ -26,7 +26,7 @@ function encodingOf(head: string): string {
   return /utf-?16|ucs-?2|unicode/i.test(declared) ? 'utf-8' : declared;
 }
 
-function decoderOf(label: string, fatal: boolean): TextDecoder {
+function createDecoder(label: string, fatal: boolean): TextDecoder {
   try {
     return new TextDecoder(label, { fatal });
   } catch {

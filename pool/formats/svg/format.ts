@@ -6,7 +6,7 @@ import { png } from '../png/format.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { tiff } from '../tiff/format.ts';
 import { webp } from '../webp/format.ts';
-import { backgroundOf, withBackground } from './background.ts';
+import { findBackground, withBackground } from './background.ts';
 import { readDocument } from './document.ts';
 import { decodeXml, mayBeXml } from './encoding.ts';
 import { withDrawnImages } from './images.ts';
@@ -50,10 +50,10 @@ export const svg: SourceFormat = {
     const size = svgSize(written);
     // libvips rounds a drawing's header to whole pixels.
     const scale = Math.max(1, 2 / Math.min(size.width, size.height));
-    const colour = backgroundOf(document.sheets, document.style);
+    const colour = findBackground(document.sheets, document.style);
     const filled = colour === null ? written : withBackground(written, size, colour);
     const drawing = { ...file, bytes: sizedSvg(filled, size, scale) };
-    const traits: FileTraits = { decoder: 'svg', sizeOf: () => size };
+    const traits: FileTraits = { decoder: 'svg', exactSize: () => size };
     const { facts } = await examineFile(drawing, limits, options, traits);
     return { file: drawing, facts };
   },

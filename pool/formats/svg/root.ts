@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 
 export interface Root {
   /** The index of the root element's `<`. */
@@ -40,8 +40,8 @@ const prologues: readonly (readonly [open: string, whole: RegExp])[] = [
 ];
 
 /** Returns the root element's attributes, with quotes and offsets, in a well-formed document. */
-export function rootOf(source: Uint8Array) {
-  const bytes = bufferOf(source);
+export function readRoot(source: Uint8Array) {
+  const bytes = asBuffer(source);
   const text = bytes.toString('latin1');
   const { at, name } = svgRoot(text) ?? { at: 0, name: '' };
   const from = at + 1 + name.length;
@@ -63,7 +63,7 @@ export const unquoted = (
 ): string | undefined => attributes.get(name)?.slice(1, -1);
 
 /** Returns the four numbers in the viewBox; null if absent or invalid. */
-export function viewBoxOf(attributes: ReadonlyMap<string, string>): readonly number[] | null {
+export function parseViewBox(attributes: ReadonlyMap<string, string>): readonly number[] | null {
   const box = (unquoted(attributes, 'viewBox') ?? '')
     .trim()
     .split(/\s*,\s*|\s+/)

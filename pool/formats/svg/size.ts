@@ -1,6 +1,6 @@
 import type { Size } from '../../geometry.ts';
 import { corrupt } from '../errors.ts';
-import { rootOf, unquoted, viewBoxOf } from './root.ts';
+import { parseViewBox, readRoot, unquoted } from './root.ts';
 
 /**
  * Density for opening SVGs, in dots per inch: CSS's (CSS Values 4, 6.2), so points and inches match
@@ -39,7 +39,7 @@ const initial = { width: 300, height: 150, fontSize: 16 };
  * @throws ServiceError source_corrupt for a side of 0
  */
 export function svgSize(source: Uint8Array): Size {
-  const { attributes } = rootOf(source);
+  const { attributes } = readRoot(source);
   const style = attributes.get('style') ?? '';
   const [, declared] = /[;"'\s]font-size\s*:\s*([^;"'!]+)/i.exec(style) ?? [];
   const fontSize = pixels(declared ?? unquoted(attributes, 'font-size'), initial.fontSize);
@@ -49,7 +49,7 @@ export function svgSize(source: Uint8Array): Size {
   if ((width ?? 1) <= 0 || (height ?? 1) <= 0) {
     throw corrupt('The SVG has a width or a height that is not above 0.');
   }
-  const [, , across = 0, down = 0] = viewBoxOf(attributes) ?? [];
+  const [, , across = 0, down = 0] = parseViewBox(attributes) ?? [];
   const hasBox = across > 0 && down > 0;
   if (width === null && height === null) return hasBox ? { width: across, height: down } : initial;
   const keepsRatio = !/^\s*none/.test(unquoted(attributes, 'preserveAspectRatio') ?? '');
@@ -67,12 +67,12 @@ export function svgSize(source: Uint8Array): Size {
  * @param size in CSS pixels
  */
 export function sizedSvg(source: Uint8Array, size: Size, scale: number): Buffer {
-  const { bytes, from, to, attributes } = rootOf(source);
+  const { bytes, from, to, attributes } = readRoot(source);
   const width = `${(size.width * scale) / libvipsScale}px`;
   const height = `${(size.height * scale) / libvipsScale}px`;
   // No style sheet overrides these declarations.
   const style = `width:${width}!important;height:${height}!important`;
-  const box = viewBoxOf(attributes) ?? [0, 0, size.width, size.height];
+  const box = parseViewBox(attributes) ?? [0, 0, size.width, size.height];
   const changed: ReadonlyMap<string, string> = new Map([
     ...attributes,
     ['viewBox', `"${box.join(' ')}"`],

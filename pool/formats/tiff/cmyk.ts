@@ -1,5 +1,5 @@
 import { uintReader } from '../byte-order.ts';
-import { bufferOf, parsedOr } from '../bytes.ts';
+import { asBuffer, parsedOr } from '../bytes.ts';
 import { plainCmykProfile } from '../metadata/cmyk.ts';
 import { profileTag, tiffPixels } from './parts.ts';
 
@@ -13,7 +13,7 @@ const [entryBytes, undefinedType] = [12, 7];
  */
 export const withTiffCmykProfile = (source: Uint8Array): Uint8Array =>
   parsedOr(source, () => {
-    const file = bufferOf(source);
+    const file = asBuffer(source);
     const read = uintReader(file);
     const [page] = tiffPixels(file);
     if (page?.colours !== separated || page.hasProfile || page.samples < 4) return source;

@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../../contract/errors.ts';
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { unsupported } from '../errors.ts';
 import { type TiffPixels, tiffPixels } from './parts.ts';
 
@@ -11,7 +11,7 @@ import { type TiffPixels, tiffPixels } from './parts.ts';
  * @throws ServiceError source_unsupported
  */
 export function requireReadablePixels(source: Uint8Array): void {
-  for (const page of tiffPixels(bufferOf(source))) {
+  for (const page of tiffPixels(asBuffer(source))) {
     const encoding = misreadEncoding(page);
     if (encoding !== null) throw encodingError(encoding);
   }
@@ -37,7 +37,7 @@ function misreadEncoding(page: TiffPixels): string | null {
  * libvips from opening the other pages.
  */
 export function unsupportedTiff(source: Uint8Array, cause: unknown): ServiceError | null {
-  for (const page of tiffPixels(bufferOf(source))) {
+  for (const page of tiffPixels(asBuffer(source))) {
     const encoding = unsupportedTiffEncoding(page);
     if (encoding !== null) return encodingError(encoding, cause);
   }

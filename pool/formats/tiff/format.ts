@@ -1,4 +1,4 @@
-import { bufferOf, textAt } from '../bytes.ts';
+import { asBuffer, textAt } from '../bytes.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { withTiffCmykProfile } from './cmyk.ts';
@@ -15,7 +15,7 @@ export const tiff: SourceFormat = {
   cost: { ms: 10, bytes: 4 },
   container: { parts: tiffParts, sequential: false, completed: withTiffCmykProfile },
   // The tags of EXIF are in the file's own first directory.
-  ownExif: bufferOf,
+  ownExif: asBuffer,
   unsupportedEncoding: unsupportedTiff,
   examine: examineWith({ decoder: 'tiff', check: requireReadablePixels }),
 };

@@ -43,13 +43,13 @@ function* tiffDirectories(file: Buffer): Generator<Directory, void, void> {
     seen.add(from);
     const next = from + form.count + form.entry * read(from, form.count);
     const to = Math.min(next, file.length);
-    yield { from, to, entries: entriesOf(read, form, from + form.count, to), read };
+    yield { from, to, entries: readEntries(read, form, from + form.count, to), read };
     if (next + form.offset > file.length) return;
     from = read(next, form.offset);
   }
 }
 
-function* entriesOf(
+function* readEntries(
   read: ReadUint,
   { entry, offset }: (typeof forms)[42 | 43],
   from: number,

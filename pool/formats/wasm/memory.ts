@@ -18,8 +18,8 @@ export const memoryBytes = (): number => memory?.buffer.byteLength ?? 0;
  * images within the limits take less.
  */
 export const isOutOfMemory = (error: unknown): boolean =>
-  memoryBytes() > 0.75 * maxWebAssemblyBytes || /memory|alloc/i.test(messageOf(error));
+  memoryBytes() > 0.75 * maxWebAssemblyBytes || /memory|alloc/i.test(getMessage(error));
 
 /** Returns a message. A C++ exception's message is an array: the type's name, and the text. */
-const messageOf = (error: unknown): string =>
+const getMessage = (error: unknown): string =>
   String((error as { readonly message?: unknown } | null)?.message ?? error);

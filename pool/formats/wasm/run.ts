@@ -39,7 +39,7 @@ const modules = new Map<string, Promise<WebAssembly.Module>>();
  * source. The process compiles the module once, for its first source.
  *
  * @param entry a file that calls `answer`
- * @param module from `moduleOf`
+ * @param module from `loadModule`
  * @param maxCpuMs CPU time that the process can use meanwhile
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, transform_timeout
  */
@@ -78,7 +78,7 @@ const { resolve } = createRequire(import.meta.url);
  * Returns a package's compiled module, such as `wasm-vips/vips.wasm`. While a module exists, V8
  * reuses its code for more modules with the same bytes.
  */
-export function moduleOf(specifier: string): Promise<WebAssembly.Module> {
+export function loadModule(specifier: string): Promise<WebAssembly.Module> {
   const known = modules.get(specifier);
   if (known !== undefined) return known;
   const compiled = compile(specifier);
@@ -95,8 +95,8 @@ async function compile(specifier: string): Promise<WebAssembly.Module> {
 /** Returns libvips. It loads its separate JPEG XL module itself. */
 export async function vipsModule(): Promise<WebAssembly.Module> {
   const [libvips] = await Promise.all([
-    moduleOf('wasm-vips/vips.wasm'),
-    moduleOf('wasm-vips/vips-jxl.wasm'),
+    loadModule('wasm-vips/vips.wasm'),
+    loadModule('wasm-vips/vips-jxl.wasm'),
   ]);
   return libvips;
 }

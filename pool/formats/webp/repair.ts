@@ -1,4 +1,4 @@
-import { bufferOf } from '../bytes.ts';
+import { asBuffer } from '../bytes.ts';
 import { headBytes, roles, webpParts } from './parts.ts';
 
 /** Maximum missing bytes to add to a chunk, as a multiple of the file's size. */
@@ -17,7 +17,7 @@ export const withWebpSize = (source: Uint8Array): Uint8Array => sized(source, fa
 export const withWebpPixels = (source: Uint8Array): Uint8Array => sized(source, true);
 
 function sized(source: Uint8Array, lenient: boolean): Uint8Array {
-  const file = bufferOf(source);
+  const file = asBuffer(source);
   for (const { role } of webpParts(file)) if (role === 'end') return source;
   let hasImage = false;
   let end = headBytes;

@@ -13,7 +13,7 @@ const maxGrain = 16;
  * photographs at 200, 400 and 800 px (bench/encoders/README.md lists the deviations on others).
  */
 export function autoQuality(image: RawImage): number {
-  const texture = textureOf(image);
+  const texture = measureTexture(image);
   if (texture === null) return typicalQuality;
   const { fineness, chroma, grain } = texture;
   const more =
@@ -38,7 +38,7 @@ interface Texture {
 }
 
 /** Returns null if no block is complete and visible. */
-function textureOf(image: RawImage): Texture | null {
+function measureTexture(image: RawImage): Texture | null {
   const { data, width, height, channels } = image;
   const columns = Math.floor(width / side);
   const total = columns * Math.floor(height / side);

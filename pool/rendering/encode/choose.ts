@@ -10,7 +10,7 @@ import { applySteps, passes, type StepContext, withTiming } from '../steps.ts';
 import { autoQuality, typicalQuality } from './auto-quality.ts';
 import {
   type EncodeOptions,
-  encodingOf,
+  getEncoding,
   type LossyEncoding,
   type OutputFormat,
   outputFormatsWith,
@@ -39,11 +39,11 @@ const maxDrawnPixels = 4_000_000;
 export async function bestOutput(pipeline: Pipeline, context: StepContext): Promise<Output> {
   const { plan, variant } = context;
   if (plan.format === 'png') {
-    const indexed = isBare(context) ? indexedOf(await pipeline.pixels()) : null;
+    const indexed = isBare(context) ? encodeIndexed(await pipeline.pixels()) : null;
     return indexed ?? encoded(pipeline, context);
   }
   // More passes would lose a gain map.
-  const { lossy: scale } = encodingOf(plan.format);
+  const { lossy: scale } = getEncoding(plan.format);
   const isOnePass = scale === null || plan.gainMap || variant.lossless === true;
   if (isOnePass) return encoded(pipeline, context);
   const { maxBytes } = variant;
@@ -103,20 +103,20 @@ async function encodeDrawing(
 ): Promise<Output | null> {
   const { plan, variant } = context;
   const accepted = variant.negotiated ? variant.formats : [plan.format];
-  const format = drawingFormats.find((one) => accepted.includes(one));
+  const format = drawingFormats.find((candidate) => accepted.includes(candidate));
   if (format !== undefined) {
     const options = { lossless: true, drawing: true, quality };
     return encoded(pipeline, { ...context, plan: { ...plan, format } }, options);
   }
   if (!variant.negotiated || !isBare(context)) return null;
-  return indexedOf(pixels);
+  return encodeIndexed(pixels);
 }
 
 /** Returns whether an output contains no metadata or profile, which `indexedPng` does not write. */
 const isBare = ({ plan, metadata, copyright }: StepContext): boolean =>
   metadata === null && copyright === null && plan.profile !== 'keep';
 
-function indexedOf({ data, info }: Pixels): Output | null {
+function encodeIndexed({ data, info }: Pixels): Output | null {
   const png = indexedPng({ ...info, data });
   return png && { data: png, format: 'png' };
 }
@@ -137,7 +137,7 @@ async function encoded(
     pixels: width * height,
     ...options,
   };
-  const { encode } = encodingOf(format);
+  const { encode } = getEncoding(format);
   if (encode === null) return { data: await writeJxl(pipeline, context, complete), format };
   const { data } = await pipeline.write((image) => {
     const kept = applySteps(image, passes.encode, context);
@@ -153,7 +153,7 @@ async function encoded(
  *
  * @param fetched the source before it was opened as a container
  */
-export async function originalOf(
+export async function findOriginal(
   fetched: Uint8Array,
   { file: { bytes: source, deliverable }, facts }: Examined,
   { plan, variant, metadata, copyright }: StepContext,

@@ -322,12 +322,12 @@ export type OutputType = (typeof encodings)[OutputFormat]['contentType'];
 
 export const outputFormats = Object.keys(encodings) as readonly OutputFormat[];
 
-export const encodingOf = (format: OutputFormat): Encoding => encodings[format];
+export const getEncoding = (format: OutputFormat): Encoding => encodings[format];
 
 /** Returns the formats with rows that satisfy a condition, in table order. */
 export const outputFormatsWith = (
   condition: (encoding: Encoding) => boolean,
-): readonly OutputFormat[] => outputFormats.filter((format) => condition(encodingOf(format)));
+): readonly OutputFormat[] => outputFormats.filter((format) => condition(getEncoding(format)));
 
 /** The formats made from pixels. */
 export const rasterFormats = outputFormatsWith(({ vector }) => vector !== true);
@@ -338,7 +338,7 @@ export const rasterFormats = outputFormatsWith(({ vector }) => vector !== true);
  * megapixels per second.
  */
 export function maxOutputPixels(format: OutputFormat, isLossless: boolean): number {
-  const { maxPixels, lossless } = encodingOf(format);
+  const { maxPixels, lossless } = getEncoding(format);
   const most = isLossless && lossless !== null ? lossless.maxPixels : maxPixels;
   return most ?? Number.POSITIVE_INFINITY;
 }

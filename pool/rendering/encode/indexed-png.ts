@@ -35,17 +35,17 @@ export function indexedPng(image: RawImage): Buffer | null {
   if (colours.length > most) return null;
 
   // Sorts transparent entries first, because tRNS can omit trailing opaque entries.
-  const opaque = (entry: number) => (alphaOf(colours[entry] ?? 0) === 255 ? 1 : 0);
+  const opaque = (entry: number) => (toAlpha(colours[entry] ?? 0) === 255 ? 1 : 0);
   const order = [...colours.keys()].sort((a, b) => opaque(a) - opaque(b));
   const newIndexes = new Uint8Array(maxColours);
   for (const [to, from] of order.entries()) newIndexes[from] = to;
   const palette = order.map((from) => colours[from] ?? 0);
-  const alphas = palette.map(alphaOf).filter((alpha) => alpha < 255);
+  const alphas = palette.map(toAlpha).filter((alpha) => alpha < 255);
 
   const bits = [1, 2, 4, 8].find((depth) => colours.length <= 2 ** depth) ?? 8;
   return Buffer.concat([
     ...pngHead(image, bits, pngColourType.indexed),
-    ...pngChunk('PLTE', Buffer.from(palette.flatMap(rgbOf))),
+    ...pngChunk('PLTE', Buffer.from(palette.flatMap(toRgb))),
     ...(alphas.length === 0 ? [] : pngChunk('tRNS', Buffer.from(alphas))),
     ...pngChunk(
       'IDAT',
@@ -55,8 +55,8 @@ export function indexedPng(image: RawImage): Buffer | null {
   ]);
 }
 
-const alphaOf = (colour: number) => colour & 255;
-const rgbOf = (colour: number) => [colour >>> 24, (colour >>> 16) & 255, (colour >>> 8) & 255];
+const toAlpha = (colour: number) => colour & 255;
+const toRgb = (colour: number) => [colour >>> 24, (colour >>> 16) & 255, (colour >>> 8) & 255];
 
 /**
  * Returns colours as numbers 0xrrggbbaa, ordered by their first pixels; null for too many colours.

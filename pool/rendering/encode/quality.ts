@@ -103,7 +103,7 @@ const curves: Readonly<Partial<Record<Mode, Curve>>> = {
 export function encoderQuality(mode: Mode, quality: number, pixels: number): number {
   const curve = curves[mode];
   if (curve === undefined) return quality;
-  const { low, part } = segmentOf(curve.requested, quality);
+  const { low, part } = findSegment(curve.requested, quality);
   return Math.round(interpolate(bySize(curve, low, pixels), bySize(curve, low + 1, pixels), part));
 }
 
@@ -111,7 +111,7 @@ export function encoderQuality(mode: Mode, quality: number, pixels: number): num
  * Returns the segment of a piecewise linear function that contains `x`: its first point, and the
  * fraction before `x`.
  */
-export function segmentOf(xs: readonly number[], x: number): { low: number; part: number } {
+export function findSegment(xs: readonly number[], x: number): { low: number; part: number } {
   const high = Math.max(
     1,
     xs.findIndex((at) => x <= at),

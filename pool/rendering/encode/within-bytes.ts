@@ -1,4 +1,4 @@
-import { interpolate, segmentOf } from './quality.ts';
+import { findSegment, interpolate } from './quality.ts';
 
 /** Maximum encoder runs, which take most of a transform's time. */
 export const maxEncodes = 5;
@@ -77,13 +77,13 @@ function nextQuality(
     const growth = isFirst ? 1 : growthBetween(above, last, log);
     const target = (isFirst ? targets.first : targets.later) * maxBytes;
     const wanted = log(above.quality) + Math.log(target / above.bytes) / growth;
-    return qualityOf(typicalBytes, wanted, 1, highest);
+    return findQuality(typicalBytes, wanted, 1, highest);
   }
   const lowest = below.quality + 1;
   if (lowest > highest || below.bytes >= acceptedPart * maxBytes) return null;
   const share = Math.log(maxBytes / below.bytes) / Math.log(above.bytes / below.bytes);
   const wanted = log(below.quality) + share * (log(above.quality) - log(below.quality));
-  const estimated = qualityOf(typicalBytes, wanted, lowest, highest);
+  const estimated = findQuality(typicalBytes, wanted, lowest, highest);
   // After a run that exceeded the limit, estimates tend to exceed it too.
   const part = runs.at(-1) === above ? margin.exceeded : margin.usual;
   const back = runsLeft === 1 ? Math.min(margin.max, Math.round(part * (highest - lowest))) : 0;
@@ -101,7 +101,7 @@ function growthBetween(
 }
 
 /** Returns the highest quality from `low` to `high` with at most this logarithm. */
-function qualityOf(
+function findQuality(
   typicalBytes: readonly number[],
   wanted: number,
   low: number,
@@ -114,7 +114,7 @@ function qualityOf(
 }
 
 function logBytes(typicalBytes: readonly number[], quality: number): number {
-  const { low, part } = segmentOf(qualities, quality);
+  const { low, part } = findSegment(qualities, quality);
   const [from = 0, to = 0] = typicalBytes.slice(low, low + 2);
   return interpolate(from, to, part);
 }

@@ -28,7 +28,7 @@ interface Group {
  * similar colours, weighted by opacity. Returns null for a fully transparent image.
  */
 export function dominantColour(pixels: SmallPixels): string | null {
-  const first = mostFrequent(groupsOf(pixels));
+  const first = mostFrequent(groupColours(pixels));
   return first === null ? null : hex(first.mean);
 }
 
@@ -39,7 +39,7 @@ export function dominantColour(pixels: SmallPixels): string | null {
  * in another colour counts too.
  */
 export function palette(pixels: SmallPixels): PaletteColour[] {
-  const groups = groupsOf(pixels);
+  const groups = groupColours(pixels);
   const first = mostFrequent(groups);
   if (first === null) return [];
   const chosen: Rgb[] = [first.mean];
@@ -63,7 +63,7 @@ export function palette(pixels: SmallPixels): PaletteColour[] {
 }
 
 /** Returns the used groups of 4096 groups of similar colours, in pixel order. */
-function groupsOf({ data }: SmallPixels): Group[] {
+function groupColours({ data }: SmallPixels): Group[] {
   const sums = new Map<number, { red: number; green: number; blue: number; weight: number }>();
   for (let at = 0; at < data.length; at += 4) {
     const [red = 0, green = 0, blue = 0, weight = 0] = data.subarray(at, at + 4);
@@ -84,7 +84,10 @@ function groupsOf({ data }: SmallPixels): Group[] {
 }
 
 const mostFrequent = (groups: readonly Group[]): Group | null =>
-  groups.reduce<Group | null>((most, one) => (one.weight > (most?.weight ?? 0) ? one : most), null);
+  groups.reduce<Group | null>(
+    (most, group) => (group.weight > (most?.weight ?? 0) ? group : most),
+    null,
+  );
 
 function farthest(groups: readonly Group[], chosen: readonly Rgb[]): Group | null {
   let best: Group | null = null;

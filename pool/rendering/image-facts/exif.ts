@@ -18,12 +18,12 @@ const text = (
   rules: object = { maxLength: maxTextLength },
 ): Row => ({
   schema: { type: 'string', ...rules, description },
-  read: (exif) => textOf(value(exif)),
+  read: (exif) => toText(value(exif)),
 });
 
 const number = (description: string, value: (exif: Exif) => unknown, rules: object = {}): Row => ({
   schema: { type: 'number', ...rules, description },
-  read: (exif) => numberOf(value(exif)),
+  read: (exif) => toNumber(value(exif)),
 });
 
 /** The listed EXIF fields (Exif 3.0, 4.6); a field is omitted if the image lacks it. */
@@ -67,7 +67,7 @@ export const exifSchema = {
 
 /** Returns the listed fields of an image's EXIF; an empty object if it is missing or unreadable. */
 export async function exifFields(image: Uint8Array): Promise<Record<string, string | number>> {
-  const exif = await exifOf(image);
+  const exif = await findExif(image);
   const parsed = exif === null ? null : parse(exif);
   if (parsed === null) return {};
   const found = entries.flatMap(([name, { read, schema }]) => {
@@ -78,7 +78,7 @@ export async function exifFields(image: Uint8Array): Promise<Record<string, stri
 }
 
 /** @param image one that the service has encoded, or checked as its source */
-async function exifOf(image: Uint8Array): Promise<Buffer | null> {
+async function findExif(image: Uint8Array): Promise<Buffer | null> {
   const { format } = openContainer(image);
   if (format.ownExif !== undefined) return format.ownExif(image);
   const { exif } = await checkedHeader(image, format);
@@ -100,14 +100,14 @@ function isWithin(value: string | number, { minimum, maximum }: Row['schema']): 
 }
 
 /** Returns a text. The parser returns bytes for texts that are not ASCII. */
-function textOf(value: unknown): string | undefined {
+function toText(value: unknown): string | undefined {
   const bytes = typeof value === 'string' ? Buffer.from(value) : value;
   if (!Buffer.isBuffer(bytes)) return undefined;
   return decoded(bytes).slice(0, maxTextLength).toWellFormed() || undefined;
 }
 
 /** Returns the first of a tag's values. */
-function numberOf(value: unknown): number | undefined {
+function toNumber(value: unknown): number | undefined {
   const [first] = [value].flat();
   if (typeof first !== 'number' || !Number.isFinite(first)) return undefined;
   return Math.round(first * 1e6) / 1e6;

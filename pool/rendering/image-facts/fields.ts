@@ -5,7 +5,7 @@ import type { OutputFormat } from '../encode/encodings.ts';
 import { upright } from '../plan.ts';
 import { dominantColour, palette, paletteSize } from './colours.ts';
 import { exifFields, exifSchema } from './exif.ts';
-import { focusOf } from './focus.ts';
+import { findFocus } from './focus.ts';
 import { perceptualHash } from './perceptual-hash.ts';
 import type { SmallPixels } from './pixels.ts';
 
@@ -49,7 +49,7 @@ type Values<F extends Fields> = {
 function object<const F extends Fields>(description: string, fields: F): Field<Values<F>> {
   const entries = Object.entries(fields);
   return {
-    schema: schemaOf(
+    schema: objectSchema(
       description,
       Object.fromEntries(entries.map(([name, { schema }]) => [name, schema])),
     ),
@@ -62,7 +62,7 @@ function object<const F extends Fields>(description: string, fields: F): Field<V
   };
 }
 
-const schemaOf = (description: string, properties: Readonly<Record<string, FactSchema>>) => ({
+const objectSchema = (description: string, properties: Readonly<Record<string, FactSchema>>) => ({
   type: 'object',
   description,
   properties,
@@ -81,7 +81,7 @@ const hexColour = { type: 'string', pattern: '^#[0-9a-f]{6}$' };
 const fraction = { type: 'number', minimum: 0, maximum: 1 };
 
 /** An SVG's size can be fractional. */
-const sizeOf = (source: SourceFacts) => scaledSize(upright(source), 1);
+const uprightSize = (source: SourceFacts) => scaledSize(upright(source), 1);
 
 /**
  * The `fmt=json` response. The OpenAPI document, the SDK's type, the documented table and the
@@ -95,13 +95,13 @@ export const imageFacts = object(
       width: field(
         'integer',
         'Frame size in pixels, upright.',
-        ({ source }) => sizeOf(source).width,
+        ({ source }) => uprightSize(source).width,
         count,
       ),
       height: field(
         'integer',
         'Frame size in pixels, upright.',
-        ({ source }) => sizeOf(source).height,
+        ({ source }) => uprightSize(source).height,
         count,
       ),
       bytes: field('integer', 'File size.', ({ bytes }) => bytes, count),
@@ -149,7 +149,7 @@ export const imageFacts = object(
       ({ pixels }) => palette(pixels),
       {
         maxItems: paletteSize,
-        items: schemaOf('A colour and its share.', {
+        items: objectSchema('A colour and its share.', {
           color: { ...hexColour, description: 'As `#rrggbb`.' },
           share: {
             ...fraction,
@@ -161,7 +161,7 @@ export const imageFacts = object(
     focus: field(
       'object',
       'Where `pos=attention` centres a square: a value for `fp`.',
-      ({ pixels }) => focusOf(pixels),
+      ({ pixels }) => findFocus(pixels),
       {
         properties: {
           x: { ...fraction, description: 'Fraction of the width.' },

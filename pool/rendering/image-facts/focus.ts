@@ -6,7 +6,7 @@ import type { SmallPixels } from './pixels.ts';
  * Returns the centre of the square that `cover` with `attention` keeps, as far as the image allows:
  * libvips' smartcrop looks for skin tones, saturation and edges in a 32 x 32 pixel image.
  */
-export async function focusOf({ data, width, height }: SmallPixels): Promise<FocalPoint> {
+export async function findFocus({ data, width, height }: SmallPixels): Promise<FocalPoint> {
   const shorter = Math.min(width, height);
   if (Math.max(width, height) === 1) return { x: 0.5, y: 0.5 };
   // sharp computes the point only if the crop cuts something off, and skips the resize only if one

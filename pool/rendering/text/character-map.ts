@@ -32,8 +32,8 @@ export function characterMap(cmap: Buffer): CharacterMap {
   const table = Buffer.from(
     best.subarray(0, format === 12 ? best.readUInt32BE(4) : best.readUInt16BE(2)),
   );
-  const glyphOf = readers[format] ?? (() => 1);
-  return (codePoint) => parsedOr(0, () => glyphOf(table, codePoint)) !== 0;
+  const readGlyph = readers[format] ?? (() => 1);
+  return (codePoint) => parsedOr(0, () => readGlyph(table, codePoint)) !== 0;
 }
 
 /**
@@ -41,11 +41,11 @@ export function characterMap(cmap: Buffer): CharacterMap {
  * specification demands ascending ranges: reading all ranges in a hostile font would take
  * milliseconds per character.
  */
-function findRange(count: number, endOf: (index: number) => number, code: number): number {
+function findRange(count: number, getEnd: (index: number) => number, code: number): number {
   let [low, high] = [0, count];
   while (low < high) {
     const middle = Math.floor((low + high) / 2);
-    if (endOf(middle) < code) low = middle + 1;
+    if (getEnd(middle) < code) low = middle + 1;
     else high = middle;
   }
   return low;

@@ -54,7 +54,7 @@ export async function draw(folder: string, options: DrawOptions): Promise<Ink | 
     await sharp({ text }).toFile(path);
     const file = await readFile(path);
     return parseBytes(
-      () => inkOf(file),
+      () => readInk(file),
       () => new Error('libvips wrote an incomplete file.'),
     );
   } catch (error) {
@@ -68,7 +68,7 @@ export async function draw(folder: string, options: DrawOptions): Promise<Ink | 
 }
 
 /** Reads the header, in the machine's byte order, which the magic number reveals. */
-function inkOf(file: Buffer): Ink {
+function readInk(file: Buffer): Ink {
   const isBig = file.readUInt32BE(0) === 0x08f2a6b6;
   const integer = (offset: number) => (isBig ? file.readInt32BE(offset) : file.readInt32LE(offset));
   const [width, height] = [integer(4), integer(8)];

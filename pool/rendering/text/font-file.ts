@@ -1,6 +1,6 @@
 import { promisify } from 'node:util';
 import { brotliDecompress } from 'node:zlib';
-import { bufferOf, parseBytes } from '../../formats/bytes.ts';
+import { asBuffer, parseBytes } from '../../formats/bytes.ts';
 import { type CharacterMap, characterMap } from './character-map.ts';
 
 /** Facts that a font file states about itself. */
@@ -42,7 +42,7 @@ export async function readFont(bytes: Uint8Array): Promise<FontFacts> {
   if (bytes.byteLength > maxFontBytes) {
     throw new FontError(`it has ${bytes.byteLength} bytes; at most ${maxFontBytes} are allowed`);
   }
-  const file = bufferOf(bytes);
+  const file = asBuffer(bytes);
   const signature = file.toString('latin1', 0, 4);
   const compressed = signature === 'wOF2';
   if (!compressed && !['\0\x01\0\0', 'OTTO', 'true'].includes(signature)) {
@@ -51,7 +51,7 @@ export async function readFont(bytes: Uint8Array): Promise<FontFacts> {
   const tables = compressed
     ? await tablesOfWoff2(file)
     : parseBytes(() => tablesOfSfnt(file), damaged);
-  return parseBytes(() => ({ ...factsOf(tables), compressed }), damaged);
+  return parseBytes(() => ({ ...readFacts(tables), compressed }), damaged);
 }
 
 const damaged = () => new FontError('it is damaged');
@@ -154,7 +154,7 @@ function directoryOfWoff2(file: Buffer): { entries: readonly Woff2Table[]; data:
   return { entries, data: slice(file, offset, file.readUInt32BE(20)) };
 }
 
-function factsOf(tables: Tables): Omit<FontFacts, 'compressed'> {
+function readFacts(tables: Tables): Omit<FontFacts, 'compressed'> {
   const required = (tag: string): Buffer => {
     const table = tables.get(tag);
     if (table === undefined) throw new FontError(`it has no table ${tag}`);
@@ -163,16 +163,16 @@ function factsOf(tables: Tables): Omit<FontFacts, 'compressed'> {
   for (const tag of ['head', 'hhea', 'hmtx']) required(tag);
   const hasCharacter = characterMap(required('cmap'));
   if (required('maxp').readUInt16BE(4) === 0) throw new FontError('it has no glyphs');
-  const family = familyOf(required('name'));
+  const family = readFamily(required('name'));
   if (!familyPattern.test(family)) throw new FontError('its family has no usable name');
-  const weights = weightsOf(tables.get('fvar'), tables.get('OS/2'));
+  const weights = readWeights(tables.get('fvar'), tables.get('OS/2'));
   return { family, weights, hasCharacter };
 }
 
 /**
  * Returns the typographic family, or else the family, as Windows reads it; '' if both are missing.
  */
-function familyOf(table: Buffer): string {
+function readFamily(table: Buffer): string {
   const storage = table.readUInt16BE(4);
   const families = new Map<number, string>();
   // A table contains at most 65,535 12-byte records, so the table's length bounds this loop.
@@ -191,7 +191,10 @@ function familyOf(table: Buffer): string {
  * Returns the multiples of 100 on a variable font's `wght` axis, or else the nearest multiple to a
  * static font's weight.
  */
-function weightsOf(variations: Buffer | undefined, metrics: Buffer | undefined): readonly number[] {
+function readWeights(
+  variations: Buffer | undefined,
+  metrics: Buffer | undefined,
+): readonly number[] {
   const all = [100, 200, 300, 400, 500, 600, 700, 800, 900];
   const [first, count, size] = [4, 8, 10].map((offset) => variations?.readUInt16BE(offset) ?? 0);
   for (let index = 0; index < (count ?? 0); index += 1) {

@@ -6,7 +6,7 @@ import { escapeXml } from '../../formats/escape-xml.ts';
 import type { CharacterMap } from './character-map.ts';
 import { FontError, type FontFacts, readFont } from './font-file.ts';
 import { fontFiles, loadFont } from './fonts.ts';
-import { charactersOf } from './words.ts';
+import { splitCharacters } from './words.ts';
 
 export interface FontFolders {
   /** An existing empty folder of the process. */
@@ -122,7 +122,7 @@ export function hasMissingGlyphs(words: string): boolean {
   const { characters } = preparedFonts();
   const isDrawable = (character: string) =>
     inkless.test(character) || characters.some((has) => has(character.codePointAt(0) ?? 0));
-  return [...new Set(charactersOf(words).join('').normalize('NFC'))].some(
+  return [...new Set(splitCharacters(words).join('').normalize('NFC'))].some(
     (character) => !isDrawable(character) && ![...character.normalize('NFD')].every(isDrawable),
   );
 }

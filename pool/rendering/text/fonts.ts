@@ -29,8 +29,8 @@ async function packagedFiles(): Promise<readonly string[]> {
 
 /** Returns the paths of matching files, sorted, so that two processes find the same font first. */
 async function filesIn(folder: string, name: RegExp): Promise<readonly string[]> {
-  const names = (await readdir(folder)).filter((one) => name.test(one)).sort();
-  return names.map((one) => join(folder, one));
+  const names = (await readdir(folder)).filter((fileName) => name.test(fileName)).sort();
+  return names.map((fileName) => join(folder, fileName));
 }
 
 /**

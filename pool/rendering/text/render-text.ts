@@ -4,10 +4,10 @@ import { isTransparent } from '../../colour.ts';
 import { escapeXml } from '../../formats/escape-xml.ts';
 import type { Size } from '../../geometry.ts';
 import type { Length, TextLayer } from '../../variant.ts';
-import { type LayerFrame, pixelsOf, type RgbaImage } from '../layer.ts';
+import { type LayerFrame, type RgbaImage, toPixels } from '../layer.ts';
 import { draw, type Ink } from './draw.ts';
 import { preparedFonts } from './font-folder.ts';
-import { charactersOf, isRightToLeft } from './words.ts';
+import { isRightToLeft, splitCharacters } from './words.ts';
 
 /**
  * A text's appearance. Uses the family's nearest weight; reduces the size until a line fits the
@@ -49,7 +49,7 @@ export async function textImage(layer: TextLayer, frame: LayerFrame): Promise<Ui
   const side = (percent: number, whole: number) => Math.max(1, Math.round((whole * percent) / 100));
   const box = { width: side(layer.width, frame.width), height: side(layer.height, frame.height) };
   const { cssPixel } = frame;
-  const pixelsIn = (length: Length) => pixelsOf(length, frame.width, cssPixel);
+  const pixelsIn = (length: Length) => toPixels(length, frame.width, cssPixel);
   const size = layer.size === 'fit' ? layer.size : pixelsIn(layer.size);
   const style = { ...layer, size, padding: Math.round(pixelsIn(layer.padding)) };
   const { pixels, width, height } = await renderText(style, layer.words, box, cssPixel);
@@ -79,7 +79,7 @@ export async function renderText(
     const message = `The font family ${style.font} is not available.`;
     throw new ServiceError('parameter_invalid', message);
   }
-  const characters = charactersOf(words);
+  const characters = splitCharacters(words);
   const padding = Math.min(style.padding, Math.floor((Math.min(box.width, box.height) - 1) / 2));
   const inner = { width: box.width - 2 * padding, height: box.height - 2 * padding };
   const layout = new Layout(folder, style, inner);
@@ -153,7 +153,7 @@ class Layout {
     const width = Math.min(this.#inner.width, Math.max(1, underlined.left + underlined.width));
     const free = this.#inner.width - width;
     const before = { left: 0, center: Math.floor(free / 2), right: free }[align];
-    const height = Math.min(this.#inner.height, this.#lines(ink, size) * lineHeightOf(size));
+    const height = Math.min(this.#inner.height, this.#lines(ink, size) * toLineHeight(size));
     return { width, height, ink: { ...ink, left: ink.left - before } };
   }
 
@@ -172,12 +172,12 @@ class Layout {
   }
 
   #maxLines(size: number): number {
-    const fitting = Math.max(1, Math.floor(this.#inner.height / lineHeightOf(size)));
+    const fitting = Math.max(1, Math.floor(this.#inner.height / toLineHeight(size)));
     return Math.min(this.#style.maxLines ?? fitting, fitting);
   }
 
   #lines(ink: Ink, size: number): number {
-    return Math.max(1, Math.ceil((ink.top + ink.height) / lineHeightOf(size) - descent));
+    return Math.max(1, Math.ceil((ink.top + ink.height) / toLineHeight(size) - descent));
   }
 
   #hasRoom(ink: Ink, size: number): boolean {
@@ -200,7 +200,7 @@ class Layout {
       weight,
       // Thousand and twenty-fourths of a point, which is a pixel at 72 dpi.
       size: Math.round(size * 1024),
-      line_height: lineHeightOf(size) * 1024,
+      line_height: toLineHeight(size) * 1024,
       insert_hyphens: false,
       foreground: color.slice(0, 7),
       // 0 is not allowed.
@@ -231,7 +231,7 @@ interface DrawChoices {
 const opposite = { left: 'right', center: 'center', right: 'left' } as const;
 
 /** Returns a whole number, because Pango places lines at whole pixels. */
-const lineHeightOf = (size: number): number => Math.max(2, Math.round(size * lineHeight));
+const toLineHeight = (size: number): number => Math.max(2, Math.round(size * lineHeight));
 
 /**
  * Returns the last number that passes the test, which must pass for all smaller numbers; else the

@@ -15,7 +15,7 @@ const segmenter = new Intl.Segmenter('en', { granularity: 'grapheme' });
  *
  * @throws ServiceError parameter_invalid for a text that is too long
  */
-export function charactersOf(words: string): readonly string[] {
+export function splitCharacters(words: string): readonly string[] {
   const refuse = (reason: string) => {
     throw new ServiceError('parameter_invalid', `The text of a layer ${reason}.`);
   };
@@ -29,7 +29,7 @@ export function charactersOf(words: string): readonly string[] {
     .trim();
   const characters = Array.from(segmenter.segment(clean), ({ segment }) => segment);
   if (characters.length > maxCharacters) refuse(tooLong);
-  if (characters.some((one) => one.length > maxCharacterLength)) {
+  if (characters.some((character) => character.length > maxCharacterLength)) {
     refuse(`has a character of more than ${maxCharacterLength} UTF-16 code units`);
   }
   return characters;

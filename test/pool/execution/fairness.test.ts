@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
-import { costOf, isLight } from '../../../pool/rendering/cost.ts';
+import { computeCost, isLight } from '../../../pool/rendering/cost.ts';
 import type { OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import type { Variant } from '../../../pool/variant.ts';
@@ -256,7 +256,7 @@ t.test("estimates a transform's cost on a thread", async (t) => {
 t.test('classifies light transforms', (t) => {
   const light = (source: SourceFacts, format: OutputFormat, more: Partial<Variant> = {}) => {
     const requested = variant({ formats: [format], ...more });
-    return isLight(costOf(source, makePlan(source, null, requested, 100e6), requested));
+    return isLight(computeCost(source, makePlan(source, null, requested, 100e6), requested));
   };
   const photo = facts(4000, 3000);
   for (const format of ['avif', 'webp', 'jpeg', 'png'] as const) {

@@ -39,16 +39,16 @@ async function pictureFolder(t: Test) {
   await symlink('sub/b.jpg', join(folder, 'inside.jpg'));
   await symlink('loop.jpg', join(folder, 'loop.jpg'));
   spawnSync('mkfifo', [join(folder, 'pipe.jpg')]);
-  const loaderOf = () => folderLoader('pictures', folder);
+  const findLoader = () => folderLoader('pictures', folder);
   const sources = openSources(t);
   const read = async (path: string) => {
     const url = new URL(`https://static.example${path}`);
-    const lease = await sources.acquire(url, client({ loaderOf }));
+    const lease = await sources.acquire(url, client({ findLoader }));
     lease.release();
     return lease;
   };
   const textOf = async (path: string) => Buffer.from((await read(path)).bytes).toString();
-  return { base, folder, outside, sources, loaderOf, read, textOf };
+  return { base, folder, outside, sources, findLoader, read, textOf };
 }
 
 t.test("maps a URL's path to a file in the folder", async (t) => {
@@ -115,7 +115,7 @@ t.test('reads no other file', async (t) => {
 });
 
 t.test('reads no other files through a folder that becomes a link', async (t) => {
-  const { folder, outside, loaderOf, base } = await pictureFolder(t);
+  const { folder, outside, findLoader, base } = await pictureFolder(t);
   await writeFile(join(outside, 'b.jpg'), 'outside');
   await symlink(outside, join(base, 'link'));
   let ended = false;
@@ -135,7 +135,7 @@ t.test('reads no other files through a folder that becomes a link', async (t) =>
   const wanted = new URL('https://static.example/sub/b.jpg');
   for (let attempt = 0; attempt < 1_000; attempt += 1) {
     const url = new URL(`?${attempt}`, wanted);
-    const result = await sources.acquire(url, client({ loaderOf })).catch(() => null);
+    const result = await sources.acquire(url, client({ findLoader })).catch(() => null);
     if (result !== null) seen.add(Buffer.from(result.bytes).toString());
     result?.release();
   }
@@ -145,7 +145,7 @@ t.test('reads no other files through a folder that becomes a link', async (t) =>
 });
 
 t.test('applies the limits and failures of other sources', async (t) => {
-  const { folder, base, read, loaderOf } = await pictureFolder(t);
+  const { folder, base, read, findLoader } = await pictureFolder(t);
   t.equal((await failureOf(read('/empty.jpg'))).code, 'source_corrupt');
   await writeFile(join(folder, 'large.jpg'), Buffer.alloc(1_000_001));
   t.equal((await failureOf(read('/large.jpg'))).code, 'source_too_large');
@@ -172,16 +172,16 @@ t.test('applies the limits and failures of other sources', async (t) => {
   const sources = openSources(t);
   const signal = AbortSignal.abort(new Error('the client left'));
   const url = new URL('https://static.example/a.jpg');
-  await t.rejects(sources.acquire(url, client({ loaderOf, signal })), /the client left/);
+  await t.rejects(sources.acquire(url, client({ findLoader, signal })), /the client left/);
 });
 
 t.test('reads a file again only after a change', async (t) => {
-  const { folder, sources, loaderOf } = await pictureFolder(t);
+  const { folder, sources, findLoader } = await pictureFolder(t);
   const url = new URL('https://static.example/a.jpg');
-  const first = await sources.acquire(url, client({ loaderOf }));
+  const first = await sources.acquire(url, client({ findLoader }));
   const { validators } = first;
   first.release();
-  const ask = (known = validators) => sources.revalidate(url, known, client({ loaderOf }));
+  const ask = (known = validators) => sources.revalidate(url, known, client({ findLoader }));
   t.equal((await ask()).bytes, null);
   t.equal((await ask({ ...validators, etag: null })).bytes, null, 'by its date');
   await utimes(join(folder, 'a.jpg'), 1, 1);
@@ -194,12 +194,12 @@ t.test('reads a file again only after a change', async (t) => {
 });
 
 t.test('limits the files that it reads at a time', async (t) => {
-  const { folder, loaderOf } = await pictureFolder(t);
-  const origin = loaderOf();
+  const { folder, findLoader } = await pictureFolder(t);
+  const origin = findLoader();
   const sources = openSources(t, { fetchConcurrency: 64 });
   const names = Array.from({ length: 30 }, (_, index) => `many${index}.jpg`);
   for (const name of names) await writeFile(join(folder, name), name);
-  const options = client({ loaderOf: () => origin });
+  const options = client({ findLoader: () => origin });
   const texts = names.map(async (name) => {
     const lease = await sources.acquire(new URL(`https://static.example/${name}`), options);
     return Buffer.from(lease.bytes).toString();
@@ -223,7 +223,7 @@ t.test('delays the reads of all folders while reads of one folder hang', async (
   await until('three reads hang', () => held.length === 3);
   const impatient = openSources(t, { sourceTimeoutMs: 200 });
   const url = new URL('https://other.example/a.jpg');
-  const late = await failureOf(impatient.acquire(url, client({ loaderOf: other.loaderOf })));
+  const late = await failureOf(impatient.acquire(url, client({ findLoader: other.findLoader })));
   t.match(late, { code: 'source_timeout', message: /the folder of other\.example/ });
   for (const resolve of held) resolve();
   t.same(await Promise.all(ended), ['picture a', 'picture b', 'picture b']);
@@ -238,7 +238,7 @@ t.test('closes files and releases their bytes', async (t) => {
 });
 
 t.test('releases bytes whenever the client leaves while a file closes', async (t) => {
-  const { folder, loaderOf } = await pictureFolder(t);
+  const { folder, findLoader } = await pictureFolder(t);
   const handles = await fileHandles(join(folder, 'a.jpg'));
   const { createReadStream } = handles;
   let close: (closeFile: () => Promise<void>) => Promise<void>;
@@ -258,7 +258,7 @@ t.test('releases bytes whenever the client leaves while a file closes', async (t
   const outcomes = new Set<string>();
   const readWith = async (signal: AbortSignal) => {
     const url = new URL('https://static.example/a.jpg');
-    await sources.acquire(url, client({ loaderOf, signal })).then(
+    await sources.acquire(url, client({ findLoader, signal })).then(
       (lease) => {
         outcomes.add('read');
         lease.release();

@@ -11,14 +11,14 @@ import { client, failureOf, openSources, startOrigin } from './origin.ts';
 
 const secret = 'Bearer secret-of-the-test';
 const credentials = { authorization: secret, 'x-token': 'other-secret' };
-const loaderOf = () => headerLoader('a', credentials);
+const findLoader = () => headerLoader('a', credentials);
 
 t.test('sends headers with the request, and to the same origin after a redirect', async (t) => {
   const origin = await startOrigin(t, ({ url }, response) => {
     if (url === '/first') response.writeHead(302, { location: '/second' }).end();
     else response.end('picture');
   });
-  await openSources(t).acquire(origin.url('/first'), client({ loaderOf }));
+  await openSources(t).acquire(origin.url('/first'), client({ findLoader }));
   t.equal(origin.requests.length, 2);
   for (const { headers } of origin.requests) t.match(headers, credentials);
 });
@@ -42,7 +42,7 @@ t.test('sends no headers to another host or port, or after a redirect back', asy
   const sources = openSources(t, { privateSources: ['127.0.0.1:*', 'localhost:*'] });
   for (const target of targets) {
     const url = origin.url(`/?${encodeURIComponent(target)}`);
-    await sources.acquire(url, client({ loaderOf }));
+    await sources.acquire(url, client({ findLoader }));
   }
   const all = [...origin.requests, ...other.requests];
   const sent = all.filter(({ headers }) => headers.authorization !== undefined);
@@ -84,7 +84,7 @@ t.test('sends no headers from https to http', async (t) => {
     owner: { project: 'p', host: 'h' },
     memory: new SharedMemory(1_000_000),
   };
-  await loaderOf().fetch(new URL('https://photos.example/a.jpg'), options);
+  await findLoader().fetch(new URL('https://photos.example/a.jpg'), options);
   t.match(requests, [
     { origin: 'https://photos.example', headers: credentials },
     {
@@ -92,7 +92,7 @@ t.test('sends no headers from https to http', async (t) => {
       headers: { authorization: undefined, 'x-token': undefined },
     },
   ]);
-  const plain = loaderOf().fetch(new URL('http://photos.example/a.jpg'), options);
+  const plain = findLoader().fetch(new URL('http://photos.example/a.jpg'), options);
   t.match(await failureOf(plain), { code: 'source_blocked', message: /over https only/ });
   t.equal(requests.length, 2, 'nothing was sent');
 });
@@ -113,7 +113,7 @@ t.test('omits headers from errors', async (t) => {
   });
   const sources = openSources(t);
   for (const index of answers.keys()) {
-    const error = await failureOf(sources.acquire(origin.url(`/${index}`), client({ loaderOf })));
+    const error = await failureOf(sources.acquire(origin.url(`/${index}`), client({ findLoader })));
     t.type(error, ServiceError);
     t.notMatch(inspect(error, { depth: 9 }), /secret/, error.message);
   }
@@ -127,7 +127,7 @@ t.test('does not share bytes, failures or fetches between identities', async (t)
   const sources = openSources(t);
   const read = async (path: string, name: string | null) => {
     const own = () => (name === null ? null : headerLoader(name, { authorization: name }));
-    const lease = await sources.acquire(origin.url(path), client({ loaderOf: own }));
+    const lease = await sources.acquire(origin.url(path), client({ findLoader: own }));
     return Buffer.from(lease.bytes).toString();
   };
   const names = ['a', 'b', null, 'a'];
@@ -147,7 +147,7 @@ t.test('revalidates a source with headers', async (t) => {
     else response.setHeader('etag', '"1"').end('picture');
   });
   const sources = openSources(t);
-  const { validators } = await sources.acquire(origin.url(), client({ loaderOf }));
+  const { validators } = await sources.acquire(origin.url(), client({ findLoader }));
   t.same(validators.etag, '"1"');
-  t.equal((await sources.revalidate(origin.url(), validators, client({ loaderOf }))).bytes, null);
+  t.equal((await sources.revalidate(origin.url(), validators, client({ findLoader }))).bytes, null);
 });

@@ -86,7 +86,7 @@ t.test('times out on a dead name and does not delay others', async (t) => {
   const { resolver, queries } = await resolverOf(
     t,
     (name) => (name.startsWith('dead') ? 'silence' : { addresses: ['192.0.2.1'] }),
-    { attemptTimeoutMs: 300, withinMs: 500 },
+    { attemptTimeoutMs: 300, timeoutMs: 500 },
   );
   const dead = Array.from({ length: 40 }, (_, i) => resolver.resolve(`dead${i}.example`));
   const ended = Promise.allSettled(dead);

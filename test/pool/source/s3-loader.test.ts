@@ -36,15 +36,15 @@ async function startBucket(t: Test) {
 async function open(t: Test, trusted = true, privateSources: readonly string[] = []) {
   const bucket = await startBucket(t);
   const location = parseS3Location(`s3://media/shop?endpoint=http://127.0.0.1:${bucket.port}`);
-  const loaderOf = () =>
+  const findLoader = () =>
     s3Loader('bucket', { location, credentials: async () => credentials, trusted });
   const sources = openSources(t, { privateSources });
-  const acquire = (path: string) => sources.acquire(pathOfUrl(path), client({ loaderOf }));
-  return { bucket, sources, loaderOf, acquire };
+  const acquire = (path: string) => sources.acquire(pathOfUrl(path), client({ findLoader }));
+  return { bucket, sources, findLoader, acquire };
 }
 
 t.test("maps a URL's path to an object under the prefix", async (t) => {
-  const { bucket, sources, loaderOf, acquire } = await open(t);
+  const { bucket, sources, findLoader, acquire } = await open(t);
   const { bytes, validators } = await acquire('/a.jpg?v=2');
   t.equal(Buffer.from(bytes).toString(), 'picture');
   t.match(bucket.requests[0], {
@@ -56,7 +56,7 @@ t.test("maps a URL's path to an object under the prefix", async (t) => {
     },
   });
   t.equal((await acquire('/a%20+%252F.jpg')).bytes.byteLength, 7);
-  const answer = await sources.revalidate(pathOfUrl('/a.jpg'), validators, client({ loaderOf }));
+  const answer = await sources.revalidate(pathOfUrl('/a.jpg'), validators, client({ findLoader }));
   t.equal(answer.bytes, null);
 });
 
@@ -113,7 +113,7 @@ t.test('fetches keys that URLs cannot contain', async (t) => {
   }
   for (const key of keys) {
     const url = pathOfUrl(`/${encodeURIComponent(key)}`);
-    const { bytes } = await sources.acquire(url, client({ loaderOf: () => loader }));
+    const { bytes } = await sources.acquire(url, client({ findLoader: () => loader }));
     t.equal(Buffer.from(bytes).toString(), `object ${key}`);
   }
 });
@@ -142,9 +142,9 @@ t.test("names the URL's host in errors, and no secrets", async (t) => {
   };
   for (const [reason, get] of Object.entries(failing)) {
     const location = parseS3Location('s3://media?region=eu-central-1');
-    const loaderOf = () => s3Loader('none', { location, credentials: get, trusted: true });
+    const findLoader = () => s3Loader('none', { location, credentials: get, trusted: true });
     const error = await failureOf(
-      openSources(t).acquire(pathOfUrl('/a.jpg'), client({ loaderOf })),
+      openSources(t).acquire(pathOfUrl('/a.jpg'), client({ findLoader })),
     );
     t.match(error, { code: 'source_unreachable', message: /no valid credentials/ });
     t.match(error.cause, { message: reason });

@@ -54,7 +54,7 @@ async function encode(task: JxlTask, seconds: number): Promise<Uint8Array<ArrayB
   thread.ref();
   const done = new AbortController();
   try {
-    const result = await answerOf(thread, task, seconds, done.signal);
+    const result = await waitForResult(thread, task, seconds, done.signal);
     if (!result.ok) throw failed(result.detail, result.outOfMemory);
     if (result.memoryBytes > maxKeptBytes) await end(thread);
     return result.data;
@@ -70,7 +70,7 @@ async function encode(task: JxlTask, seconds: number): Promise<Uint8Array<ArrayB
 }
 
 /** @param signal aborts when the caller does not need the result */
-async function answerOf(
+async function waitForResult(
   thread: Worker,
   task: JxlTask,
   seconds: number,
@@ -86,7 +86,7 @@ async function answerOf(
   const answered = once(thread, 'message', { signal }).then(([result]): JxlResult => result);
   thread.postMessage(task);
   const outcomes = [answered, ended, late];
-  for (const one of outcomes) one.catch(() => {});
+  for (const outcome of outcomes) outcome.catch(() => {});
   return Promise.race(outcomes);
 }
 

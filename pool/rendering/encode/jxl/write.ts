@@ -18,7 +18,7 @@ export async function writeJxl(
   context: StepContext,
   options: EncodeOptions,
 ): Promise<Uint8Array<ArrayBuffer>> {
-  const input = await inputOf(pipeline, context);
+  const input = await prepareInput(pipeline, context);
   return encodeJxl(input, jxlOptions(options), pipeline.timeoutSeconds);
 }
 
@@ -36,7 +36,7 @@ export const jxlOptions = ({
  * Returns raw pixels if they are the whole image, or else a file with its profile, metadata,
  * frames, or transparency of greys.
  */
-async function inputOf(pipeline: Pipeline, context: StepContext): Promise<JxlInput> {
+async function prepareInput(pipeline: Pipeline, context: StepContext): Promise<JxlInput> {
   const { plan, metadata, copyright } = context;
   if (plan.plainPixels && !plan.animated && metadata === null && copyright === null) {
     const { data: bytes, info } = await pipeline.plainPixels(plan);

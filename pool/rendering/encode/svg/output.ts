@@ -4,7 +4,7 @@ import { maxSide } from '../../../bounds.ts';
 import { corrupt, unsupported } from '../../../formats/errors.ts';
 import type { Container } from '../../../formats/source-format.ts';
 import { svgText } from '../../../formats/svg/format.ts';
-import { rootOf, unquoted, viewBoxOf } from '../../../formats/svg/root.ts';
+import { parseViewBox, readRoot, unquoted } from '../../../formats/svg/root.ts';
 import { svgSize } from '../../../formats/svg/size.ts';
 import { type Box, fitBox, type Size, scaleWithin } from '../../../geometry.ts';
 import { changedFields, strategies, type Variant } from '../../../variant.ts';
@@ -83,7 +83,7 @@ function neededPixels(variant: Variant): keyof Variant | null {
 function written(text: string, variant: Variant): SvgOutput {
   const source = Buffer.from(text);
   const natural = svgSize(source);
-  const { attributes } = rootOf(source);
+  const { attributes } = readRoot(source);
   const { width, height, aspectRatio, maxWidth } = variant;
   const longest = { width: Math.min(maxSide, maxWidth ?? maxSide), height: maxSide };
   const limits = { ...longest, pixels: Number.POSITIVE_INFINITY };
@@ -98,7 +98,7 @@ function written(text: string, variant: Variant): SvgOutput {
   const body = sanitised(text, {
     width: String(outer.width),
     height: String(outer.height),
-    viewBox: visibleBox(viewBoxOf(attributes), natural).join(' '),
+    viewBox: visibleBox(parseViewBox(attributes), natural).join(' '),
     ...(ratio !== null && { preserveAspectRatio: ratio }),
   });
   return { body: Buffer.from(body), width: box.width, height: box.height };
