@@ -371,7 +371,7 @@ export class ProjectCache {
     const states = [...this.#due];
     this.#due.clear();
     for (const state of states) state.comparison = comparison;
-    const answer = this.#projects.revisionsOf(states.map(({ project }) => project._id));
+    const answer = this.#projects.findRevisions(states.map(({ project }) => project._id));
     this.#turn = Promise.race([
       answer.catch(() => {}).then(() => sleep(pauseMs)),
       sleep(overlapMs),

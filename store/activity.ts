@@ -59,7 +59,7 @@ interface ActivityDocument {
 
 const name = 'activity';
 
-const idOf = ({ project, window, start }: ProjectInterval): string =>
+const toId = ({ project, window, start }: ProjectInterval): string =>
   `${project}/${window}/${new Date(start).toISOString()}`;
 
 /** The activity of projects in the last hour and day, of all processes and machines. */
@@ -83,7 +83,7 @@ export class ActivityRecords {
       this.#db,
       name,
       written.map(({ project, window, start, expiresAt, writer, activity }) => ({
-        q: { _id: idOf({ project, window, start }) },
+        q: { _id: toId({ project, window, start }) },
         u: {
           $set: { [`by.${writer}`]: activity },
           $setOnInsert: {

@@ -78,7 +78,7 @@ class JobRepository extends MongoJobRepository {
     this.#shares = shares;
   }
 
-  #kindOf(name: string): Kind {
+  #getKind(name: string): Kind {
     const known = this.#kinds.get(name);
     if (known !== undefined) return known;
     const jobs = this.#jobs;
@@ -100,7 +100,7 @@ class JobRepository extends MongoJobRepository {
     _now?: Date,
     options?: SaveJobState[1],
   ): Promise<JobParameters | undefined> {
-    const kind = this.#kindOf(name);
+    const kind = this.#getKind(name);
     if (kind.claims === maxClaims) return undefined;
     kind.claims += 1;
     // One after the other: concurrent claims would exceed a share together.
@@ -132,18 +132,18 @@ class JobRepository extends MongoJobRepository {
       if (job !== null) this.#taken.set(job._id.toHexString(), lockedAt);
       return job && { ...job, ...lock };
     };
-    const kind = this.#kindOf(name);
+    const kind = this.#getKind(name);
     const among = await this.#withinShares(name, lockDeadline, lastModifiedBy);
     const takeNext = () => kind.lowest.find((filter) => take(filter, { turn: 1 }), among);
     const assignDue = () => this.#assignDue(kind);
     if (performance.now() >= kind.pollAt) {
       const expired = { ...among, name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
       const abandoned = await take(expired, { lockedAt: 1 });
-      if (abandoned !== null) return parametersOf(abandoned);
+      if (abandoned !== null) return toParameters(abandoned);
       await assignDue();
     }
     const next = (await takeNext()) ?? ((await assignDue()) ? await takeNext() : null);
-    return next === null ? undefined : parametersOf(next);
+    return next === null ? undefined : toParameters(next);
   }
 
   /** @returns whether any job without a turn was due */
@@ -214,13 +214,13 @@ class JobRepository extends MongoJobRepository {
 
 /** The items that occur at least so many times. */
 const atLeast = (times: number, items: readonly string[]): string[] =>
-  [...new Set(items)].filter((item) => items.filter((one) => one === item).length >= times);
+  [...new Set(items)].filter((item) => items.filter((other) => other === item).length >= times);
 
 /** Returns whether a job that starts now holds a nearly unused lock. */
 const startsInTime = (takenAt: Date): boolean => Date.now() - takenAt.getTime() < startWithinMs;
 
 /** Converts a taken job to the form that Agenda expects: without null fields. */
-function parametersOf(job: JobDocument): JobParameters {
+function toParameters(job: JobDocument): JobParameters {
   const { _id, turn: _, waitingKey: __, lockedAt: ___, ...fields } = job;
   const present = Object.entries(fields).filter(([, value]) => value !== null);
   const parameters = { ...Object.fromEntries(present), nextRunAt: null };

@@ -2,7 +2,7 @@ import { existsSync } from 'node:fs';
 import { chmod, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { runningStoreUrl } from './embedded/lock.ts';
-import { dataFileOf } from './embedded/server.ts';
+import { toDataFile } from './embedded/server.ts';
 import { writeBackupTime } from './embedded/storage/backup-time.ts';
 import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts';
 import { copyDataFile } from './embedded/storage/journal.ts';
@@ -28,7 +28,7 @@ export class BackupFailed extends Error {
  */
 export async function backUpToFile(folder: string, path: string): Promise<number> {
   const file = resolve(path);
-  const source = dataFileOf(folder);
+  const source = toDataFile(folder);
   if (existsSync(file)) throw new BackupFailed(`${file} exists already`);
   if (!existsSync(source)) throw new BackupFailed(`there is no store in ${resolve(folder)}`);
   const temporary = `${file}.new`;

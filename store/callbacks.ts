@@ -6,7 +6,7 @@ import {
   type JobDocument,
   jobsCollection,
   waitingWebhook,
-  waitingWebhooksOf,
+  waitingWebhookKeys,
 } from './waiting-jobs.ts';
 
 /** Kinds of calls that can report their end to a client. */
@@ -66,7 +66,7 @@ export class Callbacks {
    * @throws CallbacksFull
    */
   async requireRoom(projectId: string): Promise<void> {
-    const filter = { waitingKey: waitingWebhooksOf(callbackJobName, projectId) };
+    const filter = { waitingKey: waitingWebhookKeys(callbackJobName, projectId) };
     const waiting = await withTimeout(this.#jobs.countDocuments(filter));
     if (waiting >= this.#maxWaiting) throw new CallbacksFull(`${waiting} requests wait`);
   }
@@ -81,11 +81,11 @@ export class Callbacks {
   async latest(projectId: string): Promise<Delivery[]> {
     const filter = { name: callbackJobName, 'data.projectId': projectId };
     const found = this.#jobs.find(filter).sort({ _id: -1 }).limit(maxDeliveries);
-    return (await withTimeout(found.toArray())).map(deliveryOf);
+    return (await withTimeout(found.toArray())).map(toDelivery);
   }
 }
 
-function deliveryOf(job: WithId<JobDocument<CallbackJob>>): Delivery {
+function toDelivery(job: WithId<JobDocument<CallbackJob>>): Delivery {
   const { _id, data, failedAt, failReason, failCount, lastFinishedAt } = job;
   const { origin, pathname } = new URL(data.url);
   // An attempt that only found the call still running does not count as a failure.

@@ -2,7 +2,7 @@ import { type Db, MongoClient } from 'mongodb';
 import { StoreUrlInvalid } from './outage.ts';
 
 /** The URL's database, or else `image_delivery` (the driver's default is `test`). */
-function databaseOf(url: string): string {
+function parseDatabase(url: string): string {
   const named = /^mongodb(?:\+srv)?:\/\/[^/]*\/([^?]+)/.exec(url)?.[1];
   return named === undefined ? 'image_delivery' : decodeURIComponent(named);
 }
@@ -27,7 +27,7 @@ const maxConnections = 10;
  * Returns an unconnected client and its database.
  * @throws StoreUrlInvalid
  */
-export function clientOf(
+export function createClient(
   url: string,
   { onCommand, keepsConnections = false }: ClientOptions = {},
 ): { client: MongoClient; db: Db } {
@@ -52,7 +52,7 @@ export function clientOf(
       client.on('commandSucceeded', (event) => onCommand(event.commandName, event.duration, true));
       client.on('commandFailed', (event) => onCommand(event.commandName, event.duration, false));
     }
-    return { client, db: client.db(databaseOf(url)) };
+    return { client, db: client.db(parseDatabase(url)) };
   } catch (error) {
     throw new StoreUrlInvalid(error);
   }

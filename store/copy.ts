@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import { BSON, type Db, type Document } from 'mongodb';
 import type { DeploymentRecord } from './deployment.ts';
-import { pagesOf } from './pages.ts';
+import { readPages } from './pages.ts';
 import { writePortably } from './upsert.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
@@ -48,19 +48,19 @@ export async function copyStore(
   to: Db,
   onPage: OnPage,
 ): Promise<ReadonlyMap<string, Content>> {
-  const deployment = await deploymentOf(from);
+  const deployment = await findDeployment(from);
   if (deployment === null) throw new CopyRefused('The source is empty.');
   const endsAfter = Date.now() + copyMs;
   if (!(await isWritten(to, deployment))) {
-    await marksOf(to).updateOne(mark, { $set: { startedAt: new Date() } }, { upsert: true });
+    await getMarks(to).updateOne(mark, { $set: { startedAt: new Date() } }, { upsert: true });
     for (const name of Object.keys(copiedCollections)) {
       const target = to.collection(name);
-      for await (const page of pagesOf(target, slowly)) {
+      for await (const page of readPages(target, slowly)) {
         await target.deleteMany({ _id: { $in: page.map(({ _id }) => _id) } });
       }
       let documents = 0;
       for await (const page of lastingPages(from, name, endsAfter)) {
-        await Promise.all(page.map((one) => writePortably(() => target.insertOne(one))));
+        await Promise.all(page.map((document) => writePortably(() => target.insertOne(document))));
         documents += page.length;
         onPage('copied', name, documents);
       }
@@ -68,8 +68,8 @@ export async function copyStore(
   }
   const contents = new Map<string, Content>();
   for (const name of Object.keys(copiedCollections)) {
-    const source = await contentOf(from, name, endsAfter, onPage);
-    const target = await contentOf(to, name, endsAfter, onPage);
+    const source = await readContent(from, name, endsAfter, onPage);
+    const target = await readContent(to, name, endsAfter, onPage);
     if (source.join() !== target.join()) {
       throw new CopyRefused(
         `The stores differ: ${name} contains ${source[0]} documents in the source and ${target[0]} in the target. One of them was used meanwhile: stop all services and workers, and run the command again.`,
@@ -81,17 +81,17 @@ export async function copyStore(
   const { _id, workerSeenAt: _, serviceSeenAt: __, ...identity } = deployment;
   const deployments = to.collection<DeploymentRecord>('deployments');
   await deployments.updateOne({ _id }, { $set: identity }, { upsert: true });
-  await marksOf(to).deleteMany(mark);
+  await getMarks(to).deleteMany(mark);
   return contents;
 }
 
-const marksOf = (db: Db) => db.collection<typeof mark>('copies');
+const getMarks = (db: Db) => db.collection<typeof mark>('copies');
 
 /** Returns whether a store is the target of an interrupted copy. */
 export const isIncompleteCopy = async (db: Db): Promise<boolean> =>
-  (await marksOf(db).findOne(mark)) !== null;
+  (await getMarks(db).findOne(mark)) !== null;
 
-const deploymentOf = (db: Db): Promise<DeploymentRecord | null> =>
+const findDeployment = (db: Db): Promise<DeploymentRecord | null> =>
   db.collection<DeploymentRecord>('deployments').findOne({ _id: 'deployment' });
 
 /**
@@ -100,11 +100,11 @@ const deploymentOf = (db: Db): Promise<DeploymentRecord | null> =>
  */
 async function isWritten(to: Db, { backgroundSecret }: DeploymentRecord): Promise<boolean> {
   const isMarked = await isIncompleteCopy(to);
-  const existing = await deploymentOf(to);
+  const existing = await findDeployment(to);
   if (isMarked && existing?.backgroundSecret === backgroundSecret) return true;
   const names = Object.keys(copiedCollections);
   const found = await Promise.all(names.map((name) => to.collection(name).findOne({})));
-  if (existing === null && (isMarked || found.every((one) => one === null))) return false;
+  if (existing === null && (isMarked || found.every((record) => record === null))) return false;
   throw new CopyRefused(
     'The target is not empty. Name an empty database or, for the embedded store, an empty data folder.',
   );
@@ -112,12 +112,12 @@ async function isWritten(to: Db, { backgroundSecret }: DeploymentRecord): Promis
 
 async function* lastingPages(db: Db, name: string, endsAfter: number): AsyncGenerator<Document[]> {
   const field = copiedCollections[name] ?? '';
-  for await (const page of pagesOf(db.collection(name), slowly)) {
+  for await (const page of readPages(db.collection(name), slowly)) {
     yield page.filter(({ [field]: date }) => !(date instanceof Date && +date + dayMs < endsAfter));
   }
 }
 
-async function contentOf(db: Db, name: string, endsAfter: number, onPage: OnPage) {
+async function readContent(db: Db, name: string, endsAfter: number, onPage: OnPage) {
   const hash = createHash('sha256');
   let documents = 0;
   for await (const page of lastingPages(db, name, endsAfter)) {

@@ -52,7 +52,7 @@ export class HostClaims {
   }
 
   /** Returns the ids of the projects that own any of these hosts. */
-  async projectsOf(hosts: readonly string[]): Promise<string[]> {
+  async findOwners(hosts: readonly string[]): Promise<string[]> {
     const found = this.#collection.find({ _id: { $in: [...hosts] } });
     const claims = await withTimeout(found.toArray());
     return [...new Set(claims.map(({ projectId }) => projectId))];

@@ -30,22 +30,25 @@ export function sourceGroup(tag: string): string {
 }
 
 /** Returns a group's field name: a path component cannot be a number. */
-const fieldOf = (group: string): string => `g${group}`;
+const toField = (group: string): string => `g${group}`;
 
 /**
  * The generation of all images. A purge by a machine of a release before generations, which remembered single sources,
  * is one of all images.
  */
-function allOf({ generations = {}, purges }: Purges): number {
+function commonGeneration({ generations = {}, purges }: Purges): number {
   const { last = 0, all = 0 } = generations;
   const before = purges?.last ?? 0;
   return before > last ? before : all;
 }
 
 /** The generation of the images with inputs of some groups; 0 before the first purge. */
-export function generationOf(project: Purges, groups: readonly string[]): number {
+export function computeGeneration(project: Purges, groups: readonly string[]): number {
   const numbers = project.generations?.groups ?? {};
-  return Math.max(allOf(project), ...groups.map((group) => numbers[fieldOf(group)] ?? 0));
+  return Math.max(
+    commonGeneration(project),
+    ...groups.map((group) => numbers[toField(group)] ?? 0),
+  );
 }
 
 /** The number of the project's last purge; 0 before the first purge. */
@@ -54,7 +57,7 @@ export const lastGeneration = ({ generations, purges }: Purges): number =>
 
 /** Returns the groups purged after a generation; null for all images. */
 export function groupsPurgedAfter(project: Purges, number: number): string[] | null {
-  if (allOf(project) > number) return null;
+  if (commonGeneration(project) > number) return null;
   const groups = Object.entries(project.generations?.groups ?? {});
   return groups.filter(([, at]) => at > number).map(([field]) => field.slice(1));
 }
@@ -65,12 +68,12 @@ export function groupsPurgedAfter(project: Purges, number: number): string[] | n
  * @param number higher than the project's revision, and so than all its purges' numbers
  */
 export function purgeUpdate(before: Purges, tags: readonly string[] | null, number: number) {
-  const fields = tags?.map((tag) => `groups.${fieldOf(sourceGroup(tag))}`) ?? ['all'];
+  const fields = tags?.map((tag) => `groups.${toField(sourceGroup(tag))}`) ?? ['all'];
   const purged = Object.fromEntries(fields.map((field) => [`generations.${field}`, number]));
   return {
     $max: {
       'generations.last': number,
-      'generations.all': allOf(before),
+      'generations.all': commonGeneration(before),
       ...purged,
       // Machines of the release before take it for a purge of all images.
       'purges.last': number,

@@ -114,12 +114,12 @@ export class JobTurns {
 export function turnsAfter(last: number, jobs: readonly PrewarmJob[]): number[] {
   let turn = last;
   return jobs.map((job) => {
-    turn += variantsOf(job);
+    turn += countVariants(job);
     return turn;
   });
 }
 
-function variantsOf(job: Partial<PrewarmJob> | undefined): number {
+function countVariants(job: Partial<PrewarmJob> | undefined): number {
   if (job?.variants !== undefined) return Math.max(1, job.variants.length);
   return Math.max(1, job?.widths?.length ?? 1) * Math.max(1, job?.formats?.length ?? 1);
 }

@@ -15,9 +15,9 @@ import {
   type PrewarmJobData,
   prewarmJobName,
   releaseJob,
+  toWaitingKey,
   waitingJob,
-  waitingJobsOf,
-  waitingKeyOf,
+  waitingJobsFilter,
 } from './waiting-jobs.ts';
 
 export interface QueueStats {
@@ -88,7 +88,7 @@ export class JobQueue {
    */
   async add(jobs: readonly PrewarmJob[]): Promise<QueuedJob[]> {
     const [{ projectId } = { projectId: '' }] = jobs;
-    const wanted = new Map(jobs.map(withFingerprint).map((job) => [waitingKeyOf(job), job]));
+    const wanted = new Map(jobs.map(withFingerprint).map((job) => [toWaitingKey(job), job]));
     const equal = this.#jobs.find({ waitingKey: { $in: [...wanted.keys()] } });
     const waiting = (await withTimeout(equal.toArray())).map(({ _id, data, waitingKey }) => {
       wanted.delete(String(waitingKey));
@@ -122,7 +122,7 @@ export class JobQueue {
   /** @param beingAdded all jobs that this process is adding, even if already stored */
   async #checkMaximum(projectId: string, added: number, beingAdded: number): Promise<void> {
     if (!Number.isFinite(this.#maxWaiting)) return;
-    const waiting = await withTimeout(this.#jobs.countDocuments(waitingJobsOf(projectId)));
+    const waiting = await withTimeout(this.#jobs.countDocuments(waitingJobsFilter(projectId)));
     if (waiting + beingAdded > this.#maxWaiting) {
       throw new QueueFull(waiting, added, this.#maxWaiting);
     }
@@ -131,7 +131,7 @@ export class JobQueue {
   async #insert(data: PrewarmJobData, turn: number): Promise<QueuedJob> {
     const _id = new ObjectId();
     const waiting = waitingJob(prewarmJobName, data, new Date());
-    const job: JobDocument = { ...waiting, _id, waitingKey: waitingKeyOf(data), turn };
+    const job: JobDocument = { ...waiting, _id, waitingKey: toWaitingKey(data), turn };
     try {
       await writePortably(() => this.#jobs.insertOne(job));
     } catch (error) {

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
-import { byCreation, pagesOf } from './pages.ts';
+import { byCreation, readPages } from './pages.ts';
 import { retryOnDuplicateKey } from './upsert.ts';
 
 export const keyAccesses = ['read', 'write'] as const;
@@ -99,7 +99,7 @@ export class Keys {
 
   /** By date of creation. */
   list(): Promise<ApiKey[]> {
-    return byCreation(pagesOf(this.#collection));
+    return byCreation(readPages(this.#collection));
   }
 
   /** Returns a project's own keys, including revoked keys, by id. */
@@ -120,10 +120,10 @@ export class Keys {
    * @param projectId restricts the call to this project's own keys
    */
   async revoke(id: string, projectId?: string): Promise<ApiKey | null> {
-    const one = { _id: id, ...(projectId === undefined ? {} : { projectId }) };
+    const filter = { _id: id, ...(projectId === undefined ? {} : { projectId }) };
     const revocation = { $set: { revokedAt: new Date() } };
-    await withTimeout(this.#collection.updateOne({ ...one, revokedAt: null }, revocation));
-    return withTimeout(this.#collection.findOne(one));
+    await withTimeout(this.#collection.updateOne({ ...filter, revokedAt: null }, revocation));
+    return withTimeout(this.#collection.findOne(filter));
   }
 
   /** Deletes a key that no client has received. */

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { adminCommand } from '../contract/own-command.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
 import { FolderHeld } from './embedded/lock.ts';
-import { backupOf } from './embedded/storage/backup.ts';
+import { toBackupFile } from './embedded/storage/backup.ts';
 import { readBackupTime } from './embedded/storage/backup-time.ts';
 import { DataFileDamaged } from './embedded/storage/file-check.ts';
 import { StoreUnavailable, StoreUrlInvalid } from './outage.ts';
@@ -19,7 +19,7 @@ export async function openErrorText(error: unknown, dataDir: string): Promise<st
 }
 
 async function damageText({ file, message }: DataFileDamaged): Promise<string> {
-  const time = await readBackupTime(backupOf(file)).catch(() => undefined);
+  const time = await readBackupTime(toBackupFile(file)).catch(() => undefined);
   const advice =
     time === undefined
       ? 'There is no backup of it; without the file the store starts empty'

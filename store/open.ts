@@ -3,7 +3,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
 import { ActivityRecords } from './activity.ts';
-import { type ClientOptions, clientOf } from './client.ts';
+import { type ClientOptions, createClient } from './client.ts';
 import { MongoConnection, type OnOutage } from './connection.ts';
 import { withTimeout } from './deadline.ts';
 import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
@@ -166,7 +166,7 @@ function createStore(
   onOutage: OnOutage,
   options?: ClientOptions,
 ): Store {
-  const { client, db } = clientOf(url, options);
+  const { client, db } = createClient(url, options);
   const connection = new MongoConnection(client, onOutage);
   return {
     url,

@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { findDeployment } from './deployment.ts';
 import { newOrganisationId } from './identifiers.ts';
-import { byCreation, pagesOf } from './pages.ts';
+import { byCreation, readPages } from './pages.ts';
 import { findOrInsert } from './upsert.ts';
 
 export interface Organisation {
@@ -49,7 +49,7 @@ export class Organisations {
 
   /** By date of creation. */
   list(): Promise<Organisation[]> {
-    return byCreation(pagesOf(this.#collection));
+    return byCreation(readPages(this.#collection));
   }
 
   /** Null for an unknown id. */

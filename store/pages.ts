@@ -33,7 +33,7 @@ async function findPage<T extends Document>(
 const pageSize = 200;
 
 /** All documents that match a filter, in pages; those after an id, if there is one. */
-export async function* pagesOf<T extends Document>(
+export async function* readPages<T extends Document>(
   collection: Collection<T>,
   options: Partial<Page> = {},
 ): AsyncGenerator<T[]> {

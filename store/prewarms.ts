@@ -13,7 +13,7 @@ interface PrewarmRecord extends ProjectRecord {
 type SourceState = 'waiting' | 'running' | 'done' | 'failed';
 
 /** A call's status. Its fields must match `PrewarmStatus` in the OpenAPI document. */
-export type PrewarmStatus = ReturnType<typeof statusOf>;
+export type PrewarmStatus = ReturnType<typeof toStatus>;
 
 export class Prewarms {
   readonly #records: ProjectRecords<PrewarmRecord>;
@@ -37,11 +37,11 @@ export class Prewarms {
 
   async find(projectId: string, id: string): Promise<PrewarmStatus | null> {
     const record = await this.#records.find(projectId, id);
-    return record && statusOf(record, await this.#jobsOf(record));
+    return record && toStatus(record, await this.#findJobs(record));
   }
 
   /** Contains null for each deleted job. */
-  async #jobsOf({ projectId, jobs }: PrewarmRecord): Promise<Array<JobDocument | null>> {
+  async #findJobs({ projectId, jobs }: PrewarmRecord): Promise<Array<JobDocument | null>> {
     const found = await this.#jobsWith({ _id: { $in: jobs.map(({ id }) => id) } });
     const byId = new Map(found.map((job) => [job._id.toHexString(), job]));
     const isMissing = ({ id }: QueuedJob) => !byId.has(id.toHexString());
@@ -63,7 +63,7 @@ export class Prewarms {
   }
 }
 
-function statusOf(
+function toStatus(
   { _id: id, createdAt, variantCount }: PrewarmRecord,
   jobs: ReadonlyArray<JobDocument | null>,
 ) {
@@ -71,7 +71,7 @@ function statusOf(
   const failures: { source: string; reason: string }[] = [];
   let percents = 0;
   for (const job of jobs) {
-    const state = stateOf(job);
+    const state = toState(job);
     sources[state] += 1;
     const isOpen = state === 'waiting' || state === 'running';
     percents += isOpen ? donePercent(job) : 100;
@@ -98,7 +98,7 @@ function donePercent(job: JobDocument | null): number {
   return total === 0 ? 0 : (100 * done) / total;
 }
 
-function stateOf(job: JobDocument | null): SourceState {
+function toState(job: JobDocument | null): SourceState {
   // An operator has deleted it.
   if (job === null) return 'failed';
   if (job.lockedAt !== null) return 'running';

@@ -5,7 +5,7 @@ import { purgeUpdate } from './generations.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
 import type { StoredLayer } from './layer.ts';
 import { StoreUnavailable } from './outage.ts';
-import { byCreation, pagesOf } from './pages.ts';
+import { byCreation, readPages } from './pages.ts';
 import { isPresetName, type PresetParameters } from './preset.ts';
 import {
   deletedFields,
@@ -112,12 +112,12 @@ export class Projects {
 
   /** Returns the projects that own any of these delivery hosts. */
   async findByHosts(hosts: readonly string[]): Promise<Project[]> {
-    const ids = await this.hostClaims.projectsOf(hosts);
+    const ids = await this.hostClaims.findOwners(hosts);
     return ids.length === 0 ? [] : this.findAll(ids);
   }
 
   /** The organisation of a project, which never changes; null for an unknown id. */
-  async organisationOf(id: string): Promise<string | null> {
+  async findOrganisation(id: string): Promise<string | null> {
     const projection = { orgId: 1 };
     const filter = { _id: id, ...existing };
     const project = await withTimeout(this.#collection.findOne(filter, { projection }));
@@ -134,7 +134,7 @@ export class Projects {
     bounds: { readonly after?: string | null; readonly limit?: number } = {},
   ): AsyncGenerator<ListedProject[]> {
     const filter = orgId === null ? existing : { ...existing, orgId };
-    return pagesOf(this.#collection, { ...bounds, filter, projection: listed });
+    return readPages(this.#collection, { ...bounds, filter, projection: listed });
   }
 
   /** Returns the projects of all organisations by creation date. */
@@ -143,7 +143,7 @@ export class Projects {
   }
 
   /** By id, like `findAll`. An empty list of ids checks that the store responds. */
-  async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
+  async findRevisions(ids: readonly string[]): Promise<Map<string, number>> {
     const found = this.#collection
       .find({ _id: { $in: [...ids] } }, { batchSize: oneBatch })
       .project<Pick<Project, '_id' | 'revision'>>({ revision: 1 });

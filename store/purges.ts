@@ -8,7 +8,7 @@ import {
   openJobs,
   purgeHookJobName,
   waitingWebhook,
-  waitingWebhooksOf,
+  waitingWebhookKeys,
 } from './waiting-jobs.ts';
 
 /** The promise of purges: after this time they are in effect in every process that reaches the store. */
@@ -68,7 +68,7 @@ export class Purges {
     const { projectId } = job;
     const before = ObjectId.createFromTime(Math.floor((Date.now() - heldMs) / 1_000));
     // Excludes calls for purges not yet in effect.
-    const confirmed = { waitingKey: waitingWebhooksOf(purgeHookJobName, projectId, before) };
+    const confirmed = { waitingKey: waitingWebhookKeys(purgeHookJobName, projectId, before) };
     const waiting = await withTimeout(this.#jobs.countDocuments(confirmed));
     const isFull = waiting >= this.#maxWaiting;
     const data = isFull ? { projectId, tags: [projectTag] } : job;
@@ -92,7 +92,7 @@ export class Purges {
   async find(projectId: string, id: string) {
     const record = await this.#records.find(projectId, `${projectId}:${id}`);
     if (record === null) return null;
-    const hook = await this.#hookOf(record);
+    const hook = await this.#findHook(record);
     const { sourceCount, createdAt } = record;
     const isEffective = Date.now() - createdAt.getTime() >= purgeEffectiveMs;
     const isDone = isEffective && hook.status !== 'waiting';
@@ -101,7 +101,10 @@ export class Purges {
   }
 
   /** Returns the hook call's state and its last failure's reason, or an empty reason. */
-  async #hookOf({ projectId, hook }: PurgeRecord): Promise<{ status: HookState; reason: string }> {
+  async #findHook({
+    projectId,
+    hook,
+  }: PurgeRecord): Promise<{ status: HookState; reason: string }> {
     if (hook === null) return { status: 'none', reason: '' };
     const find = (filter: Filter<JobDocument<PurgeHookJob>>) =>
       withTimeout(this.#jobs.findOne(filter));

@@ -1,11 +1,11 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { privateFolderOf, socketPath } from './embedded/endpoint.ts';
+import { socketPath, toPrivateFolder } from './embedded/endpoint.ts';
 import { hasCode } from './embedded/holder.ts';
 import { FolderHeld, takeLock } from './embedded/lock.ts';
-import { dataFileIn, lockFileOf } from './embedded/server.ts';
-import { backupOf } from './embedded/storage/backup.ts';
+import { dataFileIn, toLockFile } from './embedded/server.ts';
+import { toBackupFile } from './embedded/storage/backup.ts';
 import { readBackupTime } from './embedded/storage/backup-time.ts';
 import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts';
 import { folderErrorText } from './open-error.ts';
@@ -21,7 +21,7 @@ export class RestoreFailed extends Error {
 
 export interface Restored {
   /** Time of the backed-up data; null for backups by earlier versions, which do not store it. */
-  readonly dataOf: Date | null;
+  readonly dataTime: Date | null;
   /** Path of the replaced data file; null if the folder had no data file. */
   readonly replaced: string | null;
 }
@@ -35,16 +35,16 @@ export interface Restored {
  * @throws {RestoreFailed}
  */
 export async function restoreBackup(folder: string, given?: string): Promise<Restored> {
-  const privateFolder = privateFolderOf(folder);
+  const privateFolder = toPrivateFolder(folder);
   const file = dataFileIn(privateFolder);
-  const backup = given === undefined ? backupOf(file) : resolve(given);
+  const backup = given === undefined ? toBackupFile(file) : resolve(given);
   if (!existsSync(backup)) throw new RestoreFailed(`there is no backup ${backup}.`);
   try {
     const lock = await takeLock(privateFolder, socketPath(privateFolder));
     try {
       checkDataFile(backup);
-      const dataOf = await readBackupTime(backup);
-      return { dataOf, replaced: await replaceFile(file, backup) };
+      const dataTime = await readBackupTime(backup);
+      return { dataTime, replaced: await replaceFile(file, backup) };
     } finally {
       await lock.release();
     }
@@ -64,7 +64,7 @@ async function replaceFile(file: string, backup: string): Promise<string | null>
   try {
     await copySynced(backup, temporary, replaced === null ? backup : file);
     // lmdb creates one for the new file.
-    await unlink(lockFileOf(file)).catch((error) => {
+    await unlink(toLockFile(file)).catch((error) => {
       if (!hasCode(error, 'ENOENT')) throw error;
     });
     if (replaced !== null) await rename(file, replaced);

@@ -21,6 +21,8 @@ export function withUrlSecret(
   secret: UrlSecret,
   keepPrevious: boolean,
 ): readonly UrlSecret[] {
-  const others = before.filter((one) => one.secret !== secret.secret || one.salt !== secret.salt);
+  const others = before.filter(
+    (stored) => stored.secret !== secret.secret || stored.salt !== secret.salt,
+  );
   return [secret, ...(keepPrevious ? others.slice(0, 1) : [])];
 }

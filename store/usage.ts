@@ -45,8 +45,8 @@ const keepDays = 400;
 /** Documents in one query. */
 const pieceLength = 200;
 
-const idOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
-const dateOf = (day: Date): string => day.toISOString().slice(0, 10);
+const toId = ({ project, date }: ProjectDay): string => `${project}/${date}`;
+const toDate = (day: Date): string => day.toISOString().slice(0, 10);
 
 /** The usage of projects by day, of all processes and machines. */
 export class UsageRecords {
@@ -70,9 +70,9 @@ export class UsageRecords {
       this.#db,
       name,
       totals.map(({ writer, counts, project, date }) => ({
-        q: { _id: idOf({ project, date }) },
+        q: { _id: toId({ project, date }) },
         u: {
-          $max: fieldsOf(writer, counts),
+          $max: toFields(writer, counts),
           $setOnInsert: { project, day: new Date(date) },
         },
         upsert: true,
@@ -95,11 +95,11 @@ export class UsageRecords {
     const options = { upsert: true, returnDocument: 'after' } as const;
     const stored = await withTimeout(
       retryOnDuplicateKey(() =>
-        this.#collection.findOneAndUpdate({ _id: idOf(day) }, update, options),
+        this.#collection.findOneAndUpdate({ _id: toId(day) }, update, options),
       ),
     );
-    if (stored === null) throw new Error(`usage has no ${idOf(day)}`);
-    return usageOf(stored);
+    if (stored === null) throw new Error(`usage has no ${toId(day)}`);
+    return toUsage(stored);
   }
 
   /**
@@ -111,8 +111,8 @@ export class UsageRecords {
       this.#db,
       name,
       totals.flatMap(({ writer, counts, claimed = 0, ...day }): UpdateStatement[] => {
-        const _id = idOf(day);
-        const sums = fieldsOf(ended, counts);
+        const _id = toId(day);
+        const sums = toFields(ended, counts);
         const claim = { [`claims.${writer}`]: '' };
         if (Object.keys(sums).length === 0) {
           return claimed > 0 ? [{ q: { _id }, u: { $unset: claim } }] : [];
@@ -128,31 +128,31 @@ export class UsageRecords {
   async find(project: string, from: string, to: string): Promise<DayUsage[]> {
     const day = { $gte: new Date(from), $lte: new Date(to) };
     const found = this.#collection.find({ project, day }).sort({ day: 1 });
-    return (await withTimeout(found.toArray())).map(usageOf);
+    return (await withTimeout(found.toArray())).map(toUsage);
   }
 
   /** Those of the given days that have counts. */
   async findDays(days: readonly ProjectDay[]): Promise<DayUsage[]> {
     const found: DayUsage[] = [];
     for (let from = 0; from < days.length; from += pieceLength) {
-      const ids = days.slice(from, from + pieceLength).map(idOf);
+      const ids = days.slice(from, from + pieceLength).map(toId);
       const documents = this.#collection.find({ _id: { $in: ids } }).toArray();
-      found.push(...(await withTimeout(documents)).map(usageOf));
+      found.push(...(await withTimeout(documents)).map(toUsage));
     }
     return found;
   }
 }
 
-const fieldsOf = (writer: string, counts: StoredCounts): Record<string, number> =>
+const toFields = (writer: string, counts: StoredCounts): Record<string, number> =>
   Object.fromEntries(
     Object.entries(counts).flatMap(([name, count]) =>
       count === 0 ? [] : [[`by.${writer}.${name}`, count]],
     ),
   );
 
-const usageOf = ({ project, day, by, claims = {} }: UsageDocument): DayUsage => ({
+const toUsage = ({ project, day, by, claims = {} }: UsageDocument): DayUsage => ({
   project,
-  date: dateOf(day),
+  date: toDate(day),
   by: new Map(Object.entries(by)),
   claims: new Map(Object.entries(claims)),
 });

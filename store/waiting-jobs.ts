@@ -59,7 +59,7 @@ export interface JobDocument<D = PrewarmJobData> {
   readonly disabled: boolean | null;
   /** Name of the last consumer that locked the job. */
   readonly lastModifiedBy: string | null;
-  /** Only in waiting jobs, with a unique index: see {@link waitingKeyOf}. */
+  /** Only in waiting jobs, with a unique index: see {@link toWaitingKey}. */
   readonly waitingKey?: string;
   /** Host and port that a callback calls. */
   readonly receiver?: string;
@@ -97,13 +97,13 @@ export const isOpen = ({ nextRunAt, lockedAt }: Pick<JobDocument, 'nextRunAt' | 
   nextRunAt !== null || lockedAt !== null;
 
 /** Equal for equal prewarm jobs of a project. */
-export function waitingKeyOf(data: Partial<PrewarmJobData> | undefined, id?: ObjectId): string {
+export function toWaitingKey(data: Partial<PrewarmJobData> | undefined, id?: ObjectId): string {
   // Operators can create jobs with any data in the workbench.
   return `${data?.projectId}:${data?.fingerprint ?? id?.toHexString()}`;
 }
 
 /** Unique per webhook; sorts a project's webhooks of a kind by age. */
-const webhookKeyOf = (name: string, projectId: string | undefined, id: ObjectId): string =>
+const toWebhookKey = (name: string, projectId: string | undefined, id: ObjectId): string =>
   `${name}:${projectId}:${id.toHexString()}`;
 
 /** A webhook that waits until it is due. */
@@ -113,19 +113,19 @@ export function waitingWebhook<D extends { readonly projectId: string }>(
   nextRunAt: Date,
 ) {
   const _id = new ObjectId();
-  const waitingKey = webhookKeyOf(name, data.projectId, _id);
+  const waitingKey = toWebhookKey(name, data.projectId, _id);
   return { ...waitingJob(name, data, nextRunAt), _id, waitingKey };
 }
 
 /** Keys of a project's waiting webhooks, up to an age. */
-export const waitingWebhooksOf = (name: string, projectId: string, before?: ObjectId) => ({
+export const waitingWebhookKeys = (name: string, projectId: string, before?: ObjectId) => ({
   $gte: `${name}:${projectId}:`,
   // In ASCII a semicolon follows the colon.
-  $lt: before === undefined ? `${name}:${projectId};` : webhookKeyOf(name, projectId, before),
+  $lt: before === undefined ? `${name}:${projectId};` : toWebhookKey(name, projectId, before),
 });
 
 /** A project's waiting jobs, by the index on `waitingKey`. */
-export const waitingJobsOf = (projectId: string): Filter<JobDocument> => ({
+export const waitingJobsFilter = (projectId: string): Filter<JobDocument> => ({
   // In ASCII a semicolon follows the colon.
   waitingKey: { $gte: `${projectId}:`, $lt: `${projectId};` },
 });
@@ -142,8 +142,8 @@ export async function requeue(
 ): Promise<boolean> {
   const waitingKey =
     name === prewarmJobName
-      ? waitingKeyOf(data, filter._id)
-      : webhookKeyOf(name, data?.projectId, filter._id);
+      ? toWaitingKey(data, filter._id)
+      : toWebhookKey(name, data?.projectId, filter._id);
   try {
     const { matchedCount } = await writePortably(() =>
       jobs.updateOne(filter, { $set: { ...fields, waitingKey } }),

@@ -81,7 +81,7 @@ export class Webhooks {
         throw new WebhookImpossible('SERVICE_HOOK_SECRET is not set for this worker.');
       }
       // The job was added while its project was being deleted.
-      if ((await store.projects.organisationOf(projectId)) === null) {
+      if ((await store.projects.findOrganisation(projectId)) === null) {
         throw new WebhookImpossible('The project does not exist any more.');
       }
       const records = subject === 'prewarm' ? store.prewarms : store.purges;

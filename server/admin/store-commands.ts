@@ -38,13 +38,13 @@ export function addStoreCommands(program: Command): void {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
       const { RestoreFailed, restoreBackup } = await import('../../store/restore.ts');
       const { dataDir } = settingsOrExit();
-      const { dataOf, replaced } = await restoreBackup(dataDir, file).catch((error) => {
+      const { dataTime, replaced } = await restoreBackup(dataDir, file).catch((error) => {
         throw error instanceof RestoreFailed ? new AdminError(error.message) : error;
       });
       print(
-        dataOf === null
+        dataTime === null
           ? 'The backup is restored. It was made by an earlier version, which did not record the time of its data.'
-          : `The store is as it was at ${dataOf.toISOString()}.`,
+          : `The store is as it was at ${dataTime.toISOString()}.`,
       );
       if (replaced !== null) print(`The file that it replaced is ${replaced}.`);
     });

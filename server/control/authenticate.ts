@@ -129,7 +129,7 @@ export async function authorise(
   key: ApiKey,
   { method, scope }: Operation,
   projectId: string | null,
-  projects: Pick<Projects, 'organisationOf'>,
+  projects: Pick<Projects, 'findOrganisation'>,
 ): Promise<void> {
   // This includes missing projects: a key must not reveal which other projects exist.
   if (key.projectId !== null && projectId !== null && key.projectId !== projectId) {
@@ -145,7 +145,7 @@ export async function authorise(
     throw new ServiceError('root_key_required', 'Only a root key may change this.');
   }
   if (key.projectId !== null || key.allOrganisations || projectId === null) return;
-  const orgId = await projects.organisationOf(projectId);
+  const orgId = await projects.findOrganisation(projectId);
   if (orgId !== null && orgId !== key.orgId) {
     throw new ServiceError(
       'project_forbidden',

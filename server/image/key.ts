@@ -5,7 +5,7 @@ import type { Input, Inputs } from '../../pool/inputs.ts';
 import { type OutputFormat, outputFormatsWith } from '../../pool/rendering/encode/encodings.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { plainVariant, type Variant } from '../../pool/variant.ts';
-import { generationOf, type Purges, sourceGroup } from '../../store/generations.ts';
+import { computeGeneration, type Purges, sourceGroup } from '../../store/generations.ts';
 import type { Project } from '../../store/projects.ts';
 
 /** The formats that each option affects. */
@@ -100,7 +100,7 @@ export const projectDigits = (project: string): string =>
 
 /** Returns the generation of images made from these inputs. */
 export const imageGeneration = (project: Purges, inputs: readonly Pick<Input, 'tag'>[]) =>
-  generationOf(
+  computeGeneration(
     project,
     inputs.map(({ tag }) => sourceGroup(tag)),
   );
@@ -110,7 +110,7 @@ export function isPurgedKey(project: Purges, key: string): boolean {
   const [prefix = '', generation = '', others = '', digest] = key.split('-');
   if (digest === undefined) return true;
   const groups = [sourceGroup(prefix.slice(keyTagDigits)), ...(others.match(/.../g) ?? [])];
-  return Number.parseInt(generation, 36) < generationOf(project, groups);
+  return Number.parseInt(generation, 36) < computeGeneration(project, groups);
 }
 
 /** Returns how an image follows its inputs, or null if the project's images do not. */

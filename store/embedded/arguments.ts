@@ -1,6 +1,13 @@
 import { Long } from 'bson';
 import { safeInteger } from './bson/number.ts';
-import { type Document, fieldOf, isArray, isDocument, isNumber, type Value } from './bson/value.ts';
+import {
+  type Document,
+  getField,
+  isArray,
+  isDocument,
+  isNumber,
+  type Value,
+} from './bson/value.ts';
 import { notSupported, ReplyError } from './errors.ts';
 import type {
   ArgumentShape,
@@ -41,27 +48,27 @@ type Reader<K extends ArgumentType> = (value: Value, where: string) => ParsedAs[
 const readers: { readonly [K in ArgumentType]: Reader<K> } = {
   ignored: () => null,
   false: (value, where) => supportedValue(value === false ? value : undefined, where),
-  zero: (value, where) => supportedValue(integerOf(value) === 0 ? 0 : undefined, where),
+  zero: (value, where) => supportedValue(toInteger(value) === 0 ? 0 : undefined, where),
   string: (value) => (typeof value === 'string' ? value : undefined),
   collection: (value) => (typeof value === 'string' ? validName(value) : undefined),
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),
   nonNegativeInteger: (value) => {
-    const integer = integerOf(value);
+    const integer = toInteger(value);
     return integer !== null && integer >= 0 ? integer : undefined;
   },
   document: (value) => (isDocument(value) ? value : undefined),
-  documents: (value) => listOf(value, isDocument),
+  documents: (value) => toList(value, isDocument),
   statement: (value, where) => {
-    const [document, ...others] = listOf(value, isDocument) ?? [];
+    const [document, ...others] = toList(value, isDocument) ?? [];
     if (others.length > 0) throw notSupported(`more than one document in ${where}`);
     return document;
   },
   statements: (value) => {
-    const documents = listOf(value, isDocument);
+    const documents = toList(value, isDocument);
     return documents?.length === 0 ? undefined : documents;
   },
   long: (value) => (isLong(value) ? value : undefined),
-  longs: (value) => listOf(value, isLong),
+  longs: (value) => toList(value, isLong),
 };
 
 /**
@@ -80,7 +87,7 @@ export function readArguments<S extends Shape>(
   }
   const read = Object.entries(shape).map(([field, kind]) => [
     field,
-    readArgument(fieldOf(document, field), kind, `${where}.${field}`),
+    readArgument(getField(document, field), kind, `${where}.${field}`),
   ]);
   return Object.fromEntries(read) as ArgumentsOf<S>;
 }
@@ -104,11 +111,11 @@ function supportedValue<T>(value: T | undefined, where: string): T {
   return value;
 }
 
-function integerOf(value: Value): number | null {
+function toInteger(value: Value): number | null {
   return isNumber(value) ? safeInteger(value) : null;
 }
 
-function listOf<T extends Value>(
+function toList<T extends Value>(
   value: Value,
   is: (element: Value) => element is T,
 ): readonly T[] | undefined {

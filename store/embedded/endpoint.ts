@@ -15,7 +15,7 @@ export class ForeignFolder extends Error {
 }
 
 /** The folder for the lock, the data and usually the socket, within the data folder. */
-export function privateFolderOf(folder: string): string {
+export function toPrivateFolder(folder: string): string {
   return join(resolve(folder), 'store');
 }
 
@@ -66,6 +66,6 @@ export async function removeSocketFolder(socket: string, privateFolder: string):
   if (folder !== privateFolder) await rm(folder, { recursive: true, force: true });
 }
 
-export function storeUrlOf(socket: string): string {
+export function toStoreUrl(socket: string): string {
   return `mongodb://${encodeURIComponent(socket)}/`;
 }

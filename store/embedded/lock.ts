@@ -1,6 +1,6 @@
 import { readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { privateFolderOf, storeUrlOf, usualSocketPath } from './endpoint.ts';
+import { toPrivateFolder, toStoreUrl, usualSocketPath } from './endpoint.ts';
 import { formatHolder, type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
 
 /** Another process holds the folder's lock. */
@@ -63,8 +63,8 @@ export async function takeLock(folder: string, socket: string): Promise<FolderLo
  * @param folder as given to `startEmbeddedStore`
  */
 export async function runningStoreUrl(folder: string): Promise<string | null> {
-  const lock = await currentLock(privateFolderOf(folder));
-  return lock?.holder && (await isAlive(lock.holder)) ? storeUrlOf(lock.holder.socket) : null;
+  const lock = await currentLock(toPrivateFolder(folder));
+  return lock?.holder && (await isAlive(lock.holder)) ? toStoreUrl(lock.holder.socket) : null;
 }
 
 async function releaseLock(folder: string, generation: number): Promise<void> {

@@ -5,30 +5,30 @@ import { isSource, openThread, programUrl } from '../../contract/own-files.ts';
 import {
   makePrivateFolder,
   prepareSocket,
-  privateFolderOf,
   removeSocketFolder,
   socketPath,
-  storeUrlOf,
+  toPrivateFolder,
+  toStoreUrl,
 } from './endpoint.ts';
 import { hasCode } from './holder.ts';
 import { takeLock } from './lock.ts';
-import { type BackupTimes, backupOf } from './storage/backup.ts';
+import { type BackupTimes, toBackupFile } from './storage/backup.ts';
 import { checkDataFile, DataFileDamaged } from './storage/file-check.ts';
 import type { OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
 
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
 
 /** The data file of a store. @param folder as given to `startEmbeddedStore` */
-export const dataFileOf = (folder: string): string => dataFileIn(privateFolderOf(folder));
+export const toDataFile = (folder: string): string => dataFileIn(toPrivateFolder(folder));
 
 /** Whether a data folder contains a store, or its backup. */
 export function hasEmbeddedStore(folder: string): boolean {
-  const file = dataFileOf(folder);
-  return existsSync(file) || existsSync(backupOf(file));
+  const file = toDataFile(folder);
+  return existsSync(file) || existsSync(toBackupFile(file));
 }
 
 /** lmdb's own lock file, with the readers of a data file. */
-export const lockFileOf = (dataFile: string): string => `${dataFile}-lock`;
+export const toLockFile = (dataFile: string): string => `${dataFile}-lock`;
 
 /** The first pages, the lock file and the first preallocation. */
 const newFileBytes = 2 * 2 ** 20;
@@ -61,7 +61,7 @@ export async function startEmbeddedStore(
   folder: string,
   options: EmbeddedStoreOptions = {},
 ): Promise<EmbeddedStore> {
-  const privateFolder = privateFolderOf(folder);
+  const privateFolder = toPrivateFolder(folder);
   const socket = socketPath(privateFolder);
   await makePrivateFolder(privateFolder);
   const lock = await takeLock(privateFolder, socket);
@@ -73,9 +73,9 @@ export async function startEmbeddedStore(
   const isNew = !existsSync(file);
   try {
     await requireWritable(file);
-    await requireWritable(lockFileOf(file));
+    await requireWritable(toLockFile(file));
     if (!isNew) checkDataFile(file);
-    else if (existsSync(backupOf(file))) throw new DataFileDamaged(file, 'it is missing');
+    else if (existsSync(toBackupFile(file))) throw new DataFileDamaged(file, 'it is missing');
     else await requireSpace(privateFolder);
     await prepareSocket(socket, privateFolder);
   } catch (error) {
@@ -161,7 +161,7 @@ async function startThread(
 
   let closing: Promise<unknown> | undefined;
   return {
-    url: storeUrlOf(data.socket),
+    url: toStoreUrl(data.socket),
     failed: new Promise((settle) => {
       void ended.then((error) => {
         if (closing === undefined) settle(error);

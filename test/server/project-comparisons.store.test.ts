@@ -16,11 +16,11 @@ class ComparedProjects extends Projects {
   compared = 0;
   failing = false;
 
-  override async revisionsOf(ids: readonly string[]): Promise<Map<string, number>> {
+  override async findRevisions(ids: readonly string[]): Promise<Map<string, number>> {
     this.comparisons += 1;
     this.compared += ids.length;
     if (this.failing) throw new StoreUnavailable('late');
-    return super.revisionsOf(ids);
+    return super.findRevisions(ids);
   }
 
   /** Resolves once a number of additional comparisons have started. */

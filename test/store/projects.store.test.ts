@@ -1,7 +1,7 @@
 import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { generationOf, lastGeneration, sourceGroup } from '../../store/generations.ts';
+import { computeGeneration, lastGeneration, sourceGroup } from '../../store/generations.ts';
 import { projectColours } from '../../store/project-colours.ts';
 import { newProjectSettings } from '../../store/projects.ts';
 import { newProject, testProjects } from './projects.ts';
@@ -252,13 +252,13 @@ t.test('finds a deleted project only by its id and revision', async (t) => {
   t.match(deleted, { _id, orgId, generations: { last: 1_000, all: 1_000, groups: { g008: 900 } } });
   t.ok((deleted?.revision ?? 0) > revision, 'it is a change like others');
   t.same(await projects.findAll([_id]), [deleted]);
-  t.equal((await projects.revisionsOf([_id])).get(_id), deleted?.revision);
+  t.equal((await projects.findRevisions([_id])).get(_id), deleted?.revision);
   const stored = await db.collection<{ _id: string }>('projects').findOne({ _id });
   t.notMatch(JSON.stringify(stored), /Shop|example|card|[\w-]{43}/, 'nothing of a client remains');
 
   const again = await Promise.all([
     projects.find(_id),
-    projects.organisationOf(_id),
+    projects.findOrganisation(_id),
     projects.delete(_id),
     projects.purge(_id, null),
     projects.addHost(_id, 'a.example'),
@@ -293,7 +293,7 @@ t.test('numbers each purge higher than all before', async (t) => {
   const { _id } = await projects.create(newProject);
   const generation = async (...tags: string[]) => {
     const project = await projects.find(_id);
-    return project && generationOf(project, tags.map(sourceGroup));
+    return project && computeGeneration(project, tags.map(sourceGroup));
   };
   t.same(await generation(a), 0);
   const purge = (tags: readonly string[] | null, at: number) => projects.purge(_id, tags, () => at);
@@ -331,7 +331,7 @@ t.test('takes the last purge of an earlier release for one of all images', async
   await earlier();
   const generations = async () => {
     const project = await projects.find(_id);
-    return project && [a, b].map((tag) => generationOf(project, [sourceGroup(tag)]));
+    return project && [a, b].map((tag) => computeGeneration(project, [sourceGroup(tag)]));
   };
   t.same(await generations(), [700, 700]);
   await projects.purge(_id, [a], () => 0);

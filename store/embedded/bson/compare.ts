@@ -1,7 +1,7 @@
 import { ObjectId } from 'bson';
 import type { BsonType } from '../supported.ts';
 import { compareNumbers, numberKey } from './number.ts';
-import { type Document, isArray, isNumber, type Scalar, typeOf, type Value } from './value.ts';
+import { type Document, isArray, isNumber, type Scalar, toBsonType, type Value } from './value.ts';
 
 /**
  * Rank per type in BSON's comparison order
@@ -24,7 +24,7 @@ const firstSurrogate = 0xd800;
 /** Filters compare only values of the same rank. */
 export function sameRank(left: Scalar, right: Scalar): boolean {
   if (left === null || right === null) return left === right;
-  return rankOf(left) === rankOf(right);
+  return toRank(left) === toRank(right);
 }
 
 /** Negative, 0 or positive by BSON's comparison order. */
@@ -37,7 +37,7 @@ export function compareScalars(left: Scalar, right: Scalar): number {
     return Buffer.compare(left.id, right.id);
   }
   if (typeof left === 'boolean' && typeof right === 'boolean') return Number(left) - Number(right);
-  return rankOf(left) - rankOf(right);
+  return toRank(left) - toRank(right);
 }
 
 /** Compares by code point, like UTF-8 bytes; JavaScript compares UTF-16 units. */
@@ -54,8 +54,8 @@ export function compareText(left: string, right: string): number {
   return left.length - right.length;
 }
 
-function rankOf(value: Scalar): number {
-  const type = typeOf(value);
+function toRank(value: Scalar): number {
+  const type = toBsonType(value);
   if (type === null || type === 'object' || type === 'array') throw new TypeError('not a scalar');
   return ranks[type];
 }

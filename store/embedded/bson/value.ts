@@ -38,7 +38,7 @@ export function isScalar(value: Value): value is Scalar {
 }
 
 /** The type as MongoDB's alias, or null for an unsupported type. */
-export function typeOf(value: unknown): BsonType | null {
+export function toBsonType(value: unknown): BsonType | null {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';
@@ -53,7 +53,7 @@ export function typeOf(value: unknown): BsonType | null {
 }
 
 /** Ignores inherited properties such as `constructor`. */
-export function fieldOf(document: Document, field: string): Value | undefined {
+export function getField(document: Document, field: string): Value | undefined {
   return Object.hasOwn(document, field) ? document[field] : undefined;
 }
 
@@ -103,8 +103,8 @@ export function encode(document: object): Uint8Array {
 }
 
 function checkSupported(value: unknown, depth: number): void {
-  const type = typeOf(value);
-  if (type === null) throw notSupported(`the BSON type ${nameOf(value)}`);
+  const type = toBsonType(value);
+  if (type === null) throw notSupported(`the BSON type ${describeType(value)}`);
   if (depth > maxDepth) throw new ReplyError(15, `nested deeper than ${maxDepth} levels`);
   if (Array.isArray(value)) {
     for (const element of value) checkSupported(element, depth + 1);
@@ -119,6 +119,6 @@ function checkSupported(value: unknown, depth: number): void {
   }
 }
 
-function nameOf(value: unknown): string {
+function describeType(value: unknown): string {
   return typeof value === 'object' && value !== null ? value.constructor.name : typeof value;
 }

@@ -1,5 +1,5 @@
 import { type CommandArguments, readArguments } from '../arguments.ts';
-import { type Document, fieldOf, type Value } from '../bson/value.ts';
+import { type Document, getField, type Value } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
 import { parseSort } from '../query/sort.ts';
@@ -20,7 +20,7 @@ export function update(call: Call, args: CommandArguments<'update'>): CommandRep
   const writeErrors: CommandReply[] = [];
   const count = { n: 0, nModified: 0 };
   for (const [index, statement] of args.updates.entries()) {
-    const failed = failureOf(index, () => {
+    const failed = tryStatement(index, () => {
       const updated = runUpdate(call, args.update, statement);
       count.n += updated.n;
       count.nModified += updated.nModified;
@@ -55,7 +55,7 @@ function runUpdate(call: Call, name: string, statement: Document): Updated {
   if (collection === undefined || found.length === 0) {
     if (args.upsert !== true) return { n: 0, nModified: 0 };
     const upserted = call.createCollection(name).insert(upsertedDocument(filter, change, now));
-    return { n: 1, nModified: 0, upserted: fieldOf(upserted, '_id') };
+    return { n: 1, nModified: 0, upserted: getField(upserted, '_id') };
   }
   const matched = args.multi === true ? found : found.slice(0, 1);
   let nModified = 0;
@@ -91,7 +91,7 @@ export function findAndModify(call: Call, args: CommandArguments<'findAndModify'
   }
   if (!upsert) return { lastErrorObject: { n: 0, updatedExisting: false }, value: null };
   const inserted = call.createCollection(name).insert(upsertedDocument(filter, change, now));
-  const upserted = fieldOf(inserted, '_id');
+  const upserted = getField(inserted, '_id');
   return {
     lastErrorObject: { n: 1, updatedExisting: false, upserted },
     value: returnNew ? inserted : null,
@@ -101,14 +101,14 @@ export function findAndModify(call: Call, args: CommandArguments<'findAndModify'
 /** Runs a command's only statement, and reports its error in `writeErrors`. */
 function statement(noEffect: CommandReply, run: () => CommandReply): CommandReply {
   let reply = noEffect;
-  const failed = failureOf(0, () => {
+  const failed = tryStatement(0, () => {
     reply = run();
   });
   return failed === null ? reply : { ...noEffect, writeErrors: [failed] };
 }
 
 /** Runs the statement at an index; its error, or null. */
-function failureOf(index: number, run: () => void): CommandReply | null {
+function tryStatement(index: number, run: () => void): CommandReply | null {
   try {
     run();
     return null;

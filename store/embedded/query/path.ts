@@ -1,4 +1,4 @@
-import { type Document, fieldOf, isArray, isDocument, type Value } from '../bson/value.ts';
+import { type Document, getField, isArray, isDocument, type Value } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
 
 /** A dotted path, split: `a.b` is `['a', 'b']`. */
@@ -37,7 +37,7 @@ export function someValueAt(
   test: (value: Value) => boolean,
   depth = 0,
 ): boolean {
-  const value = fieldOf(document, path[depth] ?? '') ?? null;
+  const value = getField(document, path[depth] ?? '') ?? null;
   if (depth === path.length - 1) return (isArray(value) && value.some(test)) || test(value);
   if (isDocument(value)) return someValueAt(value, path, test, depth + 1);
   if (!isArray(value)) return test(null);
@@ -62,7 +62,7 @@ export function valueAt(document: Document, path: Path, purpose: string): Value 
 export function singleValueAt(document: Document, path: Path): Value | undefined {
   let value: Value = document;
   for (const component of path) {
-    value = isDocument(value) ? (fieldOf(value, component) ?? null) : null;
+    value = isDocument(value) ? (getField(value, component) ?? null) : null;
     if (isArray(value)) return undefined;
   }
   return value;
@@ -72,7 +72,7 @@ export function singleValueAt(document: Document, path: Path): Value | undefined
 export function exists(document: Document, path: Path): boolean {
   let value: Value | undefined = document;
   for (const component of path) {
-    value = isDocument(value) ? fieldOf(value, component) : undefined;
+    value = isDocument(value) ? getField(value, component) : undefined;
     if (value === undefined) return false;
     if (isArray(value)) return true;
   }

@@ -3,7 +3,7 @@ import { equalityKey } from '../bson/compare.ts';
 import { safeInteger } from '../bson/number.ts';
 import {
   type Document,
-  fieldOf,
+  getField,
   isDocument,
   isNumber,
   type NumberValue,
@@ -43,9 +43,9 @@ export function parsePipeline(stages: readonly Document[]): Aggregation {
 
 /** Groups by a field or a constant number, and counts documents. */
 function parseGroup(group: Document, filter: Filter): Aggregation {
-  const groupKey = parseGroupKey(fieldOf(group, '_id'));
+  const groupKey = parseGroupKey(getField(group, '_id'));
   const counts = Object.keys(group).filter((field) => field !== '_id');
-  for (const field of counts) checkAccumulator(fieldOf(group, field) ?? null);
+  for (const field of counts) checkAccumulator(getField(group, field) ?? null);
   const result = (_id: Value, size: number): Document => {
     const document: Document = { _id };
     for (const field of counts) setField(document, field, new Int32(size));
@@ -60,7 +60,7 @@ function parseGroup(group: Document, filter: Filter): Aggregation {
   return (collection) => {
     const groups = new Map<string, { value: Value; size: number }>();
     for (const { document } of collection.find(filter)) {
-      const value = fieldOf(document, groupKey) ?? null;
+      const value = getField(document, groupKey) ?? null;
       const key = equalityKey(value);
       const { size } = groups.get(key) ?? { size: 0 };
       groups.set(key, { value, size: size + 1 });

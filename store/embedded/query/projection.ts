@@ -1,5 +1,5 @@
 import { safeInteger } from '../bson/number.ts';
-import { type Document, fieldOf, isNumber, setField } from '../bson/value.ts';
+import { type Document, getField, isNumber, setField } from '../bson/value.ts';
 import { notSupported } from '../errors.ts';
 
 export type Projection = (document: Document) => Document;
@@ -22,7 +22,7 @@ export function parseProjection(projection: Document): Projection {
     const result: Document = {};
     // Keeps the document's field order.
     for (const field of Object.keys(document)) {
-      if (fields.has(field)) setField(result, field, fieldOf(document, field) ?? null);
+      if (fields.has(field)) setField(result, field, getField(document, field) ?? null);
     }
     return result;
   };

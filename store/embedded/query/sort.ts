@@ -18,12 +18,12 @@ export function parseSort(sort: Document): SortOrder {
   }
   return {
     paths: fields.map(([field]) => parsePath(field)),
-    directions: fields.map(([field, value]) => directionOf(field, value)),
+    directions: fields.map(([field, value]) => parseDirection(field, value)),
   };
 }
 
 /** Parses the direction in a sort or an index key. */
-export function directionOf(field: string, value: Value): number {
+export function parseDirection(field: string, value: Value): number {
   if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is not a number`);
   const direction = safeInteger(value);
   if (direction === 1 || direction === -1) return direction;
@@ -36,13 +36,13 @@ export function directionOf(field: string, value: Value): number {
  */
 export function sortDocuments<T>(
   items: readonly T[],
-  documentOf: (item: T) => Document,
+  getDocument: (item: T) => Document,
   { paths, directions }: SortOrder,
 ): T[] {
   if (paths.length === 0) return [...items];
   const keyed = items.map((item) => ({
     item,
-    key: paths.map((path) => sortKey(documentOf(item), path)),
+    key: paths.map((path) => sortKey(getDocument(item), path)),
   }));
   keyed.sort((a, b) => {
     for (const [i, direction] of directions.entries()) {

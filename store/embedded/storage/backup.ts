@@ -13,7 +13,7 @@ export interface BackupTimes {
 
 const hourly: BackupTimes = { firstAfterMs: 60_000, everyMs: 60 * 60_000 };
 
-export const backupOf = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
+export const toBackupFile = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
 
 /**
  * Copies a changed data file to the same folder. A thread of lmdb copies a consistent snapshot, which
@@ -36,7 +36,7 @@ export class Backups {
     this.#journal = journal;
     this.#file = file;
     this.#onFailure = onFailure;
-    this.#copiedTransaction = isOlder(backupOf(file), file) ? null : journal.transaction;
+    this.#copiedTransaction = isOlder(toBackupFile(file), file) ? null : journal.transaction;
     const start = () => this.#start();
     this.#timers = [setTimeout(start, times.firstAfterMs), setInterval(start, times.everyMs)];
   }
@@ -60,7 +60,7 @@ export class Backups {
 
   async #copy(): Promise<void> {
     const transaction = this.#journal.transaction;
-    const target = backupOf(this.#file);
+    const target = toBackupFile(this.#file);
     const temporary = `${target}.new`;
     await rm(temporary, { force: true });
     await this.#requireSpace();

@@ -1,6 +1,6 @@
 import { Int32, ObjectId } from 'bson';
 import { equalityKey } from '../bson/compare.ts';
-import { type Document, encode, fieldOf, type Value } from '../bson/value.ts';
+import { type Document, encode, getField, type Value } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
 import { type SortOrder, sortDocuments } from '../query/sort.ts';
@@ -86,7 +86,7 @@ export class Collection {
 
   /** @throws {ReplyError} 11000 for a duplicate key, 14031 when the disk is full; as {@link toStorable} */
   insert(given: Document): Document {
-    const _id = fieldOf(given, '_id') ?? new ObjectId();
+    const _id = getField(given, '_id') ?? new ObjectId();
     const { document, bytes } = toStorable({ _id, ...given });
     this.#checkUnique(document);
     const entry: Entry = { record: this.#nextRecord, document };
@@ -185,7 +185,7 @@ export class Collection {
   }
 
   #checkUnique(document: Document, self?: Entry): void {
-    const _id = fieldOf(document, '_id') ?? null;
+    const _id = getField(document, '_id') ?? null;
     const owner = this.#byId.get(equalityKey(_id));
     if (owner !== undefined && owner !== self) {
       throw this.#duplicate('_id_', { _id: new Int32(1) }, _id);
@@ -212,7 +212,7 @@ const isIdOrder = ({ paths: [path], directions: [direction] }: SortOrder): boole
   path?.length === 1 && path[0] === '_id' && direction === 1;
 
 function idKey(document: Document): string {
-  return equalityKey(fieldOf(document, '_id') ?? null);
+  return equalityKey(getField(document, '_id') ?? null);
 }
 
 function inNaturalOrder(entries: Entry[]): Entry[] {

@@ -126,7 +126,7 @@ class Check {
       if (node < upper || node + nodeAt.header > this.#pageBytes) {
         this.#damaged(`page ${number} refers to no record`);
       }
-      if (depth > 1) this.#tree(childOf(page, node), depth - 1);
+      if (depth > 1) this.#tree(readChild(page, node), depth - 1);
       else this.#record(number, page, node);
     }
   }
@@ -176,7 +176,7 @@ class Check {
   }
 }
 
-function childOf(page: Buffer, node: number): number {
+function readChild(page: Buffer, node: number): number {
   const high = page.readUInt16LE(node + nodeAt.flags) * 2 ** 32;
   return (
     high + page.readUInt16LE(node + nodeAt.high) * 65_536 + page.readUInt16LE(node + nodeAt.low)

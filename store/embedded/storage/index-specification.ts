@@ -3,7 +3,7 @@ import { readArguments } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
 import { type Path, parsePath } from '../query/path.ts';
-import { directionOf } from '../query/sort.ts';
+import { parseDirection } from '../query/sort.ts';
 import { statementShapes } from '../supported.ts';
 
 export interface IndexSpecification {
@@ -51,7 +51,7 @@ export function parseIndexSpecification(document: Document): IndexSpecification 
   const { key, name, unique = false, sparse = false, expireAfterSeconds = null } = given;
   const fields = Object.entries(key);
   const paths = fields.map(([field]) => parsePath(field));
-  const directions = fields.map(([field, direction]) => directionOf(field, direction));
+  const directions = fields.map(([field, direction]) => parseDirection(field, direction));
   const [path] = paths;
   if (path === undefined) throw new ReplyError(67, 'an index needs a key with a field');
   if (name === '') throw new ReplyError(67, 'an index needs a name');

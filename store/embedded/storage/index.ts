@@ -68,7 +68,7 @@ export class Index {
   fill(entries: Iterable<Entry>): void {
     const keyed: Keyed[] = [];
     for (const entry of entries) {
-      const key = this.#keyOf(entry.document);
+      const key = this.#toKey(entry.document);
       if (key === 'unkeyed') this.#unkeyed.add(entry);
       else if (key !== null) keyed.push({ key, entry });
     }
@@ -80,8 +80,11 @@ export class Index {
     if (!this.specification.unique) return undefined;
     let before: Keyed | undefined;
     for (const keyed of this.#keyed.slice()) {
-      if (before !== undefined && compareScalars(firstOf(before), firstOf(keyed)) === 0) {
-        return firstOf(keyed);
+      if (
+        before !== undefined &&
+        compareScalars(firstComponent(before), firstComponent(keyed)) === 0
+      ) {
+        return firstComponent(keyed);
       }
       before = keyed;
     }
@@ -93,17 +96,17 @@ export class Index {
   }
 
   add(entry: Entry): void {
-    this.#put(entry, this.#keyOf(entry.document));
+    this.#put(entry, this.#toKey(entry.document));
   }
 
   remove(entry: Entry): void {
-    this.#take(entry, this.#keyOf(entry.document));
+    this.#take(entry, this.#toKey(entry.document));
   }
 
   /** @param before the document that the entry had */
   move(entry: Entry, before: Document): void {
-    const from = this.#keyOf(before);
-    const to = this.#keyOf(entry.document);
+    const from = this.#toKey(before);
+    const to = this.#toKey(entry.document);
     if (from === to || (isKey(from) && isKey(to) && this.#compareKeys(from, to) === 0)) return;
     this.#take(entry, from);
     this.#put(entry, to);
@@ -190,7 +193,7 @@ export class Index {
     else if (key !== null) this.#keyed.remove({ key, entry });
   }
 
-  #keyOf(document: Document): Key {
+  #toKey(document: Document): Key {
     if (this.#omits(document)) return null;
     const key: Scalar[] = [];
     for (const path of this.specification.paths) {
@@ -241,7 +244,7 @@ export class Index {
 
 const isKey = (key: Key): key is readonly Scalar[] => Array.isArray(key);
 
-const firstOf = ({ key }: Keyed): Scalar => key[0] ?? null;
+const firstComponent = ({ key }: Keyed): Scalar => key[0] ?? null;
 
 function samePath(a: Path, b: Path): boolean {
   return a.length === b.length && a.every((component, i) => component === b[i]);

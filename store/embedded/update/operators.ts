@@ -1,6 +1,6 @@
 import { equalityKey } from '../bson/compare.ts';
 import { addNumbers, compareNumbers } from '../bson/number.ts';
-import { isArray, isNumber, isScalar, typeOf, type Value } from '../bson/value.ts';
+import { isArray, isNumber, isScalar, toBsonType, type Value } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
 import type { UpdateOperator } from '../supported.ts';
 
@@ -48,7 +48,7 @@ function increment(operand: Value, path: string): UpdateEffect {
   return (current) => {
     if (current === undefined) return operand;
     if (isNumber(current)) return addNumbers(current, operand);
-    throw new ReplyError(14, `Cannot apply $inc to '${path}' of type ${typeOf(current)}`);
+    throw new ReplyError(14, `Cannot apply $inc to '${path}' of type ${toBsonType(current)}`);
   };
 }
 
@@ -71,7 +71,7 @@ function currentDate(operand: Value, path: string): UpdateEffect {
 function addToSet(operand: Value, path: string): UpdateEffect {
   const key = scalarKey('$addToSet', operand);
   return (current) => {
-    const elements = current === undefined ? [] : elementsOf(current, path, '$addToSet');
+    const elements = current === undefined ? [] : requireArray(current, path, '$addToSet');
     const present = elements.some((element) => equalityKey(element) === key);
     return present ? elements : [...elements, operand];
   };
@@ -82,7 +82,7 @@ function pull(operand: Value, path: string): UpdateEffect {
   return (current) =>
     current === undefined
       ? current
-      : elementsOf(current, path, '$pull').filter((element) => equalityKey(element) !== key);
+      : requireArray(current, path, '$pull').filter((element) => equalityKey(element) !== key);
 }
 
 /** A document operand would be a condition, or a modifier such as `$each`. */
@@ -91,10 +91,10 @@ function scalarKey(operator: string, operand: Value): string {
   throw notSupported(`${operator} with a document or an array`);
 }
 
-function elementsOf(current: Value, path: string, operator: string): readonly Value[] {
+function requireArray(current: Value, path: string, operator: string): readonly Value[] {
   if (isArray(current)) return current;
   throw new ReplyError(
     2,
-    `${operator}: the field '${path}' must be an array but is of type ${typeOf(current)}`,
+    `${operator}: the field '${path}' must be an array but is of type ${toBsonType(current)}`,
   );
 }

@@ -1,6 +1,13 @@
 import { ObjectId } from 'bson';
 import { compareText, equalityKey } from '../bson/compare.ts';
-import { type Document, fieldOf, isDocument, setField, typeOf, type Value } from '../bson/value.ts';
+import {
+  type Document,
+  getField,
+  isDocument,
+  setField,
+  toBsonType,
+  type Value,
+} from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
 import { type Path, parsePath } from '../query/path.ts';
@@ -82,15 +89,15 @@ export function upsertedDocument(filter: Filter, update: Update, now: Date): Doc
     return { path, effect: () => value, creates: true, onInsert: false };
   });
   const document = applied(update, applied(sortedByPath(equalities), {}, now), now);
-  const identity = fieldOf(document, '_id') ?? new ObjectId();
+  const identity = getField(document, '_id') ?? new ObjectId();
   return { _id: identity, ...document };
 }
 
 function applied(update: Update, document: Document, now: Date): Document {
-  const result = copyOf(document);
+  const result = copyDocument(document);
   for (const change of update) applyChange(result, change, now);
-  const identity = fieldOf(document, '_id');
-  const after = fieldOf(result, '_id');
+  const identity = getField(document, '_id');
+  const after = getField(result, '_id');
   if (identity !== undefined && equalityKey(after ?? null) !== equalityKey(identity)) {
     throw new ReplyError(66, "Performing an update on the immutable field '_id'");
   }
@@ -100,7 +107,7 @@ function applied(update: Update, document: Document, now: Date): Document {
 function applyChange(document: Document, { path, effect, creates }: Change, now: Date): void {
   let parent = document;
   for (const component of path.slice(0, -1)) {
-    const next = fieldOf(parent, component);
+    const next = getField(parent, component);
     if (isDocument(next)) {
       parent = next;
       continue;
@@ -112,7 +119,7 @@ function applyChange(document: Document, { path, effect, creates }: Change, now:
     parent = child;
   }
   const field = path[path.length - 1] ?? '';
-  const current = fieldOf(parent, field);
+  const current = getField(parent, field);
   if (current === undefined && !creates) return;
   const value = effect(current, now);
   if (value === undefined) delete parent[field];
@@ -123,15 +130,15 @@ function notViable(path: Path, at: string, value: Value): ReplyError {
   const dotted = path.join('.');
   return new ReplyError(
     28,
-    `Cannot create a field for '${dotted}' in element '${at}' of type ${typeOf(value)}`,
+    `Cannot create a field for '${dotted}' in element '${at}' of type ${toBsonType(value)}`,
   );
 }
 
 /** Shares arrays and scalars, which the store never modifies. */
-function copyOf(document: Document): Document {
+function copyDocument(document: Document): Document {
   const copy: Document = {};
   for (const [field, value] of Object.entries(document)) {
-    setField(copy, field, isDocument(value) ? copyOf(value) : value);
+    setField(copy, field, isDocument(value) ? copyDocument(value) : value);
   }
   return copy;
 }

@@ -115,13 +115,13 @@ t.test('enforces the scope and access of keys', async (t) => {
     revokedAt: null,
   };
   const stranger = { orgId: 'org_2' };
-  const organisationOf = async (id: string) => (id.startsWith('prj_') ? 'org_1' : null);
+  const findOrganisation = async (id: string) => (id.startsWith('prj_') ? 'org_1' : null);
   for (const [id, operation] of Object.entries<Operation>(operations)) {
     const { method, path, scope } = operation;
     const onProject = path.includes('{projectId}');
     const result = (changes: Partial<ApiKey>, project = 'prj_1') =>
       authorise({ ...key, ...changes }, operation, onProject ? project : null, {
-        organisationOf,
+        findOrganisation,
       }).then(
         () => 'allowed',
         (error) => error.code,

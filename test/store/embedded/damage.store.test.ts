@@ -16,9 +16,9 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { privateFolderOf } from '../../../store/embedded/endpoint.ts';
-import { dataFileIn, lockFileOf, startEmbeddedStore } from '../../../store/embedded/server.ts';
-import { backupOf } from '../../../store/embedded/storage/backup.ts';
+import { toPrivateFolder } from '../../../store/embedded/endpoint.ts';
+import { dataFileIn, startEmbeddedStore, toLockFile } from '../../../store/embedded/server.ts';
+import { toBackupFile } from '../../../store/embedded/storage/backup.ts';
 import { checkDataFile } from '../../../store/embedded/storage/file-check.ts';
 import { restoreBackup } from '../../../store/restore.ts';
 import { until } from '../../until.ts';
@@ -30,7 +30,7 @@ const often = { backupTimes: { firstAfterMs: 1, everyMs: 10 } };
 /** Creates a folder with a store of 199 items, and returns its data file. */
 async function filled(t: Test) {
   const folder = shortFolder(t);
-  const file = dataFileIn(privateFolderOf(folder));
+  const file = dataFileIn(toPrivateFolder(folder));
   await withStore(folder, async (items) => {
     const texts = Array.from({ length: 200 }, (_, _id) => 'x'.repeat(_id % 40 === 0 ? 9_000 : 500));
     await Promise.all(texts.map((text, _id) => items.insertOne({ _id, text })));
@@ -38,7 +38,7 @@ async function filled(t: Test) {
     await items.deleteMany({ _id: 40 });
   });
   const count = () => withStore(folder, (items) => items.countDocuments());
-  return { folder, file, backup: backupOf(file), lock: lockFileOf(file), count };
+  return { folder, file, backup: toBackupFile(file), lock: toLockFile(file), count };
 }
 
 const exists = (path: string) => stat(path).then(Boolean, () => false);
@@ -76,7 +76,7 @@ t.test('reports a damaged data file with the reason, and restores it from a back
 async function withoutPrivilege(folder: string, action: () => Promise<unknown>): Promise<void> {
   if (process.geteuid?.() !== 0) return void (await action());
   const nobody = 65_534;
-  const inside = privateFolderOf(folder);
+  const inside = toPrivateFolder(folder);
   const files = (await readdir(inside)).map((name) => join(inside, name));
   for (const path of [folder, inside, ...files]) await lchown(path, nobody, nobody);
   process.seteuid?.(nobody);
@@ -119,7 +119,7 @@ t.test(
     );
     await chmod(backup, 0o600);
     t.equal((await stat(file)).ino, ino, 'the data file is unchanged');
-    const names = (await readdir(privateFolderOf(folder))).filter((name) =>
+    const names = (await readdir(toPrivateFolder(folder))).filter((name) =>
       /^documents/.test(name),
     );
     t.same(names, ['documents.backup.lmdb', 'documents.lmdb']);
@@ -180,7 +180,7 @@ t.test('replaces the last backup with a snapshot, only after a change', async (t
   t.equal(await backedUp(), last, 'nothing has changed');
   const other = shortFolder(t);
   await withStore(other, (items) => items.countDocuments());
-  await copyFile(backup, dataFileIn(privateFolderOf(other)));
+  await copyFile(backup, dataFileIn(toPrivateFolder(other)));
   t.same(await withStore(other, (items) => items.findOne({ _id: 1_000 })), added);
 });
 
@@ -192,8 +192,8 @@ t.test('reports the time of the restored data, not of the file', async (t) => {
   const [old, recent] = [new Date(0), new Date(endedAt + 1_000_000)];
   for (const modifiedAt of [old, recent]) {
     await utimes(backup, modifiedAt, modifiedAt);
-    const { dataOf } = await restoreBackup(folder);
-    t.ok(Number(dataOf) >= begunAt && Number(dataOf) <= endedAt, String(dataOf));
+    const { dataTime } = await restoreBackup(folder);
+    t.ok(Number(dataTime) >= begunAt && Number(dataTime) <= endedAt, String(dataTime));
   }
   await withStore(folder, async (items) => {
     const texts = Array.from({ length: 300 }, (_, n) => ({
@@ -206,6 +206,6 @@ t.test('reports the time of the restored data, not of the file', async (t) => {
 
   const { size } = await stat(backup);
   await truncate(backup, size - pageBytes);
-  t.equal((await restoreBackup(folder)).dataOf, null, 'a backup of an earlier version');
+  t.equal((await restoreBackup(folder)).dataTime, null, 'a backup of an earlier version');
   t.equal(await count(), 199);
 });
