@@ -174,7 +174,7 @@ export class Consumer {
           log.debug({ ...logFields, ...now }, 'progress');
           // Stored with the job's state.
           job.attrs.data = { ...data, counts: now };
-          await lock.progress(percentOf(now));
+          await lock.progress(toPercent(now));
         },
       });
       metrics.finished('done', performance.now() - startedAt);
@@ -206,5 +206,5 @@ export class Consumer {
   }
 }
 
-const percentOf = ({ done, failed, total }: JobCounts): number =>
+const toPercent = ({ done, failed, total }: JobCounts): number =>
   total === 0 ? 0 : Math.floor((100 * (done + failed)) / total);

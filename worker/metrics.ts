@@ -38,7 +38,7 @@ export const workerMetrics = {
 } as const;
 
 /** Returns a job's kind as a label value. */
-const kindOf = (jobName: string): string => jobName.replace(' ', '_');
+const toKind = (jobName: string): string => jobName.replace(' ', '_');
 
 /** Gauges with the suffix of counters, which `promtool check metrics` rejects. They are sums of others. */
 const misnamed = ['handles', 'requests', 'resources'].map((of) => `nodejs_active_${of}_total`);
@@ -74,7 +74,7 @@ export class WorkerMetrics {
     for (const jobName of [purgeHookJobName, callbackJobName]) {
       // A rate counts the first request only if the counter exists beforehand.
       for (const outcome of ['done', 'failed'] as const) {
-        this.#webhooks.inc({ kind: kindOf(jobName), outcome }, 0);
+        this.#webhooks.inc({ kind: toKind(jobName), outcome }, 0);
       }
     }
     new Gauge({
@@ -89,7 +89,7 @@ export class WorkerMetrics {
             ?.stats(jobName)
             .catch(() => undefined);
           if (stats === undefined) return;
-          this.set({ kind: kindOf(jobName) }, stats.oldestWaitingMs / 1_000);
+          this.set({ kind: toKind(jobName) }, stats.oldestWaitingMs / 1_000);
         }
       },
     });
@@ -120,7 +120,7 @@ export class WorkerMetrics {
   }
 
   webhookEnded(jobName: string, outcome: 'done' | 'failed'): void {
-    this.#webhooks.inc({ kind: kindOf(jobName), outcome });
+    this.#webhooks.inc({ kind: toKind(jobName), outcome });
   }
 
   /** Mean run time of this worker's jobs, ms; null before the first. */

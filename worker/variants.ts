@@ -41,21 +41,21 @@ export function warmRequests(
   autoFormats: readonly NegotiableFormat[] = defaultAutoFormats,
 ): WarmRequest[] {
   const accepts = Object.entries(autoAccepts(autoFormats));
-  const requestsOf = (target: string, size: string, format: string): WarmRequest[] =>
+  const createRequests = (target: string, size: string, format: string): WarmRequest[] =>
     format === 'auto'
       ? accepts.map(([label, accept]) => ({ target, accept, label: `${size} ${label}` }))
       : [{ target, accept: '*/*', label: `${size} ${format}` }];
   if (job.variants !== undefined) {
     return job.variants.flatMap((query) => {
-      const { size, format } = namesOf(query);
-      return requestsOf(targetOf(job, query), size, format);
+      const { size, format } = readNames(query);
+      return createRequests(toTarget(job, query), size, format);
     });
   }
   const widths = job.widths.length === 0 ? [null] : job.widths;
   return widths.flatMap((width) =>
     job.formats.flatMap((format) => {
       const size = width === null ? 'own width' : `w=${width}`;
-      return requestsOf(targetOf(job, queryOf(job, width, format)), size, format);
+      return createRequests(toTarget(job, toQuery(job, width, format)), size, format);
     }),
   );
 }
@@ -63,7 +63,7 @@ export function warmRequests(
 /** The parameters that name a variant in messages; other parameters can contain secrets. */
 const namingParameters = ['preset', 'w', 'h'];
 
-function namesOf(query: string): { readonly size: string; readonly format: string } {
+function readNames(query: string): { readonly size: string; readonly format: string } {
   const parameters = new URLSearchParams(query);
   const given = namingParameters.filter((name) => parameters.has(name));
   const size = given.map((name) => `${name}=${parameters.get(name)}`).join(' ') || 'own width';
@@ -71,7 +71,7 @@ function namesOf(query: string): { readonly size: string; readonly format: strin
   return { size, format: parameters.get('fmt')?.toLowerCase() ?? 'auto' };
 }
 
-function queryOf({ quality, fit, dpr }: PrewarmJob, width: number | null, format: string): string {
+function toQuery({ quality, fit, dpr }: PrewarmJob, width: number | null, format: string): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries({ w: width, fmt: format, q: quality, fit, dpr })) {
     if (value !== null) query.set(name, String(value));
@@ -79,5 +79,5 @@ function queryOf({ quality, fit, dpr }: PrewarmJob, width: number | null, format
   return query.toString();
 }
 
-const targetOf = ({ source, projectId }: PrewarmJob, query: string): string =>
+const toTarget = ({ source, projectId }: PrewarmJob, query: string): string =>
   `/img/${encodeURIComponent(source)}?project=${encodeURIComponent(projectId)}${query && `&${query}`}`;

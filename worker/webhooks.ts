@@ -24,7 +24,7 @@ export const webhookConcurrency = {
   [callbackJobName]: { all: 32, project: 8, receiver: 4 },
 } as const;
 /** Limits for the pause between checks whether a call has ended. */
-const asked = { minMs: 1_000, maxMs: 60_000 };
+const pollInterval = { minMs: 1_000, maxMs: 60_000 };
 
 /** A webhook that no number of attempts could send. */
 class WebhookImpossible extends Error {
@@ -32,7 +32,8 @@ class WebhookImpossible extends Error {
 }
 
 /** The longer a call has run, the longer it is likely to continue. */
-const pauseOf = (ageMs: number): number => Math.min(asked.maxMs, Math.max(asked.minMs, ageMs / 4));
+const computePause = (ageMs: number): number =>
+  Math.min(pollInterval.maxMs, Math.max(pollInterval.minMs, ageMs / 4));
 
 /** 5 s, 10 s, 20 s … up to an hour: about a day in all. */
 export const webhookBackOff = when(
@@ -89,7 +90,7 @@ export class Webhooks {
       if (call === null) throw new WebhookImpossible('The call is not remembered any more.');
       if (call.status === 'accepted') {
         // Not by an error: the job has not failed.
-        job.schedule(new Date(Date.now() + pauseOf(Date.now() - Date.parse(call.createdAt))));
+        job.schedule(new Date(Date.now() + computePause(Date.now() - Date.parse(call.createdAt))));
         return null;
       }
       const body = JSON.stringify({

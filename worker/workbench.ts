@@ -117,9 +117,9 @@ async function addAccessControl(
 }
 
 /** Compares digests, because `timingSafeEqual` needs equal lengths. */
-function equalInConstantTime(one: string, other: string): boolean {
+function equalInConstantTime(given: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
-  return timingSafeEqual(digest(one), digest(other));
+  return timingSafeEqual(digest(given), digest(other));
 }
 
 /**
