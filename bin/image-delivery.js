@@ -6,7 +6,7 @@ import { join } from 'node:path';
 
 /**
  * The command of the package `image-delivery`, of the container image, and of the npm scripts of a clone: runs a program
- * of `dist/`. `contract/own-command.ts` says how messages name it.
+ * of `dist/`. `contract/launch-command.ts` says how messages name it.
  */
 const programs = {
   serve: ['server/local/main.js', "serve a folder's images to this machine"],

@@ -23,7 +23,7 @@ export function isLongAuthority(text: string): boolean {
  * The authority (user information, host and port) of an HTTP URL or a relative reference, without parsing
  * the URL; '' for a path.
  */
-export function authorityOf(reference: string): string {
+export function readAuthority(reference: string): string {
   // The URL standard ignores these characters and treats a backslash as a slash.
   const text = reference.replace(/^[\0-\x20]+|[\t\n\r]/g, '');
   return /^(?:[a-z][a-z\d+.-]*:[/\\]*|[/\\]{2,})([^/\\?#]*)/i.exec(text)?.[1] ?? '';

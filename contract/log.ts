@@ -8,7 +8,7 @@ export type { Logger } from 'pino';
 const minSecretLength = 4;
 
 /** The values of secret settings, and the passwords of URLs among them. */
-function secretsOf(settings: Settings): string[] {
+function findSecrets(settings: Settings): string[] {
   const values = settingRows
     .filter(([, { secret }]) => secret === true)
     .flatMap(([name, row]): readonly unknown[] => {
@@ -42,7 +42,7 @@ const hasColours = (): boolean =>
  */
 export function createLogger(settings: Settings, part: string): Logger {
   // Escaped as in JSON text.
-  const secrets = secretsOf(settings).map((secret) => JSON.stringify(secret).slice(1, -1));
+  const secrets = findSecrets(settings).map((secret) => JSON.stringify(secret).slice(1, -1));
   const terminal = isOnTerminal(settings);
   const colours = hasColours();
   const asText = terminal || settings.logFormat === 'text';

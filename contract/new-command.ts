@@ -1,5 +1,5 @@
 import { Command } from 'commander';
-import { launchCommand } from './own-command.ts';
+import { launchCommand } from './launch-command.ts';
 import { version } from './version.ts';
 
 /**

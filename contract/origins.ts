@@ -18,7 +18,7 @@ export interface OriginEntry {
   readonly target: OriginTarget;
 }
 
-function partsOf(text: string) {
+function parseParts(text: string) {
   const [, name = '', projectId = null, target = ''] =
     /^([^@=]+)(?:@(prj_[0-9a-z]{16}))?=(.+)$/s.exec(text) ?? [];
   return { name, projectId, target };
@@ -26,7 +26,7 @@ function partsOf(text: string) {
 
 /** Parses `host=target` or `host@project=target`; null for other texts. */
 export function parseOrigin(text: string): OriginEntry | null {
-  const { name, projectId, target } = partsOf(text);
+  const { name, projectId, target } = parseParts(text);
   const host = canonicalAuthority(name);
   const parsed = parseTarget(target);
   return host === null || parsed === null ? null : { host, projectId, target: parsed };
@@ -41,9 +41,9 @@ export function parseOrigins(texts: readonly string[]): readonly OriginEntry[] {
   const entries = new Map<string, OriginEntry>();
   for (const [index, text] of texts.entries()) {
     const entry = parseOrigin(text);
-    if (entry === null) throw new RangeError(`${nameOf(text, index)} is not valid`);
+    if (entry === null) throw new RangeError(`${describeEntry(text, index)} is not valid`);
     const key = originKey(entry);
-    if (entries.has(key)) throw new RangeError(`${nameOf(text, index)} repeats another one`);
+    if (entries.has(key)) throw new RangeError(`${describeEntry(text, index)} repeats another one`);
     entries.set(key, entry);
   }
   return [...entries.values()];
@@ -52,8 +52,8 @@ export function parseOrigins(texts: readonly string[]): readonly OriginEntry[] {
 /**
  * After an unencoded comma, the rest of a secret can look like a host, but no target follows it.
  */
-function nameOf(text: string, index: number): string {
-  const { name, target } = partsOf(text);
+function describeEntry(text: string, index: number): string {
+  const { name, target } = parseParts(text);
   const host = /^(?:s3|file|headers):/.test(target) ? canonicalAuthority(name) : null;
   return host === null ? `entry ${index + 1}` : `entry ${index + 1} (${host})`;
 }

@@ -12,7 +12,7 @@ import { parseAddress } from './networks.ts';
 const maxLength = 300;
 
 /** Returns a Host header's host in lower case, without port and IPv6 brackets; '' if malformed. */
-export function hostOf(header: string): string {
+export function parseHost(header: string): string {
   if (header.length > maxLength) return '';
   const [, ipv6, other] = /^(?:\[([^\]]*)\]|([^:]*))(?::\d*)?$/.exec(header.toLowerCase()) ?? [];
   return ipv6 ?? other ?? '';
@@ -31,10 +31,10 @@ export const isLoopbackHost = (host: string): boolean =>
  * @param listensOn host in the listener's setting
  */
 export const isForeignToLoopback = (header: string, listensOn: string): boolean =>
-  isLoopbackHost(listensOn) && !isAddressOrLocalhost(hostOf(header));
+  isLoopbackHost(listensOn) && !isAddressOrLocalhost(parseHost(header));
 
 /** Creates the error for a Host header that does not name this service. */
 export const hostNotAllowed = (header: string): ServiceError => {
-  const shown = hostOf(header).slice(0, 80).toWellFormed();
+  const shown = parseHost(header).slice(0, 80).toWellFormed();
   return new ServiceError('host_not_allowed', `The host ${shown} is not allowed here.`);
 };

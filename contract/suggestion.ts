@@ -65,11 +65,11 @@ export function nearestName(name: string, known: readonly string[]): string | un
  * variable is similar, as for Consul's `SERVICE_NAME` or Kubernetes' `SERVICE_SERVICE_HOST`.
  */
 export function nearestVariable(name: string, known: readonly string[]): string | undefined {
-  const words = wordsOf(name);
+  const words = splitWords(name);
   if (words.length === 0) return undefined;
   const plain = words.join('');
   const candidates = known.map((variable) => {
-    const others = wordsOf(variable);
+    const others = splitWords(variable);
     const whole = others.join('');
     const edits = editsBetween(plain, whole);
     return { variable, edits, near: edits <= maxEdits(whole.length) || isAbridged(words, others) };
@@ -80,7 +80,7 @@ export function nearestVariable(name: string, known: readonly string[]): string 
 
 const prefix = 'SERVICE_';
 
-const wordsOf = (variable: string): string[] =>
+const splitWords = (variable: string): string[] =>
   variable
     .slice(prefix.length)
     .toUpperCase()

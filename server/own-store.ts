@@ -1,6 +1,6 @@
+import { adminCommand } from '../contract/launch-command.ts';
 import { isOnTerminal, type Logger } from '../contract/log.ts';
 import { makeFolder } from '../contract/make-folder.ts';
-import { adminCommand } from '../contract/own-command.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { isIncompleteCopy } from '../store/copy.ts';

@@ -1,4 +1,4 @@
-import { adminCommand, documentPath } from '../contract/own-command.ts';
+import { adminCommand, documentPath } from '../contract/launch-command.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { version } from '../contract/version.ts';
 import type { ChosenServer } from './http/choose-server.ts';

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { adminCommand } from '../contract/own-command.ts';
+import { adminCommand } from '../contract/launch-command.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
 import { FolderHeld } from './embedded/lock.ts';
 import { toBackupFile } from './embedded/storage/backup.ts';

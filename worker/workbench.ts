@@ -7,7 +7,7 @@ import { type Agenda, InMemoryNotificationChannel, type Job } from 'agenda';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
 import { escapeHtml } from '../contract/escape-html.ts';
-import { hostOf, isLoopbackHost } from '../contract/request-host.ts';
+import { isLoopbackHost, parseHost } from '../contract/request-host.ts';
 import type { Settings } from '../contract/settings/table.ts';
 
 type Credentials = Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
@@ -94,7 +94,11 @@ async function addAccessControl(
   if (workbenchUsername === null || workbenchPassword === null) {
     scope.addHook('onRequest', async (request) => {
       const { ip, headers } = request;
-      if (isLoopbackHost(ip) && isLoopbackHost(hostOf(headers.host ?? '')) && !isForwarded(headers))
+      if (
+        isLoopbackHost(ip) &&
+        isLoopbackHost(parseHost(headers.host ?? '')) &&
+        !isForwarded(headers)
+      )
         return;
       throw new ServiceError(
         'workbench_forbidden',

@@ -6,7 +6,7 @@ import { defaultInWords, type Setting } from './setting.ts';
 import { type SettingName, type Settings, settingRows, settingsTable } from './table.ts';
 
 /** `--data-dir` for `SERVICE_DATA_DIR`. */
-const optionOf = ({ variable }: Setting<unknown>): string =>
+const toOptionName = ({ variable }: Setting<unknown>): string =>
   `--${variable.replace('SERVICE_', '').toLowerCase().replaceAll('_', '-')}`;
 
 /** Removes the backticks of Markdown. */
@@ -15,7 +15,7 @@ const plain = (text: string): string => text.replaceAll('`', '');
 function toOption(setting: Setting<unknown>, byDefault = defaultInWords(setting)): Option {
   const { kind, meaning, variable } = setting;
   return new Option(
-    `${optionOf(setting)} <${kind}>`,
+    `${toOptionName(setting)} <${kind}>`,
     plain(`${meaning} ${variable}; default: ${byDefault}`),
   );
 }
@@ -76,7 +76,7 @@ export function settingsFromCommandLine(
     const value: unknown = command.getOptionValue(option.attributeName());
     if (typeof value !== 'string') continue;
     process.env[setting.variable] = value;
-    given.set(setting.variable, optionOf(setting));
+    given.set(setting.variable, toOptionName(setting));
   }
   movePorts(given, listeners);
   return { settings: settingsOrExit({ optionNames: given, listeners }), given };

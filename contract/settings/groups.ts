@@ -13,7 +13,7 @@ const headings = {
   logs: 'Logs',
 } as const;
 
-const groupOf: Readonly<Record<SettingName, keyof typeof headings>> = {
+const groupNames: Readonly<Record<SettingName, keyof typeof headings>> = {
   host: 'listeners',
   port: 'listeners',
   baseUrl: 'listeners',
@@ -84,6 +84,6 @@ export const settingGroups = Object.entries(headings).map(
   ([group, heading]) =>
     [
       heading,
-      (Object.keys(groupOf) as SettingName[]).filter((name) => groupOf[name] === group),
+      (Object.keys(groupNames) as SettingName[]).filter((name) => groupNames[name] === group),
     ] as const,
 );

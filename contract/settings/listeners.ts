@@ -37,13 +37,13 @@ const overlap = (host: string, other: string): boolean =>
 /** Returns a message for each pair of listeners that share a port and address. */
 export function portConflicts(addresses: readonly ListenerAddress[]): string[] {
   const used = addresses.filter(({ port }) => port);
-  return used.flatMap((one, index) =>
+  return used.flatMap((listener, index) =>
     used
       .slice(index + 1)
-      .filter((other) => one.port === other.port && overlap(one.host, other.host))
+      .filter((other) => listener.port === other.port && overlap(listener.host, other.host))
       .map(
         (other) =>
-          `${one.name} and ${other.name} are both ${one.port}, on ${one.host} and ${other.host}: set different ports`,
+          `${listener.name} and ${other.name} are both ${listener.port}, on ${listener.host} and ${other.host}: set different ports`,
       ),
   );
 }

@@ -3,7 +3,7 @@ import { isDnsServer } from '../networks.ts';
 import { type Ports, parsePort } from '../private-sources.ts';
 
 /** The entries of a comma-separated list that are not empty. */
-export const entriesOf = (list: string): readonly string[] =>
+export const splitEntries = (list: string): readonly string[] =>
   list
     .split(',')
     .map((entry) => entry.trim())
@@ -14,7 +14,7 @@ export const entriesOf = (list: string): readonly string[] =>
  * @param parse returns null for an entry that is not valid
  */
 export function parseList<E>(list: string, parse: (entry: string) => E | null): E[] | undefined {
-  const entries = entriesOf(list).map(parse);
+  const entries = splitEntries(list).map(parse);
   const valid = entries.filter((entry) => entry !== null);
   return valid.length === entries.length ? valid : undefined;
 }

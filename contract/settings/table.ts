@@ -15,12 +15,12 @@ import { defaultPorts, type Ports, parsePrivateSource } from '../private-sources
 import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
 import { isWebhookSecret } from '../webhook-secret.ts';
 import {
-  entriesOf,
   parseDnsServers,
   parseEncryptionKeys,
   parseList,
   parsePorts,
   parseTagHeaders,
+  splitEntries,
 } from './lists.ts';
 import {
   choice,
@@ -233,7 +233,7 @@ export const settingsTable = {
   }),
   origins: text<readonly OriginEntry[]>('SERVICE_ORIGINS', {
     accepts: `a comma-separated list of \`host=target\` or \`host@project=target\`, each host and project once, with the target ${s3LocationForm}, \`file:///folder\`, or \`headers:Name=value&Name=value\`, names and values percent-encoded`,
-    parse: (list) => parseOrigins(entriesOf(list)),
+    parse: (list) => parseOrigins(splitEntries(list)),
     default: [],
     meaning:
       'Hosts with sources in a bucket or folder, or that need request headers, comma-separated.',

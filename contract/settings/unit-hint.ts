@@ -22,7 +22,7 @@ export function unitHint(
     /^(\d{1,3}(?:[,_ ]\d{3})+|\d{1,15}(?:\.\d{1,6})?) ?([a-z]{0,3})$/i.exec(text) ?? [];
   if (digits === '') return '';
   const amount = Number(digits.replaceAll(/[,_ ]/g, ''));
-  const values = valuesOf(variable, amount, unit.toLowerCase()).filter(([, value]) =>
+  const values = possibleValues(variable, amount, unit.toLowerCase()).filter(([, value]) =>
     isAccepted(String(value)),
   );
   if (values.length === 0) return '';
@@ -33,7 +33,11 @@ export function unitHint(
 }
 
 /** Returns the numbers that an amount with a unit can stand for, each with its unit's name. */
-function valuesOf(variable: string, amount: number, unit: string): [name: string, value: number][] {
+function possibleValues(
+  variable: string,
+  amount: number,
+  unit: string,
+): [name: string, value: number][] {
   if (unit === '') return [['', amount]];
   if (/_BYTES$/.test(variable)) {
     const [, prefix = '', binary] = /^([kmgt])(i)?b?$/.exec(unit) ?? [];

@@ -1,7 +1,7 @@
 import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { authorityOf, canonicalUrl, isLongAuthority } from '../../contract/hosts.ts';
+import { canonicalUrl, isLongAuthority, readAuthority } from '../../contract/hosts.ts';
 import { version } from '../../contract/version.ts';
 import { type BodyLimits, BodyWriter, releaseBody, sourceTooLarge } from './body.ts';
 import { DecodingWriter, parseCoding } from './coding.ts';
@@ -289,7 +289,7 @@ function redirectTarget({ status, headers }: ResponseHead): string | null {
 
 function resolve(header: string, base: URL): URL {
   const location = decodeHeader(header);
-  if (isLongAuthority(authorityOf(location))) {
+  if (isLongAuthority(readAuthority(location))) {
     throw badResponse(base, 'redirects to a URL with a host that is too long');
   }
   try {

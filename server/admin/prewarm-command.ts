@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { startCommand } from '../../contract/own-command.ts';
+import { startCommand } from '../../contract/launch-command.ts';
 import type { WorkerState } from '../../store/heartbeat.ts';
 import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
 import type { PrewarmInput } from '../control/resources/prewarms.ts';

@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { adminCommand } from '../../contract/own-command.ts';
+import { adminCommand } from '../../contract/launch-command.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { Store } from '../../store/open.ts';
 import { AdminError } from './terminal.ts';

@@ -1,7 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { canonicalHost } from '../../contract/hosts.ts';
 import { type Network, parseAddress, within } from '../../contract/networks.ts';
-import { hostOf, isAddressOrLocalhost } from '../../contract/request-host.ts';
+import { isAddressOrLocalhost, parseHost } from '../../contract/request-host.ts';
 import type { HttpRequest } from './request.ts';
 
 /** Caches parsed Host headers up to this length; longer headers are parsed each time. */
@@ -52,7 +52,7 @@ export class RequestHosts {
 
   /** Returns the host in a header, like `of`. */
   read(header: string): string {
-    const name = hostOf(header);
+    const name = parseHost(header);
     if (header === '' || isAddressOrLocalhost(name)) return '';
     const host = canonicalHost(name) ?? noHost;
     return host === this.#own || isAddressOrLocalhost(host) ? '' : host;

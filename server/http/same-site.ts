@@ -1,10 +1,10 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { authorityOf } from '../../contract/hosts.ts';
+import { readAuthority } from '../../contract/hosts.ts';
 import {
   hostNotAllowed,
-  hostOf,
   isAddressOrLocalhost,
   isLoopbackHost,
+  parseHost,
 } from '../../contract/request-host.ts';
 import type { Headers, HttpRequest } from './request.ts';
 
@@ -16,7 +16,7 @@ const maxOriginLength = 300;
  * loopback.
  */
 export function isSameHost(origin: string, host: string): boolean {
-  const originHost = origin.length > maxOriginLength ? '' : hostOf(authorityOf(origin));
+  const originHost = origin.length > maxOriginLength ? '' : parseHost(readAuthority(origin));
   return (
     originHost !== '' &&
     (originHost === host || (isLoopbackHost(originHost) && isLoopbackHost(host)))
@@ -40,12 +40,12 @@ const withoutCrossSiteAccess = (headers: Headers): Headers =>
  * @returns a function that throws ServiceError host_not_allowed or origin_not_allowed
  */
 export function sameSiteOnly(baseUrl: string): (request: HttpRequest) => void {
-  const own = hostOf(new URL(baseUrl).host);
+  const own = parseHost(new URL(baseUrl).host);
   return (request) => {
     const respond = request.respond.bind(request);
     request.respond = (response) =>
       respond({ ...response, headers: withoutCrossSiteAccess(response.headers) });
-    const host = hostOf(request.header('host'));
+    const host = parseHost(request.header('host'));
     if (host !== own && !isAddressOrLocalhost(host)) throw hostNotAllowed(host);
     const origin = request.header('origin');
     const foreign = origin !== '' && !isSameHost(origin, host);

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { authorityOf, isLongAuthority } from '../../contract/hosts.ts';
+import { isLongAuthority, readAuthority } from '../../contract/hosts.ts';
 import { isEncodedUrl, likelyUrl } from '../../contract/likely-url.ts';
 import type { ParameterType } from './values.ts';
 
@@ -51,7 +51,7 @@ export function resolveSource(source: SourceReference, origin: string): URL {
 /** @throws ServiceError source_invalid */
 export function readSource(text: string): URL {
   const written = withoutSpace(text);
-  if (isLongAuthority(authorityOf(written))) {
+  if (isLongAuthority(readAuthority(written))) {
     throw invalid('The host of the source URL is too long.');
   }
   // The WHATWG parser accepts even `https:example.com`.

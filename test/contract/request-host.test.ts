@@ -1,5 +1,9 @@
 import t from 'tap';
-import { hostOf, isAddressOrLocalhost, isForeignToLoopback } from '../../contract/request-host.ts';
+import {
+  isAddressOrLocalhost,
+  isForeignToLoopback,
+  parseHost,
+} from '../../contract/request-host.ts';
 
 t.test('requires an address or localhost as the Host of a loopback listener', async (t) => {
   const readings: Readonly<Record<string, readonly [host: string, isOwn: boolean]>> = {
@@ -23,7 +27,7 @@ t.test('requires an address or localhost as the Host of a loopback listener', as
     '': ['', false],
   };
   for (const [header, [host, isOwn]] of Object.entries(readings)) {
-    t.equal(hostOf(header), host, header);
+    t.equal(parseHost(header), host, header);
     t.equal(isAddressOrLocalhost(host), isOwn, header);
     t.equal(isForeignToLoopback(header, '127.0.0.1'), !isOwn, header);
     t.equal(isForeignToLoopback(header, 'localhost'), !isOwn, header);
@@ -32,5 +36,5 @@ t.test('requires an address or localhost as the Host of a loopback listener', as
       t.notOk(isForeignToLoopback(header, other), 'other listeners may have any name');
     }
   }
-  t.equal(hostOf('a'.repeat(301)), '');
+  t.equal(parseHost('a'.repeat(301)), '');
 });
