@@ -130,14 +130,14 @@ async function measure({ package: packageName, does, code, server = false }, fol
 }
 
 /** The installed version of a package. */
-const versionOf = (folder, packageName) =>
+const readVersion = (folder, packageName) =>
   JSON.parse(readFileSync(join(folder, 'node_modules', packageName, 'package.json'), 'utf8'))
     .version;
 
 async function measurePeers(folder) {
   const measured = [];
   for (const peer of peers) {
-    const version = versionOf(folder, peer.package);
+    const version = readVersion(folder, peer.package);
     measured.push({ ...(await measure(peer, folder)), version });
   }
   const date = new Date().toISOString().slice(0, 10);

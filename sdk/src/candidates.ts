@@ -66,12 +66,12 @@ function widest(
  *
  * @param maxWidth device pixels
  */
-export function candidatesOf(options: SrcsetOptions, maxWidth: number) {
+export function createCandidates(options: SrcsetOptions, maxWidth: number) {
   const { widths = defaultWidths, fixed, ratio, sourceWidth, sourceHeight, ...given } = options;
   const shape = ratio || (sourceWidth && sourceHeight ? sourceWidth / sourceHeight : 0);
   const bound = widest(options, shape, maxWidth);
   const wanted = fixed ? [fixed, 2 * fixed, 3 * fixed] : widths;
-  const heightOf = (width: number) => Math.max(1, Math.round(width / shape));
+  const toHeight = (width: number) => Math.max(1, Math.round(width / shape));
   const all = [...new Set(wanted.map((width) => Math.min(Math.round(width), bound)))]
     .sort((a, b) => a - b)
     .map((w): Candidate & { w: number } => ({
@@ -82,9 +82,9 @@ export function candidatesOf(options: SrcsetOptions, maxWidth: number) {
         fit: options.fit ?? (ratio ? 'cover' : undefined),
         dpr: 1,
         w,
-        h: ratio ? heightOf(w) : undefined,
+        h: ratio ? toHeight(w) : undefined,
       },
     }));
   const width = fixed ?? all.at(-1)?.w ?? 0;
-  return { all, size: shape ? { width, height: heightOf(width) } : {} };
+  return { all, size: shape ? { width, height: toHeight(width) } : {} };
 }

@@ -1,10 +1,10 @@
-import { type Candidate, candidatesOf, type SrcsetOptions } from './candidates.ts';
+import { type Candidate, createCandidates, type SrcsetOptions } from './candidates.ts';
 import type { ImageFormat } from './generated/parameters.ts';
 import type { ApiError, ImageFacts } from './generated/schemas.ts';
 import type { ImageUrls, ImageUrlsOptions, PictureOptions } from './interface.ts';
 import { type CheckParts, createChecked } from './mistakes.ts';
 import { readUrl } from './read.ts';
-import { encode, textsOf } from './write.ts';
+import { encode, toTexts } from './write.ts';
 
 /** Returns whether an image is animated or could be, judging by its URL. */
 const mayBeAnimated = (src: string, { sourceFrames, animated, page }: PictureOptions): boolean =>
@@ -16,7 +16,7 @@ const mayBeAnimated = (src: string, { sourceFrames, animated, page }: PictureOpt
  * Returns the source as an absolute URL, or as a path if only the service knows the site; null if
  * neither is possible.
  */
-function sourceOf(src: string, origin: string | undefined): string | null {
+function toSource(src: string, origin: string | undefined): string | null {
   if (/^https?:\/\//i.test(src)) return src;
   if (origin === undefined && /^\/(?![\t\n\r]*[/\\])/.test(src)) return src;
   try {
@@ -41,8 +41,8 @@ function createUnchecked(settings: ImageUrlsOptions, check?: CheckParts): ImageU
   /** Returns null for a source that stays unchanged. */
   function write(src: string, options: object = {}): string | null {
     if (/^(data|blob):/i.test(src) || src.startsWith(prefix) || passthrough?.(src)) return null;
-    const source = sourceOf(src, origin);
-    const texts = textsOf(options);
+    const source = toSource(src, origin);
+    const texts = toTexts(options);
     check?.(src, source, texts);
     if (source === null) return null;
     const query = texts.map(([name, text]) => `&${name}=${encode(text)}`).join('');
@@ -57,7 +57,7 @@ function createUnchecked(settings: ImageUrlsOptions, check?: CheckParts): ImageU
       .filter(([written]) => written)
       .map((pair) => pair.join(' '))
       .join(', ');
-  const candidates = (options: SrcsetOptions) => candidatesOf(options, maxWidth || Infinity);
+  const candidates = (options: SrcsetOptions) => createCandidates(options, maxWidth || Infinity);
   const srcset = (src: string, options: SrcsetOptions = {}): string =>
     join(src, candidates(options).all);
 

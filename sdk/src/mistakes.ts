@@ -16,7 +16,7 @@ const optionNames = [...Object.keys(rules), ...Object.keys(canonicalNames)];
 const srcsetNames = ['widths', 'fixed', 'ratio', 'sourceWidth', 'sourceHeight'];
 const pictureNames = ['formats', 'sizes', 'sourceFrames'];
 /** Image options that a srcset does not accept, and their replacements. */
-const insteadOf: Readonly<Record<string, string>> = {
+const replacements: Readonly<Record<string, string>> = {
   w: 'widths, or fixed for an image of one size',
   h: 'ratio',
   ar: 'ratio',
@@ -52,7 +52,9 @@ export function checkSettings(settings: ImageUrlsOptions): void {
   const { baseUrl, project } = settings;
   const error = baseUrlError(baseUrl) ?? projectError(project);
   if (error === null) return;
-  const others = Object.keys(settings).filter((name) => !settingNames.some((one) => one === name));
+  const others = Object.keys(settings).filter(
+    (name) => !settingNames.some((known) => known === name),
+  );
   const missing = [baseUrl ? [] : 'baseUrl', project ? [] : 'project'].flat();
   const misspelt = others.find((name) => similarName(name, missing) !== undefined);
   if (misspelt === undefined) throw mistake(error);
@@ -73,7 +75,7 @@ function checkSource(src: unknown): void {
 function checkSrcset(options: SrcsetOptions, isPicture: boolean): void {
   for (const [name, given] of Object.entries(options)) {
     if (given === undefined || given === null) continue;
-    const instead = insteadOf[canonicalName(name)];
+    const instead = replacements[canonicalName(name)];
     if (instead !== undefined) {
       throw mistake(`${name} is not an option of srcset and picture: write ${instead}.`);
     }

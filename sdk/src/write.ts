@@ -12,16 +12,16 @@ export const encode = (text: string): string =>
  * Returns an option value as text. Numbers get at most six decimals; several are separated by `_`,
  * because programs split srcsets at commas.
  */
-export const textOf = (value: unknown): string =>
+export const toText = (value: unknown): string =>
   Array.isArray(value)
-    ? value.map(textOf).join('_')
+    ? value.map(toText).join('_')
     : String(typeof value === 'number' ? Number(value.toFixed(6)) : value);
 
 export type Texts = readonly (readonly [name: string, text: string])[];
 
 /** The given options as texts, in one order for all URLs with the same ones. */
-export const textsOf = (options: object): Texts =>
+export const toTexts = (options: object): Texts =>
   Object.entries(options)
     .filter(([, value]) => value != null)
-    .map(([name, value]) => [name, textOf(value)] as const)
+    .map(([name, value]) => [name, toText(value)] as const)
     .sort(([a], [b]) => (a < b ? -1 : 1));

@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { checkImage } from '../../sdk/src/checks.ts';
 import { createImageUrls, type ImageOptions, type PictureOptions } from '../../sdk/src/index.ts';
-import { textsOf } from '../../sdk/src/write.ts';
+import { toTexts } from '../../sdk/src/write.ts';
 import { readAddress, readOptions } from '../../server/image/address.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { propertyRuns } from '../more.ts';
@@ -78,7 +78,7 @@ const anyName = fc.constantFrom(...names, 'project', 'utm_source', 'constructor'
 t.test('rejects the same options as the service, with the same messages', async (t) => {
   const refusals = new Set<string>();
   const property = fc.property(fc.array(fc.tuple(anyName, anyValue), { maxLength: 3 }), (pairs) => {
-    const texts = textsOf(Object.fromEntries(pairs));
+    const texts = toTexts(Object.fromEntries(pairs));
     const query = texts.map((pair) =>
       pair.map((text) => encodeURIComponent(text.toWellFormed())).join('='),
     );

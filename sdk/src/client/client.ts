@@ -12,9 +12,9 @@ import type {
 import { type Clock, systemClock } from './clock.ts';
 import { type ClientOptions, readOptions } from './connection.ts';
 import { hasInput, type Input, operationList } from './operation.ts';
-import { type PictureUrls, prewarmsOf } from './prewarms-of.ts';
-import { healthRequest, type Page, pageRequestOf, requestOf } from './request.ts';
+import { createPageRequest, createRequest, healthRequest, type Page } from './request.ts';
 import { type CallOptions, type Request, send } from './send.ts';
+import { type PictureUrls, toPrewarms } from './to-prewarms.ts';
 
 type Fields<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;
 
@@ -144,15 +144,15 @@ export function createClientWith(options: ClientOptions, clock: Clock): Client {
   for (const operation of operationList()) {
     client[operation.id] = hasInput(operation)
       ? async (input: Input, callOptions?: CallOptions) =>
-          call(requestOf(operation, input, connection), callOptions)
-      : (callOptions?: CallOptions) => call(requestOf(operation, {}, connection), callOptions);
+          call(createRequest(operation, input, connection), callOptions)
+      : (callOptions?: CallOptions) => call(createRequest(operation, {}, connection), callOptions);
   }
   const iterate: Client['iterate'] = async function* (id, input, callOptions) {
-    const operation = operationList().find((one) => one.id === id && one.isPaged);
+    const operation = operationList().find((entry) => entry.id === id && entry.isPaged);
     if (operation === undefined) throw new TypeError(`${id} is not an operation that lists`);
     let cursor: string | null = null;
     do {
-      const request = pageRequestOf(operation, (input ?? {}) as Input, cursor, connection);
+      const request = createPageRequest(operation, (input ?? {}) as Input, cursor, connection);
       const page = (await call(request, callOptions)) as Page;
       yield* page.items as readonly ListItem<typeof id>[];
       ({ cursor } = page);
@@ -162,7 +162,7 @@ export function createClientWith(options: ClientOptions, clock: Clock): Client {
   const operations = client as unknown as ControlPlane;
   const warm: Client['warm'] = async (picture, callOptions) => {
     const warming: WarmingPicture[] = [];
-    for (const prewarm of prewarmsOf(picture)) {
+    for (const prewarm of toPrewarms(picture)) {
       const queued = await operations.prewarmProjectImages(prewarm, callOptions);
       warming.push({ ...queued, projectId: prewarm.projectId });
     }

@@ -13,6 +13,6 @@ export {
 } from './client.ts';
 export type { ClientOptions } from './connection.ts';
 export { ApiError, ConnectionError, type ErrorCode, TimeoutError } from './errors.ts';
-export { NotPrewarmableError, type PictureUrls } from './prewarms-of.ts';
 export type { RetryOptions } from './retries.ts';
 export type { CallOptions } from './send.ts';
+export { NotPrewarmableError, type PictureUrls } from './to-prewarms.ts';

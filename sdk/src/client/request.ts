@@ -1,14 +1,14 @@
 import { controlPrefix } from '../generated/operations.ts';
 import type { Connection } from './connection.ts';
 import { type Input, isRepeatable, type Operation } from './operation.ts';
-import { type Answer, errorOf, readObject } from './response.ts';
+import { type Answer, createError, readObject } from './response.ts';
 import type { Request } from './send.ts';
 
 /**
  * Creates a call's request.
  * @throws TypeError for a missing or invalid path field
  */
-export function requestOf(
+export function createRequest(
   operation: Operation,
   input: Input,
   connection: Connection,
@@ -49,13 +49,13 @@ export interface Page {
 }
 
 /** Creates a page's request. @param cursor null for the first page */
-export function pageRequestOf(
+export function createPageRequest(
   operation: Operation,
   input: Input,
   cursor: string | null,
   connection: Connection,
 ): Request<Page> {
-  const request = requestOf(operation, input, connection);
+  const request = createRequest(operation, input, connection);
   const query = new URLSearchParams({ limit: String(pageItems), ...(cursor && { cursor }) });
   return {
     ...request,
@@ -98,7 +98,7 @@ function readResult(operation: Operation, answer: Answer, connection: Connection
       return Object.assign({}, value, { [`${result}Id`]: located });
     }
   }
-  throw errorOf(id, answer, connection);
+  throw createError(id, answer, connection);
 }
 
 /**
@@ -121,7 +121,7 @@ export function healthRequest(
     read: (answer) => {
       const body = readObject(answer);
       if (typeof body?.[field] === 'boolean') return body;
-      throw errorOf(operation, answer, connection);
+      throw createError(operation, answer, connection);
     },
   };
 }

@@ -27,7 +27,7 @@ export function readObject({ headers, text }: Answer): Readonly<Record<string, u
 const maxCharacters = 8_192;
 
 /** Creates the error for a response that is not the operation's result. */
-export function errorOf(operation: string, answer: Answer, connection: Connection): ApiError {
+export function createError(operation: string, answer: Answer, connection: Connection): ApiError {
   const { status, headers } = answer;
   const bounded = (text: string) => connection.redact(text).slice(0, maxCharacters);
   const { code, message, resolution_hint: hint } = readObject(answer) ?? {};

@@ -66,12 +66,12 @@ async function attempt(
     const text = await readText(response, maxResponseBytes);
     return { status: response.status, headers: response.headers, text };
   } catch (error) {
-    throw new ConnectionError(operation, redact(reasonOf(error)).slice(0, 300));
+    throw new ConnectionError(operation, redact(findReason(error)).slice(0, 300));
   }
 }
 
 /** Returns the innermost message, because `fetch` nests the reason in a chain of causes. */
-function reasonOf(error: unknown): string {
+function findReason(error: unknown): string {
   let found = error;
   for (
     let depth = 0;

@@ -1,4 +1,4 @@
-import { candidatesOf, type SrcsetOptions } from '../candidates.ts';
+import { createCandidates, type SrcsetOptions } from '../candidates.ts';
 import { defaultWidths, type ImageOptions } from '../generated/parameters.ts';
 import { createImageUrls } from '../image-urls.ts';
 import type { ImageUrlsOptions } from '../interface.ts';
@@ -64,7 +64,7 @@ const fits: Readonly<Record<string, ImageOptions['fit']>> = {
 };
 
 /** The sides of the image in the layout. */
-function sizeOf({ src, width, height }: Transform): { width: number; height: number } {
+function toSize({ src, width, height }: Transform): { width: number; height: number } {
   const source = typeof src === 'object' ? src : { width: 0, height: 0 };
   const ratio = source.width / source.height;
   const given = width || Math.round((height ?? 0) * ratio) || source.width;
@@ -74,7 +74,7 @@ function sizeOf({ src, width, height }: Transform): { width: number; height: num
 /** Returns the options shared by all of an image's candidates. */
 function srcsetOptions(transform: Transform): SrcsetOptions {
   const { src, fit = 'cover', format } = transform;
-  const { width, height } = sizeOf(transform);
+  const { width, height } = toSize(transform);
   const source = typeof src === 'object' ? src : undefined;
   // Layouts round their sides.
   const isWhole = source && Math.abs(height - (width * source.height) / source.width) < 1;
@@ -91,7 +91,7 @@ function srcsetOptions(transform: Transform): SrcsetOptions {
 
 /** The exact candidates of these widths, in device pixels. */
 const candidates = (transform: Transform, widths: readonly number[], maxWidth: unknown) =>
-  candidatesOf({ ...srcsetOptions(transform), widths }, Number(maxWidth) || Infinity).all;
+  createCandidates({ ...srcsetOptions(transform), widths }, Number(maxWidth) || Infinity).all;
 
 /**
  * Creates an external Astro image service. By default it reads the options that `imageDelivery`
@@ -99,11 +99,11 @@ const candidates = (transform: Transform, widths: readonly number[], maxWidth: u
  * `entrypoint` of `image.service`.
  */
 export function createService(given?: ImageUrlsOptions): ImageService {
-  const settingsOf = (config?: ImageConfig) =>
+  const getSettings = (config?: ImageConfig) =>
     given ?? (config?.service.config as unknown as ImageUrlsOptions);
   return {
     validateOptions(options) {
-      const { width, height } = sizeOf(options);
+      const { width, height } = toSize(options);
       if (!(width > 0 && height > 0)) {
         throw new TypeError(`The image ${options.src} needs width and height, or inferSize.`);
       }
@@ -111,11 +111,11 @@ export function createService(given?: ImageUrlsOptions): ImageService {
     },
     getURL(options, config) {
       const { src, quality = '', position, background } = options;
-      const settings = settingsOf(config);
+      const settings = getSettings(config);
       const { url } = createImageUrls(settings);
       const address = typeof src === 'object' ? src.src : src;
       if (isVector(options)) return address;
-      const [candidate] = candidates(options, [sizeOf(options).width], settings.maxWidth);
+      const [candidate] = candidates(options, [toSize(options).width], settings.maxWidth);
       const chosen = {
         quality: qualities[quality] ?? quality,
         pos: position?.replace(/\s+/g, ' ') as ImageOptions['pos'],
@@ -126,8 +126,8 @@ export function createService(given?: ImageUrlsOptions): ImageService {
     },
     getSrcSet(options, config) {
       if (isVector(options)) return [];
-      const { maxWidth } = settingsOf(config);
-      const { width } = sizeOf(options);
+      const { maxWidth } = getSettings(config);
+      const { width } = toSize(options);
       const { widths, densities, ...transform } = options;
       const steps = densities?.map((density) => Number.parseFloat(String(density)) * width);
       return candidates(options, steps ?? widths ?? [], maxWidth).map(({ w, options: { h } }) => ({
@@ -139,7 +139,7 @@ export function createService(given?: ImageUrlsOptions): ImageService {
     getHTMLAttributes(options) {
       const { src, quality, format, widths, densities, formats, ...attributes } = options;
       const { layout, priority, fit, position, background, inferSize, ...others } = attributes;
-      return { loading: 'lazy', decoding: 'async', ...others, ...sizeOf(options) };
+      return { loading: 'lazy', decoding: 'async', ...others, ...toSize(options) };
     },
   };
 }

@@ -1,4 +1,4 @@
-import { candidatesOf } from '../candidates.ts';
+import { createCandidates } from '../candidates.ts';
 import type { ImageOptions } from '../generated/parameters.ts';
 import { createImageUrls } from '../image-urls.ts';
 import type { ImageUrlsOptions } from '../interface.ts';
@@ -47,7 +47,7 @@ export function imageConfig(
   loaderFile: string,
   { maxWidth }: Pick<ImageUrlsOptions, 'maxWidth'> = {},
 ) {
-  const deviceSizes = candidatesOf({}, maxWidth || Infinity).all.map(({ w }) => w);
+  const deviceSizes = createCandidates({}, maxWidth || Infinity).all.map(({ w }) => w);
   const [smallest = 0] = deviceSizes;
   const imageSizes = smallWidths.filter((width) => width < smallest);
   return { loader: 'custom' as const, loaderFile, deviceSizes, imageSizes };

@@ -1,4 +1,4 @@
-import { candidatesOf, type SrcsetOptions } from '../candidates.ts';
+import { createCandidates, type SrcsetOptions } from '../candidates.ts';
 import { createImageUrls } from '../image-urls.ts';
 import type { ImageUrlsOptions } from '../interface.ts';
 import { type FrameworkOptions, imageOptions } from './image-options.ts';
@@ -51,4 +51,4 @@ export function transform(
  */
 export const breakpoints = (
   options: Omit<SrcsetOptions, 'fixed'> & Pick<ImageUrlsOptions, 'maxWidth'> = {},
-): number[] => candidatesOf(options, options.maxWidth || Infinity).all.map(({ w }) => w);
+): number[] => createCandidates(options, options.maxWidth || Infinity).all.map(({ w }) => w);

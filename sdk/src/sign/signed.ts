@@ -77,10 +77,10 @@ const urlsIn = (start: string, flags: string): RegExp =>
   new RegExp(`(?<=^|\\s|\\s[\\d.]+[wxh],)${start}\\S*[^\\s,]`, flags);
 
 /** A function that signs the image URLs of a base URL, of delivery hosts and of a project in a text, such as a srcset. */
-function signerOf(
+function createTextSigner(
   { baseUrl, project, hosts = [] }: SignerOptions,
   exp: number,
-  signatureOf: (text: string) => string,
+  computeSignature: (text: string) => string,
 ): (text: string) => string {
   const base = baseUrl.replace(/\/+$/, '');
   const urls = urlsIn(escaped(`${base}/img/`), 'g');
@@ -89,17 +89,19 @@ function signerOf(
     const projects = new URLSearchParams(query).getAll('project');
     if (projects.length !== 1 || projects[0] !== project) return found;
     const text = `${found.replace(/&(?:exp|sig)=[^&]*/g, '')}&exp=${exp}`;
-    return `${text}&sig=${signatureOf(text)}`;
+    return `${text}&sig=${computeSignature(text)}`;
   };
   const signAtHost = (found: string): string => {
     const [, origin = '', host = '', path = '', query = '', rest = ''] =
       hostTarget.exec(found) ?? [];
     const projects = new URLSearchParams(query).getAll('project');
-    if (origin === '' || projects.some((one) => one !== project)) return found;
+    if (origin === '' || projects.some((other) => other !== project)) return found;
     const pairs = query.split('&').filter((pair) => pair !== '' && !/^(?:exp|sig)=/.test(pair));
     const signedQuery = [...pairs, `exp=${exp}`].join('&');
     const isNative = path.startsWith('/img/');
-    const sig = signatureOf(`${isNative ? '' : `//${host.toLowerCase()}`}${path}?${signedQuery}`);
+    const sig = computeSignature(
+      `${isNative ? '' : `//${host.toLowerCase()}`}${path}?${signedQuery}`,
+    );
     return `${origin}${path}?${signedQuery}&sig=${sig}${rest}`;
   };
   return (text) => {
@@ -111,23 +113,23 @@ function signerOf(
 /**
  * Signs the image URLs in a value.
  * @param exp when they expire, Unix seconds
- * @param signatureOf returns the signature of a text
+ * @param computeSignature returns the signature of a text
  * @throws TypeError for options that cannot sign
  */
 export function signed<T extends Signable>(
   value: T,
   options: SignerOptions,
   exp: number,
-  signatureOf: (text: string) => string,
+  computeSignature: (text: string) => string,
 ): T;
 export function signed(
   value: Signable,
   options: SignerOptions,
   exp: number,
-  signatureOf: (text: string) => string,
+  computeSignature: (text: string) => string,
 ): Signable {
   checkEnvironment(options);
-  const sign = signerOf(options, exp, signatureOf);
+  const sign = createTextSigner(options, exp, computeSignature);
   if (typeof value === 'string') return sign(value);
   const { sources, img } = value;
   // The source stayed unchanged, so its URL could come from a user.

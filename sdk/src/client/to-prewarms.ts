@@ -2,7 +2,7 @@ import { maxVariantCharacters, maxVariants, variantNames } from '../generated/pr
 import type { PrewarmInput, PrewarmVariant } from '../generated/schemas.ts';
 import type { Picture } from '../interface.ts';
 import { readUrl } from '../read.ts';
-import { textOf } from '../write.ts';
+import { toText } from '../write.ts';
 
 /** The URLs in the attributes of a `picture` element, as `createImageUrls` creates them. */
 export interface PictureUrls {
@@ -17,7 +17,7 @@ export class NotPrewarmableError extends Error {
   readonly urls: readonly { readonly url: string; readonly reasons: readonly string[] }[];
 
   constructor(urls: NotPrewarmableError['urls']) {
-    const reasons = [...new Set(urls.flatMap((one) => one.reasons))];
+    const reasons = [...new Set(urls.flatMap((entry) => entry.reasons))];
     const more = reasons.length > 5 ? `; and ${reasons.length - 5} more reasons` : '';
     super(
       `Prewarming cannot express ${urls.length} URLs of the picture: ${reasons.slice(0, 5).join('; ')}${more}.`,
@@ -42,11 +42,11 @@ interface Group {
  *
  * @throws NotPrewarmableError
  */
-export function prewarmsOf({ sources, img }: PictureUrls): Prewarm[] {
+export function toPrewarms({ sources, img }: PictureUrls): Prewarm[] {
   const sets = [...sources.map(({ srcset }) => srcset), img.srcset ?? ''];
   const candidates = sets
     .flatMap((set) => set.split(/,\s+/))
-    .map((one) => one.trim().split(/\s/)[0]);
+    .map((entry) => entry.trim().split(/\s/)[0]);
   const refused: { url: string; reasons: readonly string[] }[] = [];
   const groups = new Map<string, Group>();
   for (const url of new Set([...candidates, img.src])) {
@@ -56,7 +56,7 @@ export function prewarmsOf({ sources, img }: PictureUrls): Prewarm[] {
     if (reasons.length > 0) refused.push({ url, reasons });
   }
   if (refused.length > 0) throw new NotPrewarmableError(refused);
-  return [...groups.values()].flatMap(requestsOf);
+  return [...groups.values()].flatMap(createRequests);
 }
 
 /** Adds an image to its group, unless there are reasons not to. @returns the reasons */
@@ -81,7 +81,7 @@ function readImage(url: string) {
     if (src === '' || src === null || projectId === null) return null;
     const given = Object.entries(options)
       .filter(([name]) => variantNames.includes(name))
-      .map(([name, value]) => [name, Array.isArray(value) ? textOf(value) : value]);
+      .map(([name, value]) => [name, Array.isArray(value) ? toText(value) : value]);
     const hasTexts = Object.keys(options).some((name) => name.startsWith('text.'));
     const reasons = hasTexts
       ? ['the words of its layers are not those that the project keeps']
@@ -106,7 +106,7 @@ function refusals(variant: PrewarmVariant): string[] {
 }
 
 /** Returns the fewest requests for a group, in the order of its variants. */
-function requestsOf({ projectId, src, variants }: Group): Prewarm[] {
+function createRequests({ projectId, src, variants }: Group): Prewarm[] {
   const requests: PrewarmVariant[][] = [];
   for (const variant of variants) {
     const last = requests.at(-1) ?? [];
