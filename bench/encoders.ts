@@ -8,11 +8,11 @@ import type { Mode } from '../pool/rendering/encode/quality.ts';
 import { autoScores } from './encoders/auto-scores.ts';
 import type { EncodersBench, Photographs } from './encoders/bench.ts';
 import { encoders } from './encoders/compare.ts';
-import { curveOf, type Encode, photographOf, pointAt } from './encoders/curves.ts';
+import { type Encode, measureCurve, pointAt, readPhotograph } from './encoders/curves.ts';
 import { meterHelp, openMeter, type Photograph } from './encoders/meter.ts';
 import { writeJxl } from './encoders/service-encodings.ts';
 import { settings } from './encoders/settings.ts';
-import { Opened } from './opened.ts';
+import { OpenResources } from './open-resources.ts';
 import { readPhotographs } from './photograph-folder.ts';
 import { progress, runScenarios } from './run.ts';
 
@@ -52,10 +52,10 @@ const options = command.opts<{
 async function scaled(files: readonly Buffer[]): Promise<Photographs> {
   const photographs = new Map<number, Photograph[]>();
   for (const side of sides) {
-    const found = await Promise.all(files.map((file) => photographOf(file, side)));
+    const found = await Promise.all(files.map((file) => readPhotograph(file, side)));
     photographs.set(
       side,
-      found.filter((one) => one !== null),
+      found.filter((photograph) => photograph !== null),
     );
   }
   return photographs;
@@ -69,7 +69,7 @@ async function usable(folder: string): Promise<Buffer[]> {
 // Matches the service's AVIF settings.
 sharp.concurrency(avifThreads);
 sharp.cache(false);
-const opened = new Opened();
+const opened = new OpenResources();
 const meter = await opened.open(openMeter(options.ssimulacra2));
 // JPEG only: a source encoded as WebP or AVIF would favour that encoder.
 const samples = ['landscape.jpg', 'coast.jpg', 'portrait-rotated.jpg'] as const;
@@ -105,11 +105,11 @@ async function calibrate(): Promise<void> {
   const requested = [10, 20, 30, 40, 50, 60, 70, 80, 90, 95];
   const own = [5, 15, 25, 35, 45, 55, 65, 75, 85, 93, 99];
   for (const [side, ofSide] of photographs) {
-    const wanted = await curveOf(scale, requested, ofSide, meter);
+    const wanted = await measureCurve(scale, requested, ofSide, meter);
     for (const [mode, encode] of Object.entries(encodersOnOwnScale()) as [Mode, Encode][]) {
       // These modes use AVIF's curve, for images other than photographs.
       if (mode === 'avifFlat' || mode === 'avifGraphic') continue;
-      const found = await curveOf(encode, own, ofSide, meter);
+      const found = await measureCurve(encode, own, ofSide, meter);
       const points = wanted.map(({ quality, score }) => {
         const outside = score < (found[0]?.score ?? 0) ? own[0] : 100;
         const same = pointAt(found, score)?.quality ?? outside ?? 1;

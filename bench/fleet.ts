@@ -2,7 +2,7 @@ import { Command } from 'commander';
 import { numberFrom } from '../demo/arguments.ts';
 import { type FleetBench, startFleet } from './fleet/fleet.ts';
 import { bucketAway, purge, replaced, storeAway, whole } from './fleet/parts.ts';
-import { Opened } from './opened.ts';
+import { OpenResources } from './open-resources.ts';
 import { progress, runScenarios } from './run.ts';
 import { hasHaproxy } from './servers/haproxy.ts';
 
@@ -27,7 +27,7 @@ if (!hasHaproxy) command.error('HAProxy is not installed (for example: apt insta
 
 const variants = options.requests ?? (options.quick ? 1_000 : 10_000);
 const faultS = options.fault ?? (options.quick ? 8 : 60);
-const opened = new Opened();
+const opened = new OpenResources();
 const fleet = await opened.open(startFleet());
 progress('three machines are ready');
 const { missed, failed } = await runScenarios({

@@ -1,5 +1,5 @@
 import { availableParallelism } from 'node:os';
-import { Opened } from './opened.ts';
+import { OpenResources } from './open-resources.ts';
 import { readBenchOptions } from './options.ts';
 import { runScenarios } from './run.ts';
 import type { Bench } from './scenarios/bench.ts';
@@ -25,7 +25,7 @@ const environment = [
   `${rounds} rounds of ${seconds} s for each comparison, in turns; ratios are of one round each.${quick ? ' A quick run: these figures are preliminary.' : ''}`,
   `The minimum cost of a hit: ${bareName}. The minimal server: ${hasMinimal ? 'measured' : 'not measured, because uWebSockets.js does not load'}. nginx: ${hasNginx ? 'installed' : 'not installed'}.`,
 ];
-const opened = new Opened();
+const opened = new OpenResources();
 const common: Omit<Bench, 'results' | 'opened'> = {
   quick,
   rounds,
@@ -34,11 +34,11 @@ const common: Omit<Bench, 'results' | 'opened'> = {
   sources: await opened.open(startSources()),
   photographs,
   ssimulacra2: options.ssimulacra2 ?? null,
-  peers: peer.map((one) => peerServer(one, peerPid?.get(one.name) ?? null)),
+  peers: peer.map((entry) => peerServer(entry, peerPid?.get(entry.name) ?? null)),
 };
 const { failed } = await runScenarios({
   scenarios: Object.entries(scenarios).filter(
-    ([name]) => names?.includes(name) ?? !special.some((one) => one === name),
+    ([name]) => names?.includes(name) ?? !special.some((specialName) => specialName === name),
   ),
   benchFor: (results, ofScenario): Bench => ({ ...common, results, opened: ofScenario }),
   opened,

@@ -7,7 +7,7 @@ const tickMs = 10;
 /** The processor time of this machine, in ms. */
 function busyMs(): number {
   const times = cpus().map(({ times: { user, nice, sys, irq } }) => user + nice + sys + irq);
-  return times.reduce((all, one) => all + one, 0);
+  return times.reduce((all, time) => all + time, 0);
 }
 
 /** The processor time of this process and of its children that have ended, in ms; NaN without /proc. */

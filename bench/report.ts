@@ -167,7 +167,9 @@ export async function writeReport(
     `${withGoal.length - missed.length} of ${withGoal.length} goals are met.`,
   ];
   if (missed.length > 0) {
-    const lines = missed.map((one) => `${one.name} (${one.caseName}): ${verdict(one)}`);
+    const lines = missed.map(
+      (finding) => `${finding.name} (${finding.caseName}): ${verdict(finding)}`,
+    );
     parts.push('Missed goals:', list(lines));
   }
   await mkdir(folder, { recursive: true });

@@ -1,6 +1,6 @@
 import { cpus, loadavg, release, totalmem } from 'node:os';
 import { join, resolve } from 'node:path';
-import { Opened } from './opened.ts';
+import { OpenResources } from './open-resources.ts';
 import { measureOtherLoad } from './other-load.ts';
 import { type Described, findingsTable, Results, writeReport } from './report.ts';
 
@@ -12,9 +12,9 @@ export interface Scenario<B> extends Described {
 export interface RunOptions<B> {
   readonly scenarios: ReadonlyArray<readonly [name: string, scenario: Scenario<B>]>;
   /** Creates a scenario's inputs. `opened` is closed afterwards. */
-  readonly benchFor: (results: Results, opened: Opened) => B;
+  readonly benchFor: (results: Results, opened: OpenResources) => B;
   /** Closed at the end. */
-  readonly opened: Opened;
+  readonly opened: OpenResources;
   readonly folder: string;
   /** Lines at the top of the report, after the machine's lines. */
   readonly environment: readonly string[];
@@ -56,7 +56,7 @@ export async function runScenarios<B>({
 }: RunOptions<B>): Promise<{ readonly missed: number; readonly failed: number }> {
   const lines = [...machine(), ...environment];
   for (const line of lines) print(line.replaceAll('**', ''));
-  const ofScenario = new Opened();
+  const ofScenario = new OpenResources();
   const stop = async () => {
     await ofScenario.close();
     await opened.close();
@@ -86,7 +86,7 @@ export async function runScenarios<B>({
   }
   await opened.close();
   await writeReport(resolve(folder), lines, all);
-  const findings = all.flatMap((one) => one.findings);
+  const findings = all.flatMap((result) => result.findings);
   const missed = findings.filter(({ met }) => met === false).length;
   const goals = findings.filter(({ met }) => met !== null).length;
   print(`\n${findingsTable(findings)}\n`);

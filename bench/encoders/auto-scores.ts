@@ -2,7 +2,7 @@ import { autoQuality } from '../../pool/rendering/encode/auto-quality.ts';
 import { mean } from '../rounds.ts';
 import type { Scenario } from '../run.ts';
 import type { EncodersBench } from './bench.ts';
-import { curveOf, type Point, pointAt, pointOf } from './curves.ts';
+import { measureCurve, measurePoint, type Point, pointAt } from './curves.ts';
 import type { Meter, Photograph } from './meter.ts';
 import { type ComparedFormat, encodeAs } from './service-encodings.ts';
 
@@ -33,16 +33,16 @@ async function compare(
   meter: Meter,
 ): Promise<string[]> {
   const encode = encodeAs(format);
-  const scored = async (qualityOf: (photograph: Photograph) => number | Promise<number>) => {
+  const scored = async (chooseQuality: (photograph: Photograph) => number | Promise<number>) => {
     const points: Point[] = [];
     for (const photograph of photographs) {
-      points.push(await pointOf(encode, await qualityOf(photograph), photograph, meter));
+      points.push(await measurePoint(encode, await chooseQuality(photograph), photograph, meter));
     }
     return points;
   };
   const own = await scored(chosenQuality);
   const average = mean(own.map(({ score }) => score));
-  const curve = await curveOf(encode, [60, 70, 75, 80, 85, 89], photographs, meter);
+  const curve = await measureCurve(encode, [60, 70, 75, 80, 85, 89], photographs, meter);
   const quality = pointAt(curve, average)?.quality ?? Number.NaN;
   const others = await scored(() => Math.round(quality));
   const qualities = own.map((point) => point.quality);

@@ -3,7 +3,7 @@ import { geometricMean } from '../rounds.ts';
 import type { Scenario } from '../run.ts';
 import type { EncodedFormat } from '../servers/encoder-settings.ts';
 import type { Curves, EncodersBench, Photographs } from './bench.ts';
-import { curveOf, type Encode, meanCurve, pointAt, pointOf } from './curves.ts';
+import { type Encode, meanCurve, measureCurve, measurePoint, pointAt } from './curves.ts';
 import { reportEqualScores, reportLossless } from './equal-scores.ts';
 import type { Meter, Photograph } from './meter.ts';
 import { comparedFormats, encodeAs } from './service-encodings.ts';
@@ -85,7 +85,7 @@ async function compareFormats(
   const curves = new Map<number, Curves>();
   for (const [side, ofSide] of photographs) {
     results.progress(`${ofSide.length} ${name}, ${side} px`);
-    curves.set(side, await curvesOf(ofSide, meter));
+    curves.set(side, await measureCurves(ofSide, meter));
   }
   const heads = comparedFormats.flatMap((format) => [format, 'bytes', 'ms', meter.name]);
   const rows = [['px', 'q', ...heads]];
@@ -104,13 +104,13 @@ async function compareFormats(
 }
 
 /** Of each photograph the formats follow each other, so that other load changes over all of them. */
-async function curvesOf(photographs: readonly Photograph[], meter: Meter): Promise<Curves> {
+async function measureCurves(photographs: readonly Photograph[], meter: Meter): Promise<Curves> {
   const curves: Curves = { jpeg: [], webp: [], avif: [], jxl: [] };
   for (const photograph of photographs) {
     for (const format of comparedFormats) curves[format].push([]);
     for (const quality of qualities) {
       for (const format of comparedFormats) {
-        const point = await pointOf(encodeAs(format), quality, photograph, meter);
+        const point = await measurePoint(encodeAs(format), quality, photograph, meter);
         curves[format].at(-1)?.push(point);
       }
     }
@@ -126,7 +126,7 @@ async function compareOthers(
     const [time, bytes]: [number[], number[]] = [[], []];
     for (const [side, ofSide] of photographs) {
       results.progress(`${name}, ${side} px`);
-      const curve = await curveOf(encode, qualities, ofSide, meter);
+      const curve = await measureCurve(encode, qualities, ofSide, meter);
       for (const point of meanCurve(own.get(side)?.[format] ?? [])) {
         const theirs = pointAt(curve, point.score);
         if (theirs === null) continue;

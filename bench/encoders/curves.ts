@@ -7,7 +7,7 @@ import type { Meter, Photograph } from './meter.ts';
 export type Encode = (image: Sharp, quality: number, photograph: Photograph) => Promise<Uint8Array>;
 
 /** @param side of the longer side, in pixels; null for a photograph that is smaller or grey */
-export async function photographOf(file: Buffer, side: number): Promise<Photograph | null> {
+export async function readPhotograph(file: Buffer, side: number): Promise<Photograph | null> {
   const { data, info } = await sharp(file, { autoOrient: true })
     .resize({ width: side, height: side, fit: 'inside', withoutEnlargement: true })
     .toColourspace('srgb')
@@ -37,7 +37,7 @@ export interface Point {
 const repeatedMs = 60;
 
 /** Encodes a photograph at one quality. */
-export async function pointOf(
+export async function measurePoint(
   encode: Encode,
   quality: number,
   photograph: Photograph,
@@ -73,7 +73,7 @@ export function meanCurve(curves: readonly (readonly Point[])[]): Point[] {
 }
 
 /** Encodes all photographs at each quality. @returns the means */
-export async function curveOf(
+export async function measureCurve(
   encode: Encode,
   qualities: readonly number[],
   photographs: readonly Photograph[],
@@ -83,7 +83,7 @@ export async function curveOf(
   for (const photograph of photographs) {
     const points: Point[] = [];
     for (const quality of qualities) {
-      points.push(await pointOf(encode, quality, photograph, meter));
+      points.push(await measurePoint(encode, quality, photograph, meter));
     }
     curves.push(points);
   }

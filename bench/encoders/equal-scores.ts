@@ -1,7 +1,7 @@
 import type { Results } from '../report.ts';
 import { geometricMean } from '../rounds.ts';
 import type { Curves, EncodersBench, Photographs } from './bench.ts';
-import { curveOf, pointAt } from './curves.ts';
+import { measureCurve, pointAt } from './curves.ts';
 import {
   type ComparedFormat,
   comparedFormats,
@@ -22,7 +22,7 @@ export function reportEqualScores(
   const rows = [['px', ...others.flatMap((format) => [format, 'bytes', 'time', 'scores'])]];
   for (const [side, ofSide] of curves) {
     const cells = others.flatMap((format) => {
-      const { bytes, ms } = ratiosOf(ofSide, format);
+      const { bytes, ms } = computeRatios(ofSide, format);
       return ['', multiple(bytes), multiple(ms), String(bytes.length)];
     });
     rows.push([String(side), ...cells]);
@@ -30,7 +30,7 @@ export function reportEqualScores(
   results.table({ title: `Of WebP at the same score of each of the ${name}`, rows });
 }
 
-function ratiosOf(curves: Curves, format: ComparedFormat): Record<'bytes' | 'ms', number[]> {
+function computeRatios(curves: Curves, format: ComparedFormat): Record<'bytes' | 'ms', number[]> {
   const ratios: Record<'bytes' | 'ms', number[]> = { bytes: [], ms: [] };
   for (const [index, curve] of curves[base].entries()) {
     for (const point of curve) {
@@ -56,7 +56,7 @@ export async function reportLossless(
     results.progress(`without loss, ${side} px`);
     const cells: string[] = [];
     for (const format of losslessFormats) {
-      const [mean] = await curveOf(encodeAs(format, true), [100], ofSide, meter);
+      const [mean] = await measureCurve(encodeAs(format, true), [100], ofSide, meter);
       cells.push('', mean?.bytes.toFixed(0) ?? '-', mean?.ms.toFixed(1) ?? '-');
     }
     rows.push([String(side), ...cells]);

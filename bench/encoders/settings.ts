@@ -2,7 +2,7 @@ import type { AvifOptions, JpegOptions, WebpOptions } from 'sharp';
 import { geometricMean } from '../rounds.ts';
 import type { Scenario } from '../run.ts';
 import type { EncodersBench } from './bench.ts';
-import { type Encode, type Point, pointAt, pointOf } from './curves.ts';
+import { type Encode, measurePoint, type Point, pointAt } from './curves.ts';
 import type { Photograph } from './meter.ts';
 import { writeJxl } from './service-encodings.ts';
 
@@ -160,10 +160,10 @@ async function compare(
     for (const [name, encode] of Object.entries(settings)) {
       const curve: Point[] = [];
       for (const quality of qualities.length === 0 ? [100] : qualities) {
-        curve.push(await pointOf(encode, quality, picture, meter));
+        curve.push(await measurePoint(encode, quality, picture, meter));
       }
       base ??= curve;
-      ratios.get(name)?.push(...ratiosOf(base, curve));
+      ratios.get(name)?.push(...computeRatios(base, curve));
     }
   }
   const rows = [...ratios].map(([name, found]) => [
@@ -183,7 +183,7 @@ interface Ratio {
   readonly ms: number;
 }
 
-function ratiosOf(base: readonly Point[], curve: readonly Point[]): Ratio[] {
+function computeRatios(base: readonly Point[], curve: readonly Point[]): Ratio[] {
   return base.flatMap((point) => {
     const same = curve.length === 1 ? curve[0] : pointAt(curve, point.score);
     return same ? [{ bytes: same.bytes / point.bytes, ms: same.ms / point.ms }] : [];

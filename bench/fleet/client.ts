@@ -5,10 +5,10 @@ import type { Finished } from '../load/results.ts';
 /** Requests variants, by their numbers, over persistent connections. */
 export class Client {
   readonly #generator = new Generator(30);
-  readonly #urlOf: (variant: number) => string;
+  readonly #toUrl: (variant: number) => string;
 
-  constructor(urlOf: (variant: number) => string) {
-    this.#urlOf = urlOf;
+  constructor(toUrl: (variant: number) => string) {
+    this.#toUrl = toUrl;
   }
 
   /** Requests each variant once, by several concurrent clients, and shows the progress. */
@@ -47,7 +47,7 @@ export class Client {
 
   #planned(variant: number | undefined) {
     if (variant === undefined) return null;
-    return { ...target(this.#urlOf(variant), variant), headers: {} };
+    return { ...target(this.#toUrl(variant), variant), headers: {} };
   }
 
   close(): Promise<void> {

@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import { newApiKey } from '../../store/identifiers.ts';
 import { openStore } from '../../store/open.ts';
-import { Opened } from '../opened.ts';
+import { OpenResources } from '../open-resources.ts';
 import type { Results } from '../report.ts';
 import { startS3, variables } from '../servers/s3.ts';
 import { ServiceProcess } from '../servers/service.ts';
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../temporary-folder.ts';
 import { type Balancer, startBalancer } from './balancer.ts';
 import { Client } from './client.ts';
 import { type Link, startLink } from './link.ts';
-import { imageUrlOf, type Pictures, startPictures } from './pictures.ts';
+import { type Pictures, startPictures, toImageUrl } from './pictures.ts';
 
 /** Three machines with one store and one bucket, behind a balancer. */
 export interface Fleet {
@@ -42,7 +42,7 @@ export interface FleetBench<M extends string = string> {
 export const deadlineMs = 300;
 
 export async function startFleet(): Promise<Fleet> {
-  const opened = new Opened();
+  const opened = new OpenResources();
   try {
     const folder = await opened.open(temporaryFolder('fleet'));
     const pictures = await opened.open(startPictures());
@@ -56,7 +56,7 @@ export async function startFleet(): Promise<Fleet> {
     const allowedOrigins = ['127.0.0.1'];
     const fields = { orgId, name: 'Fleet', origin: pictures.url, allowedOrigins };
     const { _id: project } = await store.projects.create(fields);
-    const storeLink = await opened.open(startLink(addressOf(store.url)));
+    const storeLink = await opened.open(startLink(parseAddress(store.url)));
     const bucket = await opened.open(startS3());
     const bucketLink = await opened.open(startLink({ host: '127.0.0.1', port: bucket.port }));
     const settings = {
@@ -77,7 +77,7 @@ export async function startFleet(): Promise<Fleet> {
     }
     const balancer = await opened.open(startBalancer(machines));
     const client = await opened.open(
-      new Client((variant) => imageUrlOf(variant, balancer.url, pictures.url, project)),
+      new Client((variant) => toImageUrl(variant, balancer.url, pictures.url, project)),
     );
     return {
       machines,
@@ -97,7 +97,7 @@ export async function startFleet(): Promise<Fleet> {
 }
 
 /** The first server of a MongoDB URL. */
-function addressOf(url: string) {
+function parseAddress(url: string) {
   const [{ host = '', port = 0, socketPath } = {}] = new MongoClient(url).options.hosts;
   return socketPath === undefined ? { host, port } : { path: socketPath };
 }

@@ -7,7 +7,7 @@ import type { Scenario } from '../run.ts';
 import { failuresInWords, isFailed } from './client.ts';
 import { deadlineMs, type Fleet, type FleetBench } from './fleet.ts';
 import { type Fault, type Link, slowMs } from './link.ts';
-import { sourceNumberOf } from './pictures.ts';
+import { toSourceNumber } from './pictures.ts';
 
 /**
  * The parts of `npm run bench:fleet`, which run in order on the same fleet. The first part caches
@@ -55,11 +55,11 @@ export const whole: Scenario<FleetBench> = {
     const { fleet, variants, results } = bench;
     const { client, pictures } = fleet;
     const requests = Array.from({ length: variants }, zipf(variants, exponent, seeded(1)));
-    const before = await rendersOf(fleet);
+    const before = await countRenders(fleet);
     const responses = await client.each(requests, results.progress);
-    const renders = (await rendersOf(fleet)) - before;
+    const renders = (await countRenders(fleet)) - before;
     const machines = machinesBy(responses, ({ number }) => number);
-    const machinesOfSource = machinesBy(responses, ({ number }) => sourceNumberOf(number));
+    const machinesOfSource = machinesBy(responses, ({ number }) => toSourceNumber(number));
     const counts = [...machines.values()].map(({ size }) => size);
     const expected = counts.reduce((sum, count) => sum + count, 0);
     reportFailed(bench, 'all', responses);
@@ -81,7 +81,7 @@ export const whole: Scenario<FleetBench> = {
   },
 };
 
-async function rendersOf({ machines }: Fleet): Promise<number> {
+async function countRenders({ machines }: Fleet): Promise<number> {
   const healths = await Promise.all(machines.map((machine) => machine.health()));
   return healths.reduce((sum, { checks }) => sum + checks.transformQueue.completed, 0);
 }

@@ -44,11 +44,11 @@ export async function startPictures() {
 }
 
 /** Returns the number of a variant's source. */
-export const sourceNumberOf = (variant: number): number => Math.floor(variant / widths.length);
+export const toSourceNumber = (variant: number): number => Math.floor(variant / widths.length);
 
 /** Returns a variant's URL; variants count from 0. */
-export function imageUrlOf(variant: number, service: string, origin: string, project: string) {
-  const source = encodeURIComponent(`${origin}/${sourceNumberOf(variant)}`);
+export function toImageUrl(variant: number, service: string, origin: string, project: string) {
+  const source = encodeURIComponent(`${origin}/${toSourceNumber(variant)}`);
   const width = widths[variant % widths.length];
   return `${service}/img/${source}?project=${project}&w=${width}&fmt=jpeg`;
 }

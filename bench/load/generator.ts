@@ -3,8 +3,8 @@ import { setImmediate as nextEventLoopTurn, setTimeout as sleep } from 'node:tim
 import { Agent } from 'undici';
 import type { LoadClass, LoadPlan } from './plan.ts';
 import { seeded } from './random.ts';
-import { type PlannedRequest, requestsOf } from './requests.ts';
-import { type ClassResult, type Finished, outcomeOf, resultOf } from './results.ts';
+import { createRequests, type PlannedRequest } from './requests.ts';
+import { type ClassResult, computeResult, type Finished, toOutcome } from './results.ts';
 
 /** The maximum length of a class with `atLeast`, in multiples of its length. */
 const maxExtension = 5;
@@ -88,9 +88,9 @@ export class Generator {
   async send({ next, pace, continues, onFinished = () => {} }: Sending): Promise<Sent> {
     const finished: Finished[] = [];
     const sendOne = async (planned: PlannedRequest, dueAt: number) => {
-      const one = await this.#get(planned, dueAt);
-      finished.push(one);
-      onFinished(one);
+      const response = await this.#get(planned, dueAt);
+      finished.push(response);
+      onFinished(response);
     };
     let stoppedAt = Number.POSITIVE_INFINITY;
     if ('clients' in pace) {
@@ -170,7 +170,7 @@ export async function runPlan(plan: LoadPlan): Promise<ClassResult[]> {
   const generator = new Generator(plan.timeoutS);
   const beganAt = performance.now();
   const runs = plan.classes.map((planned, index) => {
-    const next = requestsOf(planned, seeded((plan.seed ?? 1) + 1_000 * index));
+    const next = createRequests(planned, seeded((plan.seed ?? 1) + 1_000 * index));
     return runClass(generator, plan, planned, next, beganAt);
   });
   const results = await Promise.all(runs);
@@ -195,7 +195,12 @@ async function runClass(
     // A late timer delays requests, but does not leave any out.
     const pace = { rate: planned.rate, firstDueAt: firstAt };
     const { finished } = await generator.send({ next, pace, continues });
-    const counted = resultOf(finished, { beganAt, fromAt, untilAt: lastAt, isClosedLoop: false });
+    const counted = computeResult(finished, {
+      beganAt,
+      fromAt,
+      untilAt: lastAt,
+      isClosedLoop: false,
+    });
     return { ...counted, generatorCores: generatorCores() };
   }
   const { requests = Number.POSITIVE_INFINITY, atLeast = 0 } = planned;
@@ -205,12 +210,17 @@ async function runClass(
     next: () => (sent++ < requests ? next() : null),
     pace: planned,
     continues: (now) => now < lastAt || (images < atLeast && now < latestAt),
-    onFinished(one) {
-      if (one.endAt >= fromAt && ['hit', 'miss'].includes(outcomeOf(one))) images += 1;
+    onFinished(response) {
+      if (response.endAt >= fromAt && ['hit', 'miss'].includes(toOutcome(response))) images += 1;
     },
   });
   // The remaining responses come from a machine with less load.
-  const counted = resultOf(finished, { beganAt, fromAt, untilAt: stoppedAt, isClosedLoop: true });
+  const counted = computeResult(finished, {
+    beganAt,
+    fromAt,
+    untilAt: stoppedAt,
+    isClosedLoop: true,
+  });
   return { ...counted, generatorCores: generatorCores() };
 }
 

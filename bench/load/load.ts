@@ -1,4 +1,4 @@
-import { outputOf, script } from '../servers/launch.ts';
+import { readOutput, script } from '../servers/launch.ts';
 import type { LoadClass, LoadPlan } from './plan.ts';
 import { type ClassResult, type Outcome, outcomes } from './results.ts';
 
@@ -12,7 +12,7 @@ export async function load<const Classes extends readonly LoadClass[]>(
   cpus: string | null = null,
 ): Promise<{ readonly [Index in keyof Classes]: ClassResult }> {
   const command = script('./main', import.meta.url);
-  return JSON.parse(await outputOf(command, cpus, JSON.stringify(plan)));
+  return JSON.parse(await readOutput(command, cpus, JSON.stringify(plan)));
 }
 
 /**
@@ -27,7 +27,9 @@ export async function loadOne(
   cpus: string | null = null,
 ): Promise<ClassResult> {
   const [result] = await load({ ...plan, classes: [planned] }, cpus);
-  const wrong = outcomes.filter((one) => !expected.includes(one) && result.counts[one] > 0);
+  const wrong = outcomes.filter(
+    (outcome) => !expected.includes(outcome) && result.counts[outcome] > 0,
+  );
   if (wrong.length > 0) {
     throw new Error(`${planned.url}: ${wrong.join(', ')}: ${JSON.stringify(result.statuses)}`);
   }

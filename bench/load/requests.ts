@@ -9,7 +9,7 @@ export interface PlannedRequest {
 }
 
 /** Generates a class's requests. */
-export function requestsOf(planned: Requests, random: Random): () => PlannedRequest {
+export function createRequests(planned: Requests, random: Random): () => PlannedRequest {
   const { url, first, count, zipf: exponent, headers = {} } = planned;
   const draw = count === undefined || exponent === undefined ? null : zipf(count, exponent, random);
   let sent = 0;

@@ -32,7 +32,7 @@ export type Outcome = (typeof outcomes)[number];
 
 const fromCache = /hit|memory|disk|shared/i;
 
-export function outcomeOf({ status, cache }: Pick<Finished, 'status' | 'cache'>): Outcome {
+export function toOutcome({ status, cache }: Pick<Finished, 'status' | 'cache'>): Outcome {
   if (status === 429 || status === 503) return 'refused';
   if (status === 0 || status >= 400) return 'failed';
   return fromCache.test(cache) ? 'hit' : 'miss';
@@ -80,19 +80,24 @@ export interface Window {
 }
 
 /** @param finished in the order of their ends */
-export function resultOf(
+export function computeResult(
   finished: readonly Finished[],
   { beganAt, fromAt, untilAt, isClosedLoop }: Window,
 ): Counted {
   const counted = finished.filter(({ dueAt }) => dueAt >= fromAt);
-  const sampleOf = (one: Finished): Sample => {
-    const latencyMs = one.endAt - one.dueAt;
-    const serverMs = Math.max(0, latencyMs - one.ownMs);
-    return { dueS: (one.dueAt - beganAt) / 1_000, latencyMs, serverMs, outcome: outcomeOf(one) };
+  const toSample = (request: Finished): Sample => {
+    const latencyMs = request.endAt - request.dueAt;
+    const serverMs = Math.max(0, latencyMs - request.ownMs);
+    return {
+      dueS: (request.dueAt - beganAt) / 1_000,
+      latencyMs,
+      serverMs,
+      outcome: toOutcome(request),
+    };
   };
-  const samples = counted.map(sampleOf);
-  const early = finished.filter(({ dueAt }) => dueAt < fromAt).map(sampleOf);
-  const count = (outcome: Outcome) => samples.filter((one) => one.outcome === outcome).length;
+  const samples = counted.map(toSample);
+  const early = finished.filter(({ dueAt }) => dueAt < fromAt).map(toSample);
+  const count = (outcome: Outcome) => samples.filter((sample) => sample.outcome === outcome).length;
   const counts = { hit: 0, miss: 0, refused: 0, failed: 0 };
   for (const outcome of outcomes) counts[outcome] = count(outcome);
   const statuses: Record<string, number> = {};
@@ -100,13 +105,13 @@ export function resultOf(
     const name = failure || String(status);
     statuses[name] = (statuses[name] ?? 0) + 1;
   }
-  const isImage = (one: Finished) => ['hit', 'miss'].includes(outcomeOf(one));
+  const isImage = (request: Finished) => ['hit', 'miss'].includes(toOutcome(request));
   const images = finished.filter(isImage).map(({ endAt }) => endAt);
   const arrived = images.filter((endAt) => endAt >= fromAt && endAt <= untilAt);
   const windowMs = isClosedLoop
     ? (arrived.at(-1) ?? fromAt) - (images.findLast((endAt) => endAt < fromAt) ?? fromAt)
     : untilAt - fromAt;
-  const bytes = counted.filter(isImage).map((one) => one.bytes);
+  const bytes = counted.filter(isImage).map((request) => request.bytes);
   return {
     samples,
     early,
@@ -122,7 +127,7 @@ export function resultOf(
  * Returns a percentile for an outcome over several rounds, in ms; NaN if the outcome never
  * occurred.
  */
-export const latencyOf = (
+export const latencyPercentile = (
   rounds: readonly Pick<ClassResult, 'samples'>[],
   outcome: Outcome,
   share: number,

@@ -1,4 +1,4 @@
-import type { Opened } from '../opened.ts';
+import type { OpenResources } from '../open-resources.ts';
 import type { Results } from '../report.ts';
 import type { ImageServer } from '../servers/server.ts';
 import type { SourcePictures } from './sources.ts';
@@ -14,7 +14,7 @@ export interface Bench<M extends string = string> {
   readonly sources: SourcePictures;
   readonly results: Results<M>;
   /** Closed after the scenario. */
-  readonly opened: Opened;
+  readonly opened: OpenResources;
   /** Folder of photographs, and the command that scores them; null if not given. */
   readonly photographs: string | null;
   readonly ssimulacra2: string | null;

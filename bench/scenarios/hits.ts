@@ -11,7 +11,7 @@ import { processorMs } from '../servers/processes.ts';
 import type { Server } from '../servers/server.ts';
 import { type DeployedService, deployService } from '../servers/service.ts';
 import type { Bench } from './bench.ts';
-import { imageUrlOf } from './sources.ts';
+import { toImageUrl } from './sources.ts';
 
 const measures = {
   'of a bare handler': {
@@ -40,7 +40,7 @@ export const hits: Scenario<Bench> = {
     const settings = { SERVICE_PROCESSES: '1' };
     const service = await opened.open(deployService(settings, { cpus }));
     for (const kilobytes of [20, 200]) {
-      const url = imageUrlOf(service, await sources.sized(kilobytes * 1_000));
+      const url = toImageUrl(service, await sources.sized(kilobytes * 1_000));
       const response = await cachedResponse(url.replaceAll('{n}', '0'));
       const bare = await opened.open(startBare(response, cpus));
       const nginx =
@@ -90,7 +90,7 @@ async function compare(
     const { all } = await loadOne({ ...requests, url, clients }, plan, ['hit', 'miss'], cpus);
     return (1_000 * all) / ((await processorMs(server.pid ?? 0)) - before);
   };
-  const contenders = [service, bare, ...others].map((one) => [one.name, at(one)] as const);
+  const contenders = [service, bare, ...others].map((server) => [server.name, at(server)] as const);
   const found = await alternate(rounds, Object.fromEntries(contenders));
   const compareWith = (measure: keyof typeof measures, { name }: Server) => {
     const theirs = { name, values: found[name] ?? [] };

@@ -7,7 +7,7 @@ import { residentMiB } from '../servers/processes.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
 import { type Bench, unusedNumber } from './bench.ts';
-import { imageUrlOf } from './sources.ts';
+import { toImageUrl } from './sources.ts';
 
 const uncached = 'service without its memory cache';
 
@@ -57,7 +57,7 @@ export const memory: Scenario<Bench> = {
       const measured = async (): Promise<Memory> => {
         const server = await opened.open(start());
         const idle = await residentMiB(server.pid ?? 0);
-        const url = imageUrlOf(server, sources.photo);
+        const url = toImageUrl(server, sources.photo);
         const planned = { url, first: unusedNumber(), clients: 8, requests: count };
         await loadOne(planned, { seconds: 600 }, ['miss']);
         const after = await residentMiB(server.pid ?? 0);
@@ -68,22 +68,22 @@ export const memory: Scenario<Bench> = {
     });
     const rounds = quick ? 1 : Math.min(3, bench.rounds);
     const found = await alternate(rounds, Object.fromEntries(contenders));
-    const valuesOf = (name: string, key: keyof Memory) =>
-      (found[name] ?? []).map((one) => one[key]);
+    const getValues = (name: string, key: keyof Memory) =>
+      (found[name] ?? []).map((round) => round[key]);
     const caseName = `${count} misses`;
     for (const key of ['idle', 'after'] as const) {
-      results.finding(key, caseName, valuesOf('service', key));
+      results.finding(key, caseName, getValues('service', key));
     }
     for (const name of Object.keys(found).slice(2)) {
-      const theirs = { name, values: valuesOf(name, 'after') };
+      const theirs = { name, values: getValues(name, 'after') };
       const measure = name === minimalName ? 'of minimal' : 'of a peer';
-      results.ratio(measure, name, valuesOf('service', 'after'), theirs, ' MiB');
-      results.ratio(uncached, name, valuesOf(uncached, 'after'), theirs, ' MiB');
+      results.ratio(measure, name, getValues('service', 'after'), theirs, ' MiB');
+      results.ratio(uncached, name, getValues(uncached, 'after'), theirs, ' MiB');
     }
     const rows = Object.keys(found).map((name) => [
       name,
-      spread(valuesOf(name, 'idle')),
-      spread(valuesOf(name, 'after')),
+      spread(getValues(name, 'idle')),
+      spread(getValues(name, 'after')),
     ]);
     results.table({ title: `Memory in MiB, ${caseName}`, rows: [['', 'idle', 'after'], ...rows] });
   },

@@ -1,5 +1,5 @@
 import { loadOne } from '../load/load.ts';
-import { latencyOf } from '../load/results.ts';
+import { latencyPercentile } from '../load/results.ts';
 import type { Measures } from '../report.ts';
 import { alternate } from '../rounds.ts';
 import type { Scenario } from '../run.ts';
@@ -10,7 +10,7 @@ import { deployService } from '../servers/service.ts';
 import { type Bench, unusedNumber } from './bench.ts';
 import { comparePhotographs, makeCases, photographMeasures } from './photographs.ts';
 import { measureCase, type RenderedCase, reportCase } from './rendering.ts';
-import { imageUrlOf, type SourcePicture } from './sources.ts';
+import { type SourcePicture, toImageUrl } from './sources.ts';
 
 const measures = {
   'of minimal': {
@@ -43,33 +43,33 @@ export const misses: Scenario<Bench> = {
   measures,
   async run(bench: MissesBench) {
     const { photo, thumbnail, alpha } = bench.sources;
-    const casesOf = (
+    const createCases = (
       source: SourcePicture,
       what: string,
       formats: readonly EncodedFormat[],
     ): RenderedCase[] =>
       formats.map((format) => ({ name: `${what} as ${format.toUpperCase()}`, source, format }));
-    const ofPhoto = casesOf(photo, 'photograph to 800 px', encodedFormats);
+    const ofPhoto = createCases(photo, 'photograph to 800 px', encodedFormats);
     const cases = [
       ...ofPhoto,
-      ...casesOf(thumbnail, 'photograph to 200 px', bench.quick ? ['jpeg'] : encodedFormats),
-      ...casesOf(alpha, 'PNG with alpha to 600 px', bench.quick ? ['webp'] : ['webp', 'avif']),
+      ...createCases(thumbnail, 'photograph to 200 px', bench.quick ? ['jpeg'] : encodedFormats),
+      ...createCases(alpha, 'PNG with alpha to 600 px', bench.quick ? ['webp'] : ['webp', 'avif']),
     ];
     const service = await bench.opened.open(deployService());
     const minimal = hasMinimal ? [await bench.opened.open(startMinimal(bench.cores))] : [];
     const servers = [service, ...minimal, ...bench.peers] as const;
-    for (const one of cases) {
-      const rounds = bench.quick && one.format !== 'jpeg' ? 1 : bench.rounds;
+    for (const renderedCase of cases) {
+      const rounds = bench.quick && renderedCase.format !== 'jpeg' ? 1 : bench.rounds;
       reportCase(
         bench.results,
         '',
-        one.name,
-        await measureCase({ ...bench, rounds }, one, servers),
+        renderedCase.name,
+        await measureCase({ ...bench, rounds }, renderedCase, servers),
       );
     }
     await comparePhotographs(bench, await makeCases(bench), servers);
-    for (const one of ofPhoto.filter(({ format }) => !bench.quick || format === 'jpeg')) {
-      for (const other of minimal) await compareIdle(bench, one, service, other);
+    for (const renderedCase of ofPhoto.filter(({ format }) => !bench.quick || format === 'jpeg')) {
+      for (const other of minimal) await compareIdle(bench, renderedCase, service, other);
     }
   },
 };
@@ -77,17 +77,17 @@ export const misses: Scenario<Bench> = {
 /** One request at a time. */
 async function compareIdle(
   { quick, rounds, results }: MissesBench,
-  one: RenderedCase,
+  renderedCase: RenderedCase,
   service: ImageServer,
   minimal: ImageServer,
 ): Promise<void> {
   const seconds = quick ? 0.5 : 3;
   const at = (server: ImageServer) => async () => {
-    const url = imageUrlOf(server, one.source, one.format);
+    const url = toImageUrl(server, renderedCase.source, renderedCase.format);
     const planned = { url, first: unusedNumber(), clients: 1 };
-    return latencyOf([await loadOne(planned, { seconds })], 'miss', 0.5);
+    return latencyPercentile([await loadOne(planned, { seconds })], 'miss', 0.5);
   };
   const { own, other } = await alternate(rounds, { own: at(service), other: at(minimal) });
   const theirs = { name: minimalName, values: other };
-  results.ratio('time when idle, of minimal', one.name, own, theirs, ' ms');
+  results.ratio('time when idle, of minimal', renderedCase.name, own, theirs, ' ms');
 }

@@ -1,12 +1,12 @@
 import { load, loadOne, requestEach } from '../load/load.ts';
-import { type ClassResult, latencyOf, type Outcome } from '../load/results.ts';
+import { type ClassResult, latencyPercentile, type Outcome } from '../load/results.ts';
 import type { Measures } from '../report.ts';
 import { alternate, figure } from '../rounds.ts';
 import type { Scenario } from '../run.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
 import { type Bench, unusedNumber } from './bench.ts';
-import { imageUrlOf } from './sources.ts';
+import { toImageUrl } from './sources.ts';
 
 const measures = {
   'hits among misses': {
@@ -43,15 +43,15 @@ export const mix: Scenario<Bench> = {
 /** With the default caches, so that hits stay in memory. */
 async function hitsAmongMisses({ opened, results, sources, ...bench }: MixBench): Promise<void> {
   const service = await opened.open(deployService());
-  const url = imageUrlOf(service, sources.small);
+  const url = toImageUrl(service, sources.small);
   await requestEach(url, hotUrls);
   const plan = { seconds: (bench.quick ? 1.2 : 2 * bench.seconds) + 0.5, warmupS: 0.5 };
   const hits = { url, first: 0, count: hotUrls, rate: hitRate };
-  const p99 = (result: ClassResult) => latencyOf([result], 'hit', 0.99);
+  const p99 = (result: ClassResult) => latencyPercentile([result], 'hit', 0.99);
   const { idle, saturated } = await alternate(bench.rounds, {
     idle: async () => p99(await loadOne(hits, plan)),
     saturated: async () => {
-      const missUrl = imageUrlOf(service, sources.photo);
+      const missUrl = toImageUrl(service, sources.photo);
       const misses = { url: missUrl, first: unusedNumber(), clients: 4 * bench.cores };
       return p99((await load({ ...plan, classes: [hits, misses] }))[0]);
     },
@@ -73,9 +73,9 @@ async function mixed({ opened, results, sources, ...bench }: MixBench): Promise<
     }),
   );
   const servers = [service, ...bench.peers];
-  for (const server of servers) await requestEach(imageUrlOf(server, sources.small), cached);
+  for (const server of servers) await requestEach(toImageUrl(server, sources.small), cached);
   const run = (server: ImageServer, pace: { rate: number } | { clients: number }) => {
-    const planned = { url: imageUrlOf(server, sources.small), first: 0, count, zipf: exponent };
+    const planned = { url: toImageUrl(server, sources.small), first: 0, count, zipf: exponent };
     // A new seed: the draws of an earlier round would be in the caches.
     const plan = { seconds: bench.quick ? 1.5 : 2 * bench.seconds, seed: unusedNumber() };
     return loadOne({ ...planned, ...pace }, plan);
@@ -95,13 +95,13 @@ async function mixed({ opened, results, sources, ...bench }: MixBench): Promise<
     const rounds = bench.quick ? 1 : bench.rounds;
     const all = await alternate(rounds, Object.fromEntries(contenders));
     for (const [name, found] of Object.entries(all)) {
-      const other = countOf(found, 'failed') + countOf(found, 'refused');
+      const other = countOutcome(found, 'failed') + countOutcome(found, 'refused');
       rows.push([name, caseName, ...cells(found, 'hit'), ...cells(found, 'miss'), String(other)]);
     }
     const own = all[service.name] ?? [];
     for (const outcome of ['hit', 'miss'] as const) {
-      const values = own.map((round) => latencyOf([round], outcome, 0.99));
-      const detail = `p50 ${figure(latencyOf(own, outcome, 0.5))} ms`;
+      const values = own.map((round) => latencyPercentile([round], outcome, 0.99));
+      const detail = `p50 ${figure(latencyPercentile(own, outcome, 0.5))} ms`;
       results.finding(
         outcome === 'hit' ? 'p99 of hits' : 'p99 of misses',
         caseName,
@@ -113,11 +113,11 @@ async function mixed({ opened, results, sources, ...bench }: MixBench): Promise<
   results.table({ title: 'Latencies of the mix', rows });
 }
 
-const countOf = (rounds: readonly ClassResult[], outcome: Outcome): number =>
+const countOutcome = (rounds: readonly ClassResult[], outcome: Outcome): number =>
   rounds.reduce((sum, { counts }) => sum + counts[outcome], 0);
 
 /** The number of responses, and percentiles of their latency. */
 const cells = (rounds: readonly ClassResult[], outcome: Outcome): string[] => [
-  String(countOf(rounds, outcome)),
-  ...[0.5, 0.99, 0.999].map((share) => figure(latencyOf(rounds, outcome, share))),
+  String(countOutcome(rounds, outcome)),
+  ...[0.5, 0.99, 0.999].map((share) => figure(latencyPercentile(rounds, outcome, share))),
 ];

@@ -1,12 +1,12 @@
 import { load, loadOne, requestEach } from '../load/load.ts';
-import { type ClassResult, latencyOf, type Outcome, type Sample } from '../load/results.ts';
+import { type ClassResult, latencyPercentile, type Outcome, type Sample } from '../load/results.ts';
 import type { Measures } from '../report.ts';
 import { alternate, figure, median, percentile, spread } from '../rounds.ts';
 import type { Scenario } from '../run.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
 import { type Bench, unusedNumber } from './bench.ts';
-import { imageUrlOf } from './sources.ts';
+import { toImageUrl } from './sources.ts';
 
 const measures = {
   goodput: {
@@ -74,46 +74,46 @@ export const overload: Scenario<Bench> = {
     const rows = [heads];
     const service = await opened.open(deployService());
     for (const server of [service, ...bench.peers]) {
-      await requestEach(imageUrlOf(server, sources.small), hotUrls);
-      const idle = await idleOf(bench, server);
+      await requestEach(toImageUrl(server, sources.small), hotUrls);
+      const idle = await measureIdle(bench, server);
       for (const factor of factors) {
         const { found } = await alternate(quick ? 1 : bench.rounds, {
           found: () => overloaded(bench, server, factor * idle.peak, idle.missMs),
         });
-        const valuesOf = (key: keyof Overloaded) => found.map((result) => result[key]);
+        const getValues = (key: keyof Overloaded) => found.map((result) => result[key]);
         rows.push([
           server.name,
           `${factor} x`,
-          spread(valuesOf('goodput')),
-          spread(valuesOf('ofPeak')),
-          spread(valuesOf('ofRest')),
-          `${figure(100 * median(valuesOf('refusedShare')))} %`,
-          spread(valuesOf('refusalsMs')),
-          spread(valuesOf('refusalsServerMs')),
-          spread(valuesOf('hitsMs')),
-          spread(valuesOf('hitsServerMs')),
+          spread(getValues('goodput')),
+          spread(getValues('ofPeak')),
+          spread(getValues('ofRest')),
+          `${figure(100 * median(getValues('refusedShare')))} %`,
+          spread(getValues('refusalsMs')),
+          spread(getValues('refusalsServerMs')),
+          spread(getValues('hitsMs')),
+          spread(getValues('hitsServerMs')),
           figure(idle.hitMs),
-          spread(valuesOf('earlyMs')),
-          figure(median(valuesOf('failed'))),
-          spread(valuesOf('recoveryS')),
+          spread(getValues('earlyMs')),
+          figure(median(getValues('failed'))),
+          spread(getValues('recoveryS')),
         ]);
         if (server !== service) continue;
         const caseName = `${factor} times the capacity`;
-        const rates = `${spread(valuesOf('goodput'))}/s, peak ${spread(valuesOf('peak'))}/s`;
-        results.finding('goodput', caseName, valuesOf('ofPeak'), rates);
-        const own = `the generator uses ${spread(valuesOf('generatorCores'))} processors`;
-        results.finding('goodput of the rest', caseName, valuesOf('ofRest'), own);
-        const whole = (key: keyof Overloaded) => `${spread(valuesOf(key))} ms in all`;
+        const rates = `${spread(getValues('goodput'))}/s, peak ${spread(getValues('peak'))}/s`;
+        results.finding('goodput', caseName, getValues('ofPeak'), rates);
+        const own = `the generator uses ${spread(getValues('generatorCores'))} processors`;
+        results.finding('goodput of the rest', caseName, getValues('ofRest'), own);
+        const whole = (key: keyof Overloaded) => `${spread(getValues(key))} ms in all`;
         results.finding(
           'p99 of refusals',
           caseName,
-          valuesOf('refusalsServerMs'),
+          getValues('refusalsServerMs'),
           whole('refusalsMs'),
         );
         const observed = `idle ${figure(idle.missMs)} ms, observed for ${restS(bench)} s`;
-        results.finding('recovery', caseName, valuesOf('recoveryS'), observed);
+        results.finding('recovery', caseName, getValues('recoveryS'), observed);
         const hitsInAll = `${whole('hitsMs')}, idle ${figure(idle.hitMs)} ms`;
-        results.finding('p99 of hits', caseName, valuesOf('hitsServerMs'), hitsInAll);
+        results.finding('p99 of hits', caseName, getValues('hitsServerMs'), hitsInAll);
       }
     }
     results.table({ title: 'Overload', rows });
@@ -121,27 +121,27 @@ export const overload: Scenario<Bench> = {
 };
 
 /** The images per second in a closed loop, the median of misses one at a time, and the p99 of hits. */
-async function idleOf(bench: OverloadBench, server: ImageServer) {
+async function measureIdle(bench: OverloadBench, server: ImageServer) {
   const { sources } = bench;
-  const seconds = secondsOf(bench);
-  const misses = { url: imageUrlOf(server, sources.photo), first: unusedNumber() };
+  const seconds = phaseSeconds(bench);
+  const misses = { url: toImageUrl(server, sources.photo), first: unusedNumber() };
   const alone = await loadOne({ ...misses, clients: 1, requests: 20 }, { seconds });
-  const { goodput } = await peakOf(bench, server);
-  const idleHits = await loadOne({ ...hits, url: imageUrlOf(server, sources.small) }, { seconds });
+  const { goodput } = await measurePeak(bench, server);
+  const idleHits = await loadOne({ ...hits, url: toImageUrl(server, sources.small) }, { seconds });
   return {
     peak: goodput,
-    missMs: latencyOf([alone], 'miss', 0.5),
-    hitMs: latencyOf([idleHits], 'hit', 0.99),
+    missMs: latencyPercentile([alone], 'miss', 0.5),
+    hitMs: latencyPercentile([idleHits], 'hit', 0.99),
   };
 }
 
-const secondsOf = ({ quick, seconds }: OverloadBench): number => (quick ? 1.5 : 2 * seconds);
+const phaseSeconds = ({ quick, seconds }: OverloadBench): number => (quick ? 1.5 : 2 * seconds);
 
 /** The images per second in a closed loop, which keeps all processors busy. */
-function peakOf(bench: OverloadBench, server: ImageServer): Promise<ClassResult> {
-  const misses = { url: imageUrlOf(server, bench.sources.photo), first: unusedNumber() };
+function measurePeak(bench: OverloadBench, server: ImageServer): Promise<ClassResult> {
+  const misses = { url: toImageUrl(server, bench.sources.photo), first: unusedNumber() };
   const concurrent = { ...misses, clients: 4 * bench.cores };
-  return loadOne(concurrent, { seconds: secondsOf(bench) + warmupS, warmupS });
+  return loadOne(concurrent, { seconds: phaseSeconds(bench) + warmupS, warmupS });
 }
 
 /** How long to observe the recovery. */
@@ -151,9 +151,9 @@ type Overloaded = Awaited<ReturnType<typeof overloaded>>;
 
 async function overloaded(bench: OverloadBench, server: ImageServer, rate: number, idleMs: number) {
   const untilS = warmupS + (bench.quick ? 2 : 15);
-  const url = imageUrlOf(server, bench.sources.photo);
-  const hot = imageUrlOf(server, bench.sources.small);
-  const peak = await peakOf(bench, server);
+  const url = toImageUrl(server, bench.sources.photo);
+  const hot = toImageUrl(server, bench.sources.small);
+  const peak = await measurePeak(bench, server);
   const [misses, hitsBeside, probes] = await load({
     seconds: untilS + restS(bench),
     warmupS,
@@ -165,8 +165,8 @@ async function overloaded(bench: OverloadBench, server: ImageServer, rate: numbe
   });
   const early = [...misses.early, ...hitsBeside.early];
   const p99Of = (result: ClassResult, outcome: Outcome) => ({
-    all: latencyOf([result], outcome, 0.99),
-    server: latencyOf([result], outcome, 0.99, 'serverMs'),
+    all: latencyPercentile([result], outcome, 0.99),
+    server: latencyPercentile([result], outcome, 0.99, 'serverMs'),
   });
   const [refusals, cached] = [p99Of(misses, 'refused'), p99Of(hitsBeside, 'hit')];
   // Images per second for each processor that the generator leaves free.

@@ -6,7 +6,7 @@ import type { ImageServer } from '../servers/server.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Bench, unusedNumber } from './bench.ts';
 import { type Comparison, measureCase, type RenderedCase, reportCase } from './rendering.ts';
-import { imageUrlOf } from './sources.ts';
+import { toImageUrl } from './sources.ts';
 
 export const photographMeasures = {
   'photograph, of minimal': {
@@ -72,17 +72,17 @@ export async function comparePhotographs(
     rounds: Math.min(bench.rounds, bench.quick ? 1 : most.rounds),
     seconds: Math.min(bench.seconds, most.seconds),
   };
-  for (const one of cases) {
-    const failure = await failureAt(service, one);
-    if (failure !== null) throw new Error(`${service.name}: ${one.name}: ${failure}`);
+  for (const renderedCase of cases) {
+    const failure = await failureAt(service, renderedCase);
+    if (failure !== null) throw new Error(`${service.name}: ${renderedCase.name}: ${failure}`);
     const measured: ImageServer[] = [];
     for (const other of others) {
-      const reason = await failureAt(other, one);
+      const reason = await failureAt(other, renderedCase);
       if (reason === null) measured.push(other);
-      else bench.results.note(`${other.name} is not measured for ${one.name}: ${reason}.`);
+      else bench.results.note(`${other.name} is not measured for ${renderedCase.name}: ${reason}.`);
     }
-    const found = await measureCase(short, one, [service, ...measured]);
-    reportCase(bench.results, 'photograph, ', one.name, found);
+    const found = await measureCase(short, renderedCase, [service, ...measured]);
+    reportCase(bench.results, 'photograph, ', renderedCase.name, found);
   }
   reportMean(bench, 'of minimal');
   reportMean(bench, 'of the fastest other');
@@ -93,7 +93,7 @@ async function failureAt(
   server: ImageServer,
   { source, format }: RenderedCase,
 ): Promise<string | null> {
-  const url = imageUrlOf(server, source, format).replaceAll('{n}', String(unusedNumber()));
+  const url = toImageUrl(server, source, format).replaceAll('{n}', String(unusedNumber()));
   const response = await fetch(url);
   const body = await response.arrayBuffer();
   if (!response.ok) return `its status is ${response.status}`;
@@ -115,7 +115,7 @@ export function reportMean(
   const [first = []] = ratios;
   if (first.length === 0) return;
   const means = first.map((_, round) =>
-    geometricMean(ratios.map((one) => one[round] ?? Number.NaN)),
+    geometricMean(ratios.map((ratio) => ratio[round] ?? Number.NaN)),
   );
   results.finding(`photographs, ${comparison}`, `geometric mean of ${ratios.length}`, means);
 }

@@ -67,7 +67,7 @@ export const prewarm: Scenario<Bench> = {
     }
     let warm = 0;
     for (const variant of variants) {
-      if ((await tierOf(service, ...variant)) !== 'miss') warm += 1;
+      if ((await requestTier(service, ...variant)) !== 'miss') warm += 1;
     }
     results.finding('warm', caseName, [(100 * warm) / variants.length]);
     const fetches = prewarmed.map((url) => origin.fetches.get(new URL(url).pathname) ?? 0);
@@ -88,7 +88,7 @@ async function runRound(
     for (const [number, source] of live.entries()) {
       const startedAt = performance.now();
       const format = formats[(index + number) % 2] ?? '';
-      const tier = await tierOf(service, source, width + round, format);
+      const tier = await requestTier(service, source, width + round, format);
       if (tier !== 'miss') throw new Error('a live request is not a miss');
       times.push(performance.now() - startedAt);
     }
@@ -97,7 +97,7 @@ async function runRound(
 }
 
 /** Requests a variant. @returns `X-Cache` */
-async function tierOf(
+async function requestTier(
   service: DeployedService,
   source: string,
   width: number,

@@ -59,7 +59,7 @@ export const published: Scenario<Bench> = {
     const service = await opened.open(deployService());
     const servers = [service, ...bench.peers];
     for (const sourceSide of quick ? sourceSides.slice(0, 1) : sourceSides) {
-      const sources = await Promise.all(files.map((file) => sourceOf(file, sourceSide)));
+      const sources = await Promise.all(files.map((file) => createSource(file, sourceSide)));
       const origin = await serveBodies((target) => {
         const number = Number(/\bn=(\d+)$/.exec(target)?.[1]);
         return sourceAt(sources, number).file;
@@ -93,19 +93,21 @@ const sourceAt = (sources: readonly Source[], number: number): Source =>
 async function compare(
   { rounds, results }: PublishedBench,
   caseName: string,
-  one: Case,
+  testCase: Case,
   servers: readonly ImageServer[],
   meter: Meter,
 ): Promise<void> {
-  const contenders = servers.map((server) => [server.name, () => measure(server, one)] as const);
+  const contenders = servers.map(
+    (server) => [server.name, () => measure(server, testCase)] as const,
+  );
   const found = await alternate(rounds, Object.fromEntries(contenders));
-  const valuesOf = (name: string, key: keyof Round) =>
+  const getValues = (name: string, key: keyof Round) =>
     (found[name] ?? []).map((round) => round[key]);
   const rows: string[][] = [];
   for (const server of servers) {
     const { name } = server;
-    const { score, bytes, scored } = await quality(server, one, meter);
-    const { length } = one.sources;
+    const { score, bytes, scored } = await quality(server, testCase, meter);
+    const { length } = testCase.sources;
     if (scored < length) {
       results.note(
         `${name}, ${caseName}: ${length - scored} of ${length} images have another size, and no score.`,
@@ -113,19 +115,19 @@ async function compare(
     }
     rows.push([
       name,
-      spread(valuesOf(name, 'perSecond')),
-      spread(valuesOf(name, 'processorMs')),
-      spread(valuesOf(name, 'peakMiB')),
+      spread(getValues(name, 'perSecond')),
+      spread(getValues(name, 'processorMs')),
+      spread(getValues(name, 'peakMiB')),
       score.toFixed(meter.digits),
       String(Math.round(bytes)),
     ]);
   }
   const heads = ['', 'images/s', 'processor ms per image', 'peak MiB', meter.name, 'bytes'];
   results.table({ title: caseName, rows: [heads, ...rows] });
-  const own = valuesOf('service', 'perSecond');
+  const own = getValues('service', 'perSecond');
   const [fastest] = servers
     .slice(1)
-    .map(({ name }) => ({ name, values: valuesOf(name, 'perSecond') }))
+    .map(({ name }) => ({ name, values: getValues(name, 'perSecond') }))
     .sort((a, b) => median(b.values) - median(a.values));
   if (fastest !== undefined) results.ratio('of the fastest peer', caseName, own, fastest, '/s');
 }
@@ -141,11 +143,11 @@ const imageUrl = (server: ImageServer, { url, format }: Case): string =>
   });
 
 /** Requests each photograph once, as sources that no request has named before. */
-async function measure(server: ImageServer, one: Case): Promise<Round> {
+async function measure(server: ImageServer, testCase: Case): Promise<Round> {
   const { pid } = server;
-  const { length } = one.sources;
+  const { length } = testCase.sources;
   const planned = {
-    url: imageUrl(server, one),
+    url: imageUrl(server, testCase),
     first: unusedNumber(),
     clients: 2,
     requests: length,
@@ -165,13 +167,13 @@ async function measure(server: ImageServer, one: Case): Promise<Round> {
  * Returns the mean score and bytes of a server's images; the score is NaN if no image has the
  * expected size.
  */
-async function quality(server: ImageServer, one: Case, meter: Meter) {
+async function quality(server: ImageServer, testCase: Case, meter: Meter) {
   const scores: number[] = [];
   const bytes: number[] = [];
   const first = unusedNumber();
-  for (let number = first; number < first + one.sources.length; number += 1) {
-    const source = sourceAt(one.sources, number);
-    const url = imageUrl(server, one).replaceAll('{n}', String(number));
+  for (let number = first; number < first + testCase.sources.length; number += 1) {
+    const source = sourceAt(testCase.sources, number);
+    const url = imageUrl(server, testCase).replaceAll('{n}', String(number));
     const response = await fetch(url);
     if (!response.ok) throw new Error(`${server.name}: ${url}: status ${response.status}`);
     const body = Buffer.from(await response.arrayBuffer());
@@ -184,7 +186,7 @@ async function quality(server: ImageServer, one: Case, meter: Meter) {
 }
 
 /** A source of a photograph, with this longer side. */
-async function sourceOf(photograph: Buffer, longer: number): Promise<Source> {
+async function createSource(photograph: Buffer, longer: number): Promise<Source> {
   const { data, info } = await sharp(photograph)
     .autoOrient()
     .resize({ width: longer, height: longer, fit: 'inside' })

@@ -6,7 +6,7 @@ import { hasMinimal, minimalName } from '../servers/minimal.ts';
 import { processorMs } from '../servers/processes.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { type Bench, unusedNumber } from './bench.ts';
-import { imageUrlOf, type SourcePicture } from './sources.ts';
+import { type SourcePicture, toImageUrl } from './sources.ts';
 
 /** With fewer, a rate depends on where its window ends. */
 const minImages = 10;
@@ -29,11 +29,11 @@ export interface RenderedCase {
 /** Returns each round's figures, by server name. */
 export function measureCase(
   bench: Pick<Bench, 'seconds' | 'cores' | 'rounds'>,
-  one: RenderedCase,
+  renderedCase: RenderedCase,
   servers: readonly ImageServer[],
 ): Promise<Record<string, Rendering[]>> {
   const contenders = servers.map(
-    (server) => [server.name, () => measureMisses(bench, server, one)] as const,
+    (server) => [server.name, () => measureMisses(bench, server, renderedCase)] as const,
   );
   return alternate(bench.rounds, Object.fromEntries(contenders));
 }
@@ -45,7 +45,7 @@ async function measureMisses(
   { source, format }: RenderedCase,
 ): Promise<Rendering> {
   const warmupS = Math.min(1, bench.seconds / 4);
-  const url = imageUrlOf(server, source, format);
+  const url = toImageUrl(server, source, format);
   const clients = 4 * bench.cores;
   const planned = { url, first: unusedNumber(), clients, atLeast: minImages };
   const usedMs = () => (server.pid === null ? Number.NaN : processorMs(server.pid));
@@ -70,10 +70,10 @@ export function reportCase<K extends Kind>(
   caseName: string,
   found: Readonly<Record<string, readonly Rendering[]>>,
 ): void {
-  const valuesOf = (name: string, key: keyof Rendering) =>
-    (found[name] ?? []).map((one) => one[key]);
-  const rates = (name: string) => valuesOf(name, 'perSecond');
-  const times = (name: string) => valuesOf(name, 'processorMs');
+  const getValues = (name: string, key: keyof Rendering) =>
+    (found[name] ?? []).map((rendering) => rendering[key]);
+  const rates = (name: string) => getValues(name, 'perSecond');
+  const times = (name: string) => getValues(name, 'processorMs');
   const compareRates = (comparison: Comparison, name: string) => {
     const theirs = { name, values: rates(name) };
     results.ratio(`${kind}${comparison}`, caseName, rates('service'), theirs, '/s');
@@ -97,7 +97,7 @@ export function reportCase<K extends Kind>(
     spread(ratios(rates(name), rates(minimalName))),
     spread(times(name)),
     spread(ratios(times(name), times(minimalName))),
-    String(Math.round(median(valuesOf(name, 'bytes')))),
+    String(Math.round(median(getValues(name, 'bytes')))),
   ]);
   const heads = ['', 'images/s', ofMinimal, 'processor ms per image', ofMinimal, 'bytes'];
   results.table({ title: caseName, rows: [heads, ...rows] });

@@ -7,7 +7,7 @@ import { deployService } from '../servers/service.ts';
 import { type Bench, unusedNumber } from './bench.ts';
 import { makeCases } from './photographs.ts';
 import type { RenderedCase } from './rendering.ts';
-import { imageUrlOf, requestedQuality } from './sources.ts';
+import { requestedQuality, toImageUrl } from './sources.ts';
 
 /** JPEGs decode in blocks of this many pixels, so the remainder of a side decides how a decoder scales it. */
 const block = 8;
@@ -36,7 +36,7 @@ export const scores: Scenario<Bench> = {
       for (const { source, format } of cases) {
         const row: (Buffer | number)[] = [];
         for (const server of servers) {
-          const url = imageUrlOf(server, source, format);
+          const url = toImageUrl(server, source, format);
           const response = await fetch(url.replaceAll('{n}', String(unusedNumber())));
           const body = Buffer.from(await response.arrayBuffer());
           row.push(response.ok ? body : response.status);
@@ -48,7 +48,9 @@ export const scores: Scenario<Bench> = {
         const whole = await decoded(rendered);
         const row = [rendered.name];
         for (const body of bodies[index] ?? []) {
-          row.push(typeof body === 'number' ? `status ${body}` : await scoreOf(meter, whole, body));
+          row.push(
+            typeof body === 'number' ? `status ${body}` : await measureScore(meter, whole, body),
+          );
         }
         rows.push(row);
       }
@@ -58,7 +60,7 @@ export const scores: Scenario<Bench> = {
 };
 
 /** Scores an image against the whole source and after registration; adds its bytes. */
-async function scoreOf(meter: Meter, whole: Whole, body: Buffer): Promise<string> {
+async function measureScore(meter: Meter, whole: Whole, body: Buffer): Promise<string> {
   const { width, height, hasAlpha } = await sharp(body).metadata();
   const shown = hasAlpha ? await sharp(body).flatten(onWhite).png().toBuffer() : body;
   const scored: number[] = [];

@@ -22,7 +22,7 @@ export interface SourcePicture {
 }
 
 /** Returns the URL of a source's image on a server. */
-export const imageUrlOf = (
+export const toImageUrl = (
   server: ImageServer,
   { url: source, width, pixels }: SourcePicture,
   format: EncodedFormat = 'jpeg',

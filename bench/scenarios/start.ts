@@ -6,7 +6,7 @@ import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { type Bench, unusedNumber } from './bench.ts';
-import { imageUrlOf, type SourcePicture } from './sources.ts';
+import { type SourcePicture, toImageUrl } from './sources.ts';
 
 interface Start {
   readonly healthyS: number;
@@ -45,7 +45,7 @@ export const start: Scenario<Bench> = {
     const contenders = Object.entries({ ...services, ...others }).map(([name, starting]) => {
       const timed = async () => {
         const server = await opened.open<ImageServer>(starting());
-        const found = await timesOf(server, sources.photo);
+        const found = await measureTimes(server, sources.photo);
         await server.close();
         return found;
       };
@@ -53,27 +53,28 @@ export const start: Scenario<Bench> = {
     });
     const rounds = bench.quick ? 2 : Math.max(5, bench.rounds);
     const found = await alternate(rounds, Object.fromEntries(contenders));
-    const valuesOf = (name: string, key: keyof Start) => (found[name] ?? []).map((one) => one[key]);
+    const getValues = (name: string, key: keyof Start) =>
+      (found[name] ?? []).map((round) => round[key]);
     for (const caseName of Object.keys(services)) {
-      const picture = valuesOf(caseName, 'pictureS');
-      results.finding('first healthy answer', caseName, valuesOf(caseName, 'healthyS'));
+      const picture = getValues(caseName, 'pictureS');
+      results.finding('first healthy answer', caseName, getValues(caseName, 'healthyS'));
       results.finding('first image', caseName, picture);
       if (!hasMinimal) continue;
-      const theirs = { name: minimalName, values: valuesOf(minimalName, 'pictureS') };
+      const theirs = { name: minimalName, values: getValues(minimalName, 'pictureS') };
       results.ratio('first image, of minimal', caseName, picture, theirs, ' s');
     }
     const rows = Object.keys(found).map((name) => [
       name,
-      spread(valuesOf(name, 'healthyS')),
-      spread(valuesOf(name, 'pictureS')),
+      spread(getValues(name, 'healthyS')),
+      spread(getValues(name, 'pictureS')),
     ]);
     results.table({ title: 'Start', rows: [['', 'healthy, s', 'first image, s'], ...rows] });
   },
 };
 
-async function timesOf(server: ImageServer, source: SourcePicture): Promise<Start> {
+async function measureTimes(server: ImageServer, source: SourcePicture): Promise<Start> {
   const startedAt = performance.now();
-  const url = imageUrlOf(server, source).replaceAll('{n}', String(unusedNumber()));
+  const url = toImageUrl(server, source).replaceAll('{n}', String(unusedNumber()));
   const response = await fetch(url);
   await response.arrayBuffer();
   if (!response.ok) throw new Error(`${server.name}: ${response.status}`);

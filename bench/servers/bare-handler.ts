@@ -10,7 +10,7 @@ import { loadUws, type UwsLibrary } from '../../server/http/uws-library.ts';
  * as JSON. Each path gets a separate copy of the body: a shared body stays in the processor's
  * caches, unlike the images of a real server.
  */
-type BodyOf = (path: () => string) => Buffer | undefined;
+type FindBody = (path: () => string) => Buffer | undefined;
 
 const [port = '', headersFile = '', bodyFile = '', pathsFile = ''] = process.argv.slice(2);
 const headers: [string, string][] = JSON.parse(readFileSync(headersFile, 'utf8'));
@@ -18,7 +18,7 @@ const body = readFileSync(bodyFile);
 const etag = headers.find(([name]) => name === 'etag')?.[1] ?? '';
 const paths: string[] = JSON.parse(readFileSync(pathsFile, 'utf8'));
 const copies = new Map(paths.map((path) => [path, Buffer.from(body)]));
-const bodyOf: BodyOf = copies.size === 0 ? () => body : (path) => copies.get(path());
+const findBody: FindBody = copies.size === 0 ? () => body : (path) => copies.get(path());
 const uws = loadUws();
 if (typeof uws === 'string') listenWithNode();
 else listenWithUws(uws);
@@ -28,7 +28,7 @@ function listenWithUws(uws: UwsLibrary): void {
     .App()
     .get('/*', (response, request) => {
       const same = request.getHeader('if-none-match') === etag;
-      const body = bodyOf(() => request.getUrl());
+      const body = findBody(() => request.getUrl());
       if (body === undefined) {
         response.writeStatus('404 Not Found').end();
         return;
@@ -49,7 +49,7 @@ function listenWithNode(): void {
   const fields = Object.fromEntries(headers);
   createServer((request, response) => {
     const same = request.headers['if-none-match'] === etag;
-    const body = bodyOf(() => request.url?.split('?', 1)[0] ?? '');
+    const body = findBody(() => request.url?.split('?', 1)[0] ?? '');
     if (body === undefined) {
       response.writeHead(404).end();
       return;

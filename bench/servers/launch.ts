@@ -42,7 +42,7 @@ export function startCommand(
  * @returns its standard output
  * @throws with its exit code
  */
-export async function outputOf(
+export async function readOutput(
   command: readonly string[],
   cpus: string | null,
   input: string,

@@ -86,12 +86,14 @@ function respond(
   if (searchParams.has('list-type')) {
     const prefix = searchParams.get('prefix') ?? '';
     const after = searchParams.get('continuation-token') ?? '';
-    const keys = [...objects.keys()].filter((one) => one.startsWith(prefix) && one > after).sort();
+    const keys = [...objects.keys()]
+      .filter((objectKey) => objectKey.startsWith(prefix) && objectKey > after)
+      .sort();
     const page = keys.slice(0, pageSize);
     const next = page.length < keys.length ? page.at(-1) : undefined;
-    const contents = page.map((one) => {
-      const modified = new Date(objects.get(one)?.modifiedAt ?? 0).toISOString();
-      return `<Contents><Key>${one}</Key><LastModified>${modified}</LastModified></Contents>`;
+    const contents = page.map((objectKey) => {
+      const modified = new Date(objects.get(objectKey)?.modifiedAt ?? 0).toISOString();
+      return `<Contents><Key>${objectKey}</Key><LastModified>${modified}</LastModified></Contents>`;
     });
     if (next !== undefined) contents.push(`<NextContinuationToken>${next}</NextContinuationToken>`);
     const root = 'ListBucketResult xmlns="http://s3.amazonaws.com/doc/2006-03-01/"';

@@ -5,7 +5,7 @@ import { ownFile } from '../../contract/own-files.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { newApiKey } from '../../store/identifiers.ts';
 import { joinStore } from '../../store/open.ts';
-import { Opened } from '../opened.ts';
+import { OpenResources } from '../open-resources.ts';
 import { temporaryFolder } from '../temporary-folder.ts';
 import { end, ephemeralPort, startCommand, untilOk } from './launch.ts';
 import { processTree } from './processes.ts';
@@ -141,7 +141,7 @@ export async function deployService(
   settings: Settings = {},
   { cpus = null, dataDir }: { readonly cpus?: string | null; readonly dataDir?: string } = {},
 ): Promise<DeployedService> {
-  const opened = new Opened();
+  const opened = new OpenResources();
   const folder = dataDir ?? (await opened.open(temporaryFolder('bench'))).path;
   const workerPort = await ephemeralPort();
   const isolated = {

@@ -1,15 +1,15 @@
 import t from 'tap';
-import { curveOf, photographOf, pointAt } from '../../bench/encoders/curves.ts';
+import { measureCurve, pointAt, readPhotograph } from '../../bench/encoders/curves.ts';
 import { openMeter } from '../../bench/encoders/meter.ts';
 import { picture } from '../../demo/origin/pictures.ts';
 
 t.test("interpolates an encoder's curves at a score", async (t) => {
-  const photograph = await photographOf(await picture('coast.jpg'), 64);
+  const photograph = await readPhotograph(await picture('coast.jpg'), 64);
   if (photograph === null) throw new Error('no photograph');
   t.match(photograph, { width: 64, height: 43 });
-  t.equal(await photographOf(await picture('coast.jpg'), 5_000), null, 'too small');
+  t.equal(await readPhotograph(await picture('coast.jpg'), 5_000), null, 'too small');
   const meter = await openMeter(undefined);
-  const curve = await curveOf(
+  const curve = await measureCurve(
     (image, quality) => image.jpeg({ quality }).toBuffer(),
     [90, 40],
     [photograph],

@@ -3,8 +3,13 @@ import t, { type Test } from 'tap';
 import { runPlan } from '../../../bench/load/generator.ts';
 import type { LoadClass, LoadPlan } from '../../../bench/load/plan.ts';
 import { seeded, zipf } from '../../../bench/load/random.ts';
-import { requestsOf } from '../../../bench/load/requests.ts';
-import { type Finished, latencyOf, outcomeOf, resultOf } from '../../../bench/load/results.ts';
+import { createRequests } from '../../../bench/load/requests.ts';
+import {
+  computeResult,
+  type Finished,
+  latencyPercentile,
+  toOutcome,
+} from '../../../bench/load/results.ts';
 import { listen } from '../../listen.ts';
 
 /** Starts a server; returns the template of its URLs. */
@@ -32,10 +37,10 @@ t.test('counts latencies from the due time, even during a stall', async (t) => {
   t.match(result.statuses, { 200: 100 });
   t.equal(result.meanBytes, 4);
   // 40 of 100 were due during the stall.
-  const percentile = (share: number) => latencyOf([result], 'miss', share);
+  const percentile = (share: number) => latencyPercentile([result], 'miss', share);
   t.ok(percentile(0.8) >= stallMs / 4, `${percentile(0.8)} ms`);
   t.ok(percentile(1) >= stallMs - 20, `${percentile(1)} ms`);
-  t.ok(Number.isNaN(latencyOf([result], 'hit', 1)));
+  t.ok(Number.isNaN(latencyPercentile([result], 'hit', 1)));
   const sentLate = result.samples.filter(
     ({ latencyMs, serverMs }) => latencyMs - serverMs >= stallMs / 4,
   );
@@ -124,14 +129,14 @@ t.test('counts the rate of a closed loop from image to image', async (t) => {
     }),
   );
   const window = { beganAt: 0, fromAt: 1_000, untilAt: 10_000 };
-  const { goodput, counts, all, samples, early } = resultOf(finished, {
+  const { goodput, counts, all, samples, early } = computeResult(finished, {
     ...window,
     isClosedLoop: true,
   });
   t.match(samples, [{ latencyMs: 500, serverMs: 100 }, {}]);
   t.equal(early.length, 3);
   t.equal(goodput, 2, 'three in the 1.5 s since the last of the warm-up');
-  t.equal(resultOf(finished, { ...window, isClosedLoop: false }).goodput, 3 / 9);
+  t.equal(computeResult(finished, { ...window, isClosedLoop: false }).goodput, 3 / 9);
   t.same([all, counts.miss], [5, 2], 'latencies of requests due after the warm-up');
 });
 
@@ -150,7 +155,7 @@ t.test('classifies a response', async (t) => {
     ['failed', 404, ''],
     ['failed', 500, ''],
   ];
-  for (const [expected, status, cache] of cases) t.equal(outcomeOf({ status, cache }), expected);
+  for (const [expected, status, cache] of cases) t.equal(toOutcome({ status, cache }), expected);
 });
 
 t.test('weighs a Zipf rank by its power', async (t) => {
@@ -179,7 +184,7 @@ t.test('requests the URL as written, with numbers in turn, and sends the headers
     first: 5,
     headers: { accept: 'a' },
   };
-  const next = requestsOf(planned, seeded(1));
+  const next = createRequests(planned, seeded(1));
   t.same(
     [next(), next(), next()],
     [5, 6, 7].map((number) => ({
