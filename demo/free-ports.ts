@@ -11,7 +11,7 @@ const portNames = ['port', 'workerPort'] as const;
 /** Whether the user sets a port. */
 function isNamed(name: keyof typeof portSettings): boolean {
   const { variable, platformVariable = variable }: Setting<number> = settingsTable[name];
-  return [variable, platformVariable].some((one) => (process.env[one] ?? '') !== '');
+  return [variable, platformVariable].some((candidate) => (process.env[candidate] ?? '') !== '');
 }
 
 /**
@@ -20,20 +20,20 @@ function isNamed(name: keyof typeof portSettings): boolean {
  * @throws Error if a port that the user sets is not free
  */
 export async function takeFreePorts(settings: Settings): Promise<void> {
-  const addressOf = (name: keyof typeof portSettings) => ({
+  const getAddress = (name: keyof typeof portSettings) => ({
     host: settings[hostSettings[name]],
     port: settings[name],
   });
   const named = portNames.filter(isNamed);
   for (const name of named) {
-    const address = addressOf(name);
+    const address = getAddress(name);
     await freePort(address).catch((error) => {
       throw new Error(listenFailureText(portSettings[name], address, error) ?? error.message);
     });
   }
   const taken = new Set(named.map((name) => settings[name]));
-  for (const name of portNames.filter((one) => !named.includes(one))) {
-    const { host, port } = addressOf(name);
+  for (const name of portNames.filter((portName) => !named.includes(portName))) {
+    const { host, port } = getAddress(name);
     const free = await freePort({ host, port: taken.has(port) ? 0 : port }).catch(() =>
       freePort({ host, port: 0 }),
     );

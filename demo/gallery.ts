@@ -47,7 +47,7 @@ const italics = '@fontsource-variable/open-sans/files/open-sans-latin-wght-itali
 type GalleryPicture = PictureName | typeof truncated;
 
 /** Parameters that another picture illustrates better than the landscape. */
-const pictureOf: Partial<Record<ParameterName, GalleryPicture>> = {
+const galleryPictures: Partial<Record<ParameterName, GalleryPicture>> = {
   pos: 'coast.jpg',
   bg: 'coast.jpg',
   enlarge: 'pulse.gif',
@@ -78,7 +78,12 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
       const { exampleContext, example, meaning } = parameters[name];
       const own = example === '' ? name : `${name}=${example}`;
       const query = [exampleContext, own].filter((part) => part !== '').join('&');
-      return { title: name, text: meaning, picture: pictureOf[name] ?? 'landscape.jpg', query };
+      return {
+        title: name,
+        text: meaning,
+        picture: galleryPictures[name] ?? 'landscape.jpg',
+        query,
+      };
     }),
   'A box of 300 x 200, five fits': fits.map((fit) => ({
     title: fit,

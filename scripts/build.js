@@ -20,7 +20,7 @@ const source = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk/sr
 const isProgram = /\/(?:main|front-end-main|start|health-check|thread|uws-digests)\.ts$/;
 
 /** Returns a folder's files, or the file itself. */
-function filesOf(path) {
+function listFiles(path) {
   if (!fs.statSync(path, { throwIfNoEntry: false })?.isDirectory()) return [path];
   const entries = fs.readdirSync(path, { recursive: true, withFileTypes: true });
   const files = entries.filter((entry) => entry.isFile());
@@ -35,7 +35,7 @@ function filesOf(path) {
 export const programOptions = {
   absWorkingDir: root,
   entryPoints: source.flatMap((folder) =>
-    filesOf(join(root, folder)).filter((path) => isProgram.test(path)),
+    listFiles(join(root, folder)).filter((path) => isProgram.test(path)),
   ),
   outdir: 'dist',
   outbase: '.',
@@ -60,7 +60,7 @@ export const programOptions = {
 /** Options of esbuild for the console's page. */
 export const pageOptions = {
   absWorkingDir: root,
-  entryPoints: filesOf(join(root, page)).filter((path) =>
+  entryPoints: listFiles(join(root, page)).filter((path) =>
     /page\/(?:main\.tsx|docs\.ts|[^/]+\.(?:css|svg))$/.test(path),
   ),
   outdir: join('dist', page),
@@ -81,9 +81,9 @@ const targets = {
   sdk: { dist: 'sdk/dist', folders: ['sdk/src', 'sdk/tsconfig.json'], project: 'sdk' },
 };
 
-function hashOf(paths) {
+function hashFiles(paths) {
   const hash = createHash('sha256');
-  for (const file of paths.flatMap((path) => filesOf(join(root, path))).sort()) {
+  for (const file of paths.flatMap((path) => listFiles(join(root, path))).sort()) {
     if (fs.existsSync(file)) hash.update(file).update(fs.readFileSync(file));
   }
   return hash.digest('hex');
@@ -130,7 +130,7 @@ export async function buildService() {
   const built = new Set(files.map(({ path }) => path));
   // Keeps the stamp and another build's temporary files.
   const isOld = (path) => !built.has(path) && !/\.(?:built-from|\d+)$/.test(path);
-  for (const path of filesOf(join(root, 'dist')).filter(isOld)) fs.rmSync(path, { force: true });
+  for (const path of listFiles(join(root, 'dist')).filter(isOld)) fs.rmSync(path, { force: true });
   await checkNativeFiles();
   return results[0].metafile;
 }
@@ -144,7 +144,7 @@ async function build(target) {
     throw new Error('The service is not built, and its tools are not installed: run npm ci.');
   }
   const packages = 'node_modules/.package-lock.json';
-  const from = hashOf([...folders, 'package.json', 'tsconfig.json', 'scripts', packages]);
+  const from = hashFiles([...folders, 'package.json', 'tsconfig.json', 'scripts', packages]);
   if (stamp() === from) return;
   // Because the stamp is gone, a failed or killed build is repeated.
   fs.rmSync(target === 'service' ? stampFile : join(root, dist), { recursive: true, force: true });

@@ -13,7 +13,7 @@ export function bundledPackages({ inputs }) {
   return [...new Set(names)].sort();
 }
 
-function licenceOf(name) {
+function readLicence(name) {
   const folder = join(root, 'node_modules', name);
   const { version, license } = readJson(`node_modules/${name}/package.json`);
   const files = fs.readdirSync(folder).filter((file) => /^(?:licen[cs]e|notice)/i.test(file));
@@ -26,7 +26,7 @@ async function prepare() {
     throw new Error('The package is built from a clone with all its packages: run npm ci.');
   }
   const names = bundledPackages(await buildService());
-  const text = names.map(licenceOf).join(`\n\n${'-'.repeat(78)}\n\n`);
+  const text = names.map(readLicence).join(`\n\n${'-'.repeat(78)}\n\n`);
   fs.writeFileSync(join(root, 'dist/THIRD-PARTY-LICENCES.txt'), `${text}\n`);
 }
 

@@ -36,8 +36,8 @@ function run(name, args, stdio = 'inherit') {
   const reason = result.error?.message ?? result.stderr?.trim() ?? `it ended with ${result.status}`;
   throw new Error(`${[name, ...args].join(' ')}: ${reason}`);
 }
-const outputOf = (name, args) => run(name, args, 'pipe');
-const git = (...args) => outputOf('git', args);
+const readOutput = (name, args) => run(name, args, 'pipe');
+const git = (...args) => readOutput('git', args);
 
 /** Returns the reason that prevents a release, or null. */
 function refusal() {
@@ -91,8 +91,8 @@ function setVersion() {
     fs.writeFileSync(join(root, path), changed);
   }
   const options = ['--no-git-tag-version', '--allow-same-version', '--no-workspaces-update'];
-  outputOf('npm', ['version', version, ...options, ...bothPackages]);
-  outputOf('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund']);
+  readOutput('npm', ['version', version, ...options, ...bothPackages]);
+  readOutput('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund']);
 }
 
 /** The notes of the release: its part of the changelog. */
@@ -106,7 +106,7 @@ function notes() {
 function writeSbom(file, bundled) {
   const read = (...more) => {
     const options = ['--sbom-format=cyclonedx', '--sbom-type=application', '--package-lock-only'];
-    return JSON.parse(outputOf('npm', ['sbom', ...options, ...more]));
+    return JSON.parse(readOutput('npm', ['sbom', ...options, ...more]));
   };
   const [all, sbom] = [read(), read('--omit=dev')];
   const refs = new Set(sbom.components.map((part) => part['bom-ref']));

@@ -95,7 +95,7 @@ async function greyScan(
   for (let marker = 0; marker !== scan; ) {
     marker = jpeg[at + 1] ?? scan;
     const end = at + 2 + jpeg.readUInt16BE(at + 2);
-    if (marker === huffman) codes.push(codesOf(jpeg.subarray(at + 5, end)));
+    if (marker === huffman) codes.push(readCodes(jpeg.subarray(at + 5, end)));
     if (marker !== frame && marker !== scan) tables.push(jpeg.subarray(at, end));
     at = end;
   }
@@ -131,7 +131,7 @@ async function greyScan(
 }
 
 /** Indexed by the next 16 bits: code length in the upper byte, and its symbol (C.2). */
-function codesOf(table: Buffer): Uint16Array {
+function readCodes(table: Buffer): Uint16Array {
   const codes = new Uint16Array(0x1_0000);
   let from = 0;
   let next = 16;

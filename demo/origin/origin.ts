@@ -1,5 +1,5 @@
 import { type BodyServer, serveBodies } from './bodies.ts';
-import { isPictureName, mediaTypeOf, picture, pictureNames, pictures } from './pictures.ts';
+import { isPictureName, picture, pictureNames, pictures, toMediaType } from './pictures.ts';
 
 /** Serves the sample images at `/<name>`, and a page that shows them at `/`. */
 export function startSampleOrigin(port = 0): Promise<BodyServer> {
@@ -8,7 +8,7 @@ export function startSampleOrigin(port = 0): Promise<BodyServer> {
     const name = path.slice(1);
     if (name === '') return { type: 'text/html; charset=utf-8', body: Buffer.from(indexPage()) };
     if (!isPictureName(name)) return undefined;
-    return { type: mediaTypeOf(name), body: await picture(name) };
+    return { type: toMediaType(name), body: await picture(name) };
   }, port);
 }
 

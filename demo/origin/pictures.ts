@@ -22,7 +22,7 @@ export const pictureNames: readonly PictureName[] = Object.keys(pictures).filter
 const subtypes: Readonly<Record<string, string>> = { jpg: 'jpeg', svg: 'svg+xml' };
 
 /** The media type. */
-export function mediaTypeOf(name: PictureName): string {
+export function toMediaType(name: PictureName): string {
   const extension = extname(name).slice(1);
   return `image/${subtypes[extension] ?? extension}`;
 }

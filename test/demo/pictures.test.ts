@@ -2,7 +2,7 @@ import readExif from 'exif-reader';
 import sharp, { type Metadata } from 'sharp';
 import t from 'tap';
 import { jpeg422, withExif } from '../../demo/origin/jpeg.ts';
-import { mediaTypeOf, type PictureName, picture } from '../../demo/origin/pictures.ts';
+import { type PictureName, picture, toMediaType } from '../../demo/origin/pictures.ts';
 
 /** Properties that the demo, the gallery and the benchmarks require of each image. */
 const properties: Readonly<Record<PictureName, Partial<Metadata>>> = {
@@ -19,7 +19,7 @@ t.test('creates every image in its format and size, with many colours', async (t
   for (const [name, expected] of Object.entries(properties) as [PictureName, Metadata][]) {
     const file = await picture(name);
     t.match(await sharp(file).metadata(), expected, name);
-    t.equal(mediaTypeOf(name).replace('image/', '').replace('+xml', ''), expected.format, name);
+    t.equal(toMediaType(name).replace('image/', '').replace('+xml', ''), expected.format, name);
     const { channels } = await sharp(file).stats();
     const deviations = channels.slice(0, 3).map(({ stdev }) => stdev);
     t.ok(Math.min(...deviations) > 15, `${name}: ${deviations}`);
