@@ -88,11 +88,11 @@ t.test(
       const layer = page.getByRole('form', { name: 'New layer' });
       await layer.getByLabel('Layer name').fill('price');
       await layer.getByLabel('Words', { exact: true }).fill('19,90 €');
-      await layer.getByLabel('Picture for the preview').fill(source);
+      await layer.getByLabel('Image for the preview').fill(source);
       await page.getByAltText('With the layer').waitFor();
       await page.getByRole('button', { name: 'Cancel' }).click();
       await open('Defaults');
-      await page.getByLabel('Picture for the preview').fill(source);
+      await page.getByLabel('Image for the preview').fill(source);
       await page.getByAltText('With your changes').waitFor();
       await page.goto(`${url}/#/?project=${id}&url=${encodeURIComponent(source)}&w=60`);
       await page.getByAltText('The result').waitFor();

@@ -45,7 +45,7 @@ t.test(
       }
       await form.getByLabel('Layer name').fill('price');
       await form.getByLabel('Words', { exact: true }).fill('19,90 €');
-      await form.getByLabel('Picture for the preview').fill(source);
+      await form.getByLabel('Image for the preview').fill(source);
       const drawn = page.getByAltText('With the layer');
       await drawn.waitFor();
       const shown = await drawn.getAttribute('src');
@@ -79,7 +79,7 @@ t.test(
         .getByRole('form', { name: 'New layer' })
         .getByLabel('Words', { exact: true })
         .fill('a');
-      await tab.getByLabel('Picture for the preview').fill(source);
+      await tab.getByLabel('Image for the preview').fill(source);
       await tab.getByAltText('With the layer').waitFor();
       t.equal((await stored()).length, 2);
       await tab.close();
@@ -110,7 +110,7 @@ t.test(
       await page.getByRole('button', { name: 'Create private source' }).click();
       await page.getByText('headers: authorization, x-shop').waitFor();
       await page.getByRole('button', { name: 'Edit photos.example.com' }).click();
-      await page.getByLabel('How its pictures are fetched').selectOption('s3');
+      await page.getByLabel('How its images are fetched').selectOption('s3');
       await page.getByLabel('Location').fill('s3://bucket/prefix?region=eu-central-1');
       await page.getByLabel('Access key id').fill('an-id');
       await page.getByLabel('Secret access key').fill('a-secret');

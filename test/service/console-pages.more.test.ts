@@ -133,7 +133,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     const { page, problems } = await opened();
     await page.goto(`${url}/#/projects/${id}`);
     await signIn(page);
-    await page.getByRole('heading', { name: 'Deliver the first picture' }).waitFor();
+    await page.getByRole('heading', { name: 'Deliver the first image' }).waitFor();
     t.equal(await page.locator('.graph').count(), 0, 'no zeros');
     t.same(await unexplained(page), []);
     for (const [step, title] of [
@@ -146,10 +146,10 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       await hasFocus(page.getByRole('heading', { level: 1, name: title }));
       await page.goBack();
     }
-    await page.getByLabel('Picture URL').fill('/missing.jpg');
+    await page.getByLabel('Source image URL').fill('/missing.jpg');
     await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
     await reported(problems, 2);
-    await page.getByLabel('Picture URL').fill('/landscape.jpg');
+    await page.getByLabel('Source image URL').fill('/landscape.jpg');
     await page.getByAltText('The first result').waitFor();
     const image = await page.getByRole('region', { name: 'URL', exact: true }).innerText();
     t.match(image, `${encodeURIComponent(source)}?project=${id}&w=800`);
@@ -161,10 +161,10 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     t.same(await faultsOf(page), []);
     await page.getByRole('link', { name: 'in the playground', exact: false }).last().click();
     await page.getByAltText('The result').waitFor();
-    t.equal(await page.getByLabel('Picture URL').inputValue(), source);
+    t.equal(await page.getByLabel('Source image URL').inputValue(), source);
     await page.goto(`${url}/#/projects/${id}/layers`);
     await page.getByRole('button', { name: 'New layer' }).click();
-    t.equal(await page.getByLabel('Picture for the preview').inputValue(), source, 'it is kept');
+    t.equal(await page.getByLabel('Image for the preview').inputValue(), source, 'it is kept');
     await page.goto(`${url}/#/projects/${id}`);
     await page.getByRole('heading', { name: 'Requests' }).waitFor();
     for (const graph of await page.locator('.graph').all()) {
@@ -175,7 +175,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     t.equal(
       await page.evaluate('sessionStorage.length'),
       0,
-      'no picture is kept after signing out',
+      'no image is kept after signing out',
     );
     t.same(problems, []);
   });

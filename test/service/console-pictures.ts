@@ -90,7 +90,7 @@ async function captureAll(): Promise<void> {
   await capture(page, 'sign-in');
   await signIn(page);
   await page.getByRole('link', { name: 'My shop' }).click();
-  await page.getByLabel('Picture URL').fill('/landscape.jpg');
+  await page.getByLabel('Source image URL').fill('/landscape.jpg');
   await page.getByRole('region', { name: 'code for HTML' }).waitFor();
   await capture(page, 'first-picture');
 
@@ -108,7 +108,7 @@ async function captureAll(): Promise<void> {
     await capture(page, `playground-${view.toLowerCase()}`, first);
   }
   await page.getByText('Compare', { exact: true }).click();
-  await page.getByLabel('Picture URL').fill(`${origin.url}/missing.jpg`);
+  await page.getByLabel('Source image URL').fill(`${origin.url}/missing.jpg`);
   await page.getByRole('alert').waitFor();
   await capture(page, 'playground-error');
 

@@ -44,7 +44,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     const stored = async () => (await api.call('GET', `/projects/${id}`)).body.project;
     t.same((await stored()).allowedOrigins, ['127.0.0.1', 'a.example', '*.b.example']);
 
-    await page.getByRole('heading', { name: 'Deliver the first picture' }).waitFor();
+    await page.getByRole('heading', { name: 'Deliver the first image' }).waitFor();
     await page.goto(`${url}/#/projects/${id}/hosts?host=photos.example`);
     t.equal(await page.getByLabel('Host to allow').inputValue(), 'photos.example');
     await open('Limits');

@@ -222,12 +222,12 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     await page.getByRole('button', { name: 'landscape.jpg' }).click();
     await page.getByAltText('The result').waitFor();
     await page
-      .getByLabel('Picture URL')
+      .getByLabel('Source image URL')
       .fill(`${address}/img/${encodeURIComponent(source)}?project=${project}&w=210`);
-    t.equal(await page.getByLabel('Picture URL').inputValue(), source);
-    await page.getByLabel('Picture URL').fill(base.replace('other.jpg', 'lantern.png'));
-    await page.getByText('Sample pictures come from a program').waitFor();
-    await page.getByLabel('Picture URL').fill('https://photos.example/a.jpg');
+    t.equal(await page.getByLabel('Source image URL').inputValue(), source);
+    await page.getByLabel('Source image URL').fill(base.replace('other.jpg', 'lantern.png'));
+    await page.getByText('Sample images come from a program').waitFor();
+    await page.getByLabel('Source image URL').fill('https://photos.example/a.jpg');
     const allow = page.getByRole('link', { name: 'Allow photos.example' });
     t.match(await allow.getAttribute('href'), /\/hosts\?host=photos\.example$/);
     t.same(await violationsOf(page), []);

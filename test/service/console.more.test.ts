@@ -228,14 +228,14 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     for (const base of [baseUrl, url]) {
       const other = `${base}/img/${encodeURIComponent(`${source}?n=1`)}?project=${project}`;
       const pasted = `${other}&width=${base === url ? 230 : 220}&grayscale=true&exp=1&sig=x`;
-      await page.getByLabel('Picture URL').fill(pasted);
-      t.equal(await page.getByLabel('Picture URL').inputValue(), `${source}?n=1`);
+      await page.getByLabel('Source image URL').fill(pasted);
+      t.equal(await page.getByLabel('Source image URL').inputValue(), `${source}?n=1`);
       t.equal(await control(page, 'w').inputValue(), base === url ? '230' : '220');
       t.equal(await control(page, 'h').inputValue(), '');
       t.equal(await page.getByLabel('grayscale').inputValue(), '1');
       t.equal(await page.getByLabel('Project', { exact: true }).inputValue(), project);
     }
-    await page.getByLabel('Picture URL').fill(`${origin.url}/missing.jpg`);
+    await page.getByLabel('Source image URL').fill(`${origin.url}/missing.jpg`);
     await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
     const expected = problems.filter((problem) =>
       /the server responded with a status of 404/.test(problem),

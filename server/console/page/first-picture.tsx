@@ -33,13 +33,13 @@ export function FirstPicture({ api, project, description }: ProjectProps) {
   const code = picture.result.failure?.code ?? '';
   return (
     <>
-      <section class="card" aria-labelledby="first-picture">
-        <h2 id="first-picture">Deliver the first picture</h2>
+      <section class="card" aria-labelledby="first-image">
+        <h2 id="first-image">Deliver the first image</h2>
         <TextField
-          label="Picture URL"
+          label="Source image URL"
           value={text}
           onChange={(next) => setText(next.trim())}
-          help={`A path on ${project.origin}, or the URL of a picture on an allowed host. Example: /photo.jpg`}
+          help={`A path on ${project.origin}, or the URL of an image on an allowed host. Example: /photo.jpg`}
         />
         <Samples project={project.id} near={project.origin} onChoose={setText} />
         {source !== '' && (

@@ -15,7 +15,7 @@ export function FocusEditor({ picture, value, onChange }: EditorProps) {
     onChange(pointText(movePoint({ x: 0, y: 0 }, dx, dy)));
   };
   return (
-    <EditorFrame picture={picture} alt="The picture before it is cut">
+    <EditorFrame picture={picture} alt="The image before it is cropped">
       {/* The point itself takes the keyboard. */}
       <span class="shade" aria-hidden="true" onClick={jump} />
       <Handle

@@ -75,7 +75,7 @@ export function ForeignUrl({ api, project, description, onRead }: ForeignUrlProp
         error={error}
         help={
           ignored.length === 0
-            ? 'Fills the picture URL and the controls with the same image at this service.'
+            ? 'Fills in the source image URL and the controls with the same image at this service.'
             : `Ignored: ${ignored.join(', ')}`
         }
       />

@@ -22,7 +22,7 @@ export function Information({ information }: { readonly information: ImageFacts 
 function factsOf({ source, focus, perceptualHash, exif }: ImageFacts): readonly Fact[] {
   return [
     ['Source', source.format, `${source.width} × ${source.height}`],
-    ['Frames', String(source.frames), source.frames === 1 ? 'a still picture' : 'an animation'],
+    ['Frames', String(source.frames), source.frames === 1 ? 'a still image' : 'an animation'],
     ['Transparency', source.hasAlpha ? 'yes' : 'no', ''],
     ['Orientation', String(source.orientation), source.orientation === 1 ? 'upright' : 'turned'],
     ['Profile', source.profile ?? 'none', ''],

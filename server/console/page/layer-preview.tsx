@@ -96,7 +96,7 @@ export function LayerPreview({ api, project, layer }: LayerPreviewProps) {
       )}
       <FailureNotice failure={failure} />
       <p class="quiet">
-        While the form is open, the project has the layer <code>draft-…</code> for this picture.
+        While the form is open, the project has the layer <code>draft-…</code> for this preview.
       </p>
     </div>
   );

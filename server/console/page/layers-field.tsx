@@ -44,7 +44,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
     if (!isListed) return null;
     return (
       <p class="field">
-        <a href={linkTo(`/projects/${project}/layers`)}>Draw a text or a logo over the picture</a>
+        <a href={linkTo(`/projects/${project}/layers`)}>Draw a text or a logo over the image</a>
       </p>
     );
   }
@@ -57,7 +57,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
   return (
     <fieldset class="field">
       <legend>Layers</legend>
-      <p class="help">Drawn over the picture, in the order in which they are chosen.</p>
+      <p class="help">Drawn over the image, in the order in which you choose them.</p>
       {layers.map(({ name }) => (
         <label key={name}>
           <input type="checkbox" checked={chosen.includes(name)} onChange={() => toggle(name)} />{' '}

@@ -1,13 +1,9 @@
 import { linkTo } from './route.ts';
 
 const steps = [
-  [
-    'hosts',
-    'Allow another host',
-    'Pictures in a bucket or on a CDN come from a host of their own.',
-  ],
+  ['hosts', 'Allow another host', 'Images in a bucket or on a CDN come from a separate host.'],
   ['prewarm', 'Prewarm images', 'The service renders them before visitors request them.'],
-  ['signing', 'Sign URLs', 'Only your backend decides which sizes of which pictures exist.'],
+  ['signing', 'Sign URLs', 'Only your backend decides which sizes of which images exist.'],
   [
     'delivery-hosts',
     'Put a CDN in front',

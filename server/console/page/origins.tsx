@@ -37,7 +37,7 @@ const origins: PartKind<ProjectOrigin> = {
   singular: 'private source',
   title: 'Private sources',
   intro:
-    'Hosts whose pictures are not public. The service sends request headers to them, or signs requests to a bucket. Secrets are encrypted, and never shown again.',
+    'Hosts whose images are not public. The service sends request headers to them, or signs requests to a bucket. Secrets are encrypted, and never shown again.',
   nameLabel: 'Host',
   nameHelp:
     'A host on the allowlist, with its port if it is not 443 or 80. Example: photos.example.com',
@@ -67,7 +67,7 @@ function OriginFields({ description, values, onChange, errors }: PartFieldsProps
   return (
     <>
       <SelectField
-        label="How its pictures are fetched"
+        label="How its images are fetched"
         help="With request headers, such as a token, or as objects of a bucket."
         value={isBucket ? 's3' : 'headers'}
         onChange={(way) => onChange({ ...values, way })}

@@ -75,7 +75,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
         <Title text="Playground" />
         <ProjectField session={session} value={project} onChange={setProject} />
         <TextField
-          label="Picture URL"
+          label="Source image URL"
           type="url"
           value={source}
           onChange={enterSource}

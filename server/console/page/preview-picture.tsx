@@ -12,11 +12,11 @@ export function PreviewPicture({ project, source, onChange }: PreviewPictureProp
   return (
     <>
       <TextField
-        label="Picture for the preview"
+        label="Image for the preview"
         type="url"
         value={source}
         onChange={(text) => onChange(text.trim())}
-        help={`The URL of a picture on an allowed host. Example: ${project.origin.replace(/\/$/, '')}/photo.jpg`}
+        help={`The URL of an image on an allowed host. Example: ${project.origin.replace(/\/$/, '')}/photo.jpg`}
       />
       <Samples project={project.id} near={project.origin} onChoose={onChange} />
     </>

@@ -47,8 +47,8 @@ export function Purge({ api, project, description }: ProjectProps) {
       project={project}
       intro={
         <>
-          Deletes the cached images of pictures that have changed, in all sizes and formats. CDNs
-          and browsers keep what they have: purge the CDN afterwards by the tags of the images, and
+          Deletes the cached images of sources that have changed, in all sizes and formats. CDNs and
+          browsers keep what they have: purge the CDN afterwards by the tags of the images, and
           change <code>v</code> in a URL for browsers.
         </>
       }

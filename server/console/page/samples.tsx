@@ -26,7 +26,7 @@ export function Samples({ project, near, onChoose }: SamplesProps) {
   if (offered.length === 0) return null;
   return (
     <p class="samples">
-      {isInitial ? 'Pictures' : 'Samples'}:{' '}
+      {isInitial ? 'Images' : 'Samples'}:{' '}
       {offered.map((url) => (
         <button key={url} type="button" class="small" onClick={() => onChoose(url)}>
           {nameOf(url)}

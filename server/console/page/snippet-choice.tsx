@@ -26,7 +26,7 @@ export function Snippets({ snippets, isLoading }: SnippetsProps) {
       {shown?.code != null && <CopyText label={`code for ${shown.title}`} text={shown.code} />}
       {shown?.code === null && (
         <p class="quiet">
-          {`The code for ${shown.title} states the size and the kind of the picture, which ${state}.`}
+          {`The code for ${shown.title} states the size and the kind of the image, which ${state}.`}
         </p>
       )}
     </div>

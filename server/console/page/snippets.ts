@@ -263,7 +263,7 @@ export const Picture = () => (
 };
 
 const curl = (baseUrl: string, request: PageImage, accept: string): string =>
-  `curl -s -D - -o picture -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, request))}`;
+  `curl -s -D - -o image -H ${shell(`accept: ${accept}`)} \\\n  ${shell(imageUrl(baseUrl, request))}`;
 
 /** The facts available about the playground's image. */
 export type Known =

@@ -16,16 +16,16 @@ export function SourceHelp({ source, project, code }: SourceHelpProps) {
     return (
       <p>
         <a href={linkTo(`/projects/${project}/hosts`, { host: hostname })}>Allow {hostname}</a> in
-        the project, then load the picture again.
+        the project, then load the image again.
       </p>
     );
   }
   if (code === '' || !isSample(source)) return null;
   return (
     <p>
-      Sample pictures come from a program on the machine of the service:{' '}
-      <code>{ownCommand('demo', 'npm run origin')}</code> starts it. Pictures of your own work
-      without it.
+      Sample images come from a program on the service's machine:{' '}
+      <code>{ownCommand('demo', 'npm run origin')}</code> starts it. Your own images work without
+      it.
     </p>
   );
 }

@@ -135,7 +135,7 @@ function hintOf(view: View, options: ParameterTexts): string | null {
   const isCut = given.length > 1 || given[0] === 'ar';
   return isCut
     ? `Drag the point, ${keys}`
-    : 'Set w and h, or ar, first: they cut the picture around this point.';
+    : 'Set w and h, or ar, first: they crop the image around this point.';
 }
 
 /** Lists, above the image, how the result differs from the request. */

@@ -15,16 +15,16 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
     <section class="card welcome" aria-label="What to do next">
       <h2>What this is</h2>
       <p>
-        This service fetches a picture, transforms it as the URL says, and delivers it in the best
-        format that the browser supports. A <strong>project</strong> names the hosts whose pictures
-        it may use.
+        This service fetches a source image, transforms it as the URL says, and delivers it in the
+        best format that the browser supports. A <strong>project</strong> lists the hosts whose
+        images it may use.
       </p>
       {hasProject ? (
         <>
-          <h2>Next: a picture</h2>
+          <h2>Next: an image</h2>
           <p>
-            Paste the URL of a picture on a host of the project's allowlist, and change the
-            parameters beside it.
+            Paste the URL of an image on a host of the project's allowlist, and change the
+            parameters next to it.
           </p>
         </>
       ) : api !== null ? (
@@ -57,7 +57,7 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
               />
             </li>
             <li>
-              Or start a demo with sample pictures:
+              Or start a demo with sample images:
               <CopyText label="the command of the demo" text={ownCommand('demo', 'npm run demo')} />
             </li>
           </ol>
