@@ -3,6 +3,7 @@ import t from 'tap';
 import { until } from '../until.ts';
 import { noChromium } from './chromium.ts';
 import {
+  control,
   faultsOf,
   hasFocus,
   openOf,
@@ -178,6 +179,68 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       'no image is kept after signing out',
     );
     t.same(problems, []);
+  });
+
+  t.test('opens the playground with the last project, its image and its new layer', async (t) => {
+    const [id, other] = [await api.project(), await api.project()];
+    const { page, problems } = await opened();
+    const open = openOf(page);
+    const header = page.getByRole('navigation', { name: 'Pages' });
+    const field = control(page, 'Project');
+    const address = page.getByLabel('Source image URL');
+    const tryIt = page.getByRole('status').getByRole('link', { name: 'Try it in the playground' });
+    await page.goto(`${url}/#/projects/${id}/layers`);
+    await signIn(page);
+    await page.getByRole('button', { name: 'New layer' }).click();
+    await page.getByLabel('Layer name').fill('price');
+    await page.getByLabel('Words', { exact: true }).fill('19,90 €');
+    await page.getByLabel('Image for the preview').fill(source);
+    await page.getByRole('button', { name: 'Create layer' }).click();
+    await tryIt.click();
+    await page.getByAltText('The result').waitFor();
+    t.equal(await field.inputValue(), id);
+    t.equal(await address.inputValue(), source, 'the image of the preview');
+    t.ok(await control(page, 'price').isChecked());
+    await page.goto(`${url}/#/projects/${id}/presets`);
+    await page.getByRole('button', { name: 'New preset' }).click();
+    await page.getByLabel('Preset name').fill('card');
+    await control(page, 'w').fill('90');
+    await page.getByRole('button', { name: 'Create preset' }).click();
+    await tryIt.click();
+    await page.getByAltText('The result').waitFor();
+    t.equal(await control(page, 'preset').inputValue(), 'card');
+    t.ok(await control(page, 'price').isChecked(), 'with the earlier options');
+
+    await address.fill(`${origin.url}/missing.jpg`);
+    await page.getByRole('alert').waitFor();
+    await page.goto(`${url}/#/projects/${id}/hosts`);
+    await header.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('alert').waitFor();
+    t.equal(await address.inputValue(), `${origin.url}/missing.jpg`, 'even if it failed');
+    await header.getByRole('link', { name: 'Playground' }).click();
+    await page.waitForURL(/missing\.jpg/);
+    await address.fill(source);
+    await page.getByAltText('The result').waitFor();
+
+    await page.goto(`${url}/#/projects/${other}/settings`);
+    await header.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('heading', { name: 'Next: an image' }).waitFor();
+    t.equal(await field.inputValue(), other);
+    await field.selectOption(id);
+    await page.getByAltText('The result').waitFor();
+    t.equal(await address.inputValue(), source, 'each project has its own image');
+    await page.goto(`${url}/#/projects/${id}`);
+    await open('Settings');
+    await page.getByLabel('The name of the project').fill('Shop');
+    await page.keyboard.press('Enter');
+    await hasFocus(page.getByRole('heading', { level: 1, name: 'Projects' }));
+    await header.getByRole('link', { name: 'Playground' }).click();
+    await page.getByRole('heading', { name: 'Playground' }).waitFor();
+    t.equal(await field.inputValue(), '', 'it forgets a deleted project');
+    t.ok(
+      problems.every((problem) => /status of 404/.test(problem)),
+      problems.join(),
+    );
   });
 
   t.test('shows a heading and a way back on a missing page', async (t) => {

@@ -1,11 +1,9 @@
-import { useState } from 'preact/hooks';
 import { formatBytes } from './format.ts';
 import { imagePath, isSource, type ParameterTexts } from './image-url.ts';
-import { lastPicture } from './last-picture.ts';
 import { browsers, type ImageState, useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import type { ProjectProps } from './page-section.tsx';
-import { PreviewPicture } from './preview-picture.tsx';
+import { PreviewPicture, usePreviewSource } from './preview-picture.tsx';
 import type { Values } from './schema.ts';
 import { useSignPath } from './sign-path.ts';
 
@@ -37,7 +35,7 @@ function optionsOf(values: Values): ParameterTexts {
 
 /** An image with the saved defaults, and with the form's values. */
 export function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
-  const [source, setSource] = useState(() => lastPicture(project.id).source);
+  const [source, setSource] = usePreviewSource(project);
   const path = (from: Values) =>
     isSource(source) ? imagePath({ source, project: project.id, options: optionsOf(from) }) : null;
   const sign = useSignPath(api, project);

@@ -37,13 +37,16 @@ export function readImageUrl(text: string, bases: readonly string[]) {
   const query = Object.fromEntries(new URL(text).searchParams);
   const { project = '' } = query;
   // Incomplete input.
-  if (!/^prj_\w{16}$/.test(project)) return null;
+  if (!isProjectId(project)) return null;
   for (const base of bases) {
     const parsed = urlsOf(base, project).parse(text);
     if (parsed !== null) return { source: parsed.src, project, query };
   }
   return null;
 }
+
+/** Returns whether a text is a complete project id. */
+export const isProjectId = (text: string): boolean => /^prj_\w{16}$/.test(text);
 
 /** Returns whether a text is an absolute http or https URL. */
 export function isSource(text: string): boolean {

@@ -4,10 +4,11 @@ type LastPicture = Pick<PageImage, 'source' | 'options'>;
 
 /** Kept in session storage, like the API key, because image URLs can contain secrets. */
 const keyOf = (project: string): string => `image-delivery-picture-${project}`;
+const projectKey = 'image-delivery-project';
 
 const nothing: LastPicture = { source: '', options: { w: '800' } };
 
-/** Returns the project image that this tab showed last, with its parameters, or ''. */
+/** Returns the project image that this tab requested last, with its parameters, or ''. */
 export function lastPicture(project: string): LastPicture {
   const text = sessionStorage.getItem(keyOf(project));
   return text === null ? nothing : (JSON.parse(text) as LastPicture);
@@ -15,3 +16,14 @@ export function lastPicture(project: string): LastPicture {
 
 export const keepPicture = ({ project, source, options }: PageImage): void =>
   sessionStorage.setItem(keyOf(project), JSON.stringify({ source, options }));
+
+/** Returns the id of the project that this tab used last, or ''. */
+export const lastProject = (): string => sessionStorage.getItem(projectKey) ?? '';
+
+export const keepProject = (project: string): void => sessionStorage.setItem(projectKey, project);
+
+/** Removes what the tab keeps about a deleted project. */
+export function forgetProject(project: string): void {
+  sessionStorage.removeItem(keyOf(project));
+  if (lastProject() === project) sessionStorage.removeItem(projectKey);
+}

@@ -1,10 +1,9 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { imagePath, isSource } from './image-url.ts';
-import { lastPicture } from './last-picture.ts';
 import { browsers, useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
 import type { ProjectProps } from './page-section.tsx';
-import { PreviewPicture } from './preview-picture.tsx';
+import { PreviewPicture, usePreviewSource } from './preview-picture.tsx';
 import { type Api, Failure } from './service.ts';
 import { useSignPath } from './sign-path.ts';
 
@@ -70,7 +69,7 @@ interface LayerPreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
 
 /** An image that previews the edited layer. */
 export function LayerPreview({ api, project, layer }: LayerPreviewProps) {
-  const [source, setSource] = useState(() => lastPicture(project.id).source);
+  const [source, setSource] = usePreviewSource(project);
   const isShown = isSource(source);
   const isComplete = Object.values(layer).some((parts) => 'words' in parts || 'url' in parts);
   const json = isShown && isComplete ? JSON.stringify(layer) : null;

@@ -68,6 +68,8 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
   const [parts, setParts] = useState<readonly P[] | null>(null);
   const [form, setForm] = useState<Open<P> | null>(null);
   const [focusId, setFocusId] = useState('');
+  /** A link to the saved item in the playground. */
+  const [saved, setSaved] = useState<string | null>(null);
   const { run, clear, message, failure } = useAction();
   useLoading(run, async () => setParts(listOf(await api('GET', path))), [api, path]);
   useLayoutEffect(() => {
@@ -83,15 +85,17 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
     setFocusId(focus);
   };
   const save = async (name: string, values: Values) => {
-    const saved = await api('PUT', pathOf(name), kind.bodyOf(values, props));
-    const part = saved[plural.slice(0, -1) as keyof ResponseBody] as unknown as P;
+    const body = await api('PUT', pathOf(name), kind.bodyOf(values, props));
+    const part = body[plural.slice(0, -1) as keyof ResponseBody] as unknown as P;
     const others = (parts ?? []).filter((one) => nameOf(one) !== nameOf(part));
     setParts([...others, part].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)));
     close(idOf(nameOf(part)));
+    setSaved(kind.linkOf(part, project.id));
     await run(async () => `${nameOf(part)} is saved. ${kind.saved}`);
     return '';
   };
   const remove = async (name: string) => {
+    setSaved(null);
     const isRemoved = await run(async () => {
       setParts(listOf(await api('DELETE', pathOf(name))));
       return `${name} is deleted.`;
@@ -118,7 +122,9 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
           ))}
         </ul>
       )}
-      <Outcome message={message} failure={failure} />
+      <Outcome message={message} failure={failure}>
+        {saved !== null && <a href={saved}>Try it in the playground</a>}
+      </Outcome>
       {form === null ? (
         <button
           id={newId}

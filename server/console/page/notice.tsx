@@ -1,3 +1,4 @@
+import type { ComponentChildren } from 'preact';
 import type { Action } from './action.ts';
 import type { Failure } from './service.ts';
 
@@ -19,12 +20,17 @@ export function FailureNotice({ failure }: { readonly failure: Failure | null })
   );
 }
 
+interface OutcomeProps extends Pick<Action, 'message' | 'failure'> {
+  /** A next step after a success. */
+  readonly children?: ComponentChildren;
+}
+
 /** An action's result or error. */
-export function Outcome({ message, failure }: Pick<Action, 'message' | 'failure'>) {
+export function Outcome({ message, failure, children }: OutcomeProps) {
   return (
     <>
       <p role="status" class="quiet">
-        {message}
+        {message} {message !== '' && children}
       </p>
       <FailureNotice failure={failure} />
     </>

@@ -1,9 +1,9 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Controls, defaultsOf } from './controls.tsx';
 import { ForeignUrl } from './foreign-url.tsx';
-import { isSource, type ParameterTexts, readImageUrl } from './image-url.ts';
+import { isProjectId, isSource, type ParameterTexts, readImageUrl } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
-import { lastPicture } from './last-picture.ts';
+import { keepProject, lastPicture, lastProject } from './last-picture.ts';
 import { LayersField } from './layers-field.tsx';
 import { browsers } from './load-image.ts';
 import { type ApiDescription, parametersIn } from './openapi.ts';
@@ -33,10 +33,15 @@ const urlDelayMs = 150;
 export function Playground({ description, route, session }: PlaygroundProps) {
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = route.query;
   const isEmpty = givenProject === '' && givenUrl === '';
-  const [project, setProject] = useState(isEmpty ? initial.project : givenProject);
+  const [project, setProject] = useState(() =>
+    isEmpty ? lastProject() || initial.project : givenProject,
+  );
   const [last] = useState(() => lastPicture(project));
   const [source, setSource] = useState(
-    givenUrl || last.source || (isEmpty && initial.pictures[0]) || '',
+    givenUrl ||
+      last.source ||
+      (isEmpty && project === initial.project && initial.pictures[0]) ||
+      '',
   );
   const [options, setOptions] = useState<ParameterTexts>(() => {
     const given = parametersIn(givenOptions, description);
@@ -54,8 +59,18 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     // Browsers limit how often a page replaces its URL, and report each attempt above the limit.
     const timer = setTimeout(replace, urlDelayMs);
     return () => clearTimeout(timer);
-  }, [project, source, options]);
+  }, [project, source, options, route]);
+  useEffect(() => {
+    if (isProjectId(project)) keepProject(project);
+  }, [project]);
 
+  const chooseProject = (id: string) => {
+    setProject(id);
+    const kept = lastPicture(id);
+    if (kept.source === '') return;
+    setSource(kept.source);
+    setOptions(kept.options);
+  };
   const enterSource = (text: string) => {
     const own = readImageUrl(text.trim(), [description.baseUrl, pageBase()]);
     setSource(own?.source ?? text.trim());
@@ -64,7 +79,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     setOptions(parametersIn(own.query, description));
   };
 
-  const known = useProject(session, /^prj_\w{16}$/.test(project) ? project : '') ?? null;
+  const known = useProject(session, isProjectId(project) ? project : '') ?? null;
   const { baseUrl, parameters } = description;
   const { api } = session;
   const picture = usePicture({ api, known, baseUrl, source, project, options, accept, loads });
@@ -73,7 +88,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     <div class="playground">
       <div class="card">
         <Title text="Playground" />
-        <ProjectField session={session} value={project} onChange={setProject} />
+        <ProjectField session={session} value={project} onChange={chooseProject} />
         <TextField
           label="Source image URL"
           type="url"

@@ -1,6 +1,20 @@
 import type { Project } from '@image-delivery/sdk/client';
+import { useState } from 'preact/hooks';
+import { isSource } from './image-url.ts';
 import { TextField } from './labelled.tsx';
+import { keepPicture, lastPicture } from './last-picture.ts';
 import { Samples } from './samples.tsx';
+
+/** The source image of a project's previews, which the playground then opens with. */
+export function usePreviewSource({ id }: Project) {
+  const [source, setSource] = useState(() => lastPicture(id).source);
+  const choose = (next: string) => {
+    setSource(next);
+    const { options } = lastPicture(id);
+    if (isSource(next)) keepPicture({ project: id, source: next, options });
+  };
+  return [source, choose] as const;
+}
 
 interface PreviewPictureProps {
   readonly project: Project;

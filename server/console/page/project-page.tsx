@@ -1,11 +1,12 @@
 import type { ComponentType } from 'preact';
-import { useLayoutEffect, useRef } from 'preact/hooks';
+import { useEffect, useLayoutEffect, useRef } from 'preact/hooks';
 import { ActivityPage } from './activity.tsx';
 import { Allowlist } from './allowlist.tsx';
 import { Defaults } from './defaults.tsx';
 import { DeliveryHosts } from './delivery-hosts.tsx';
 import { documentPage } from './document-form.tsx';
 import { Keys } from './keys.tsx';
+import { keepProject } from './last-picture.ts';
 import { Layers } from './layers.tsx';
 import { Origins } from './origins.tsx';
 import { Overview } from './overview.tsx';
@@ -51,6 +52,8 @@ interface ProjectPageProps extends ProjectProps {
 export function ProjectPage({ segment, ...props }: ProjectPageProps) {
   const { id, name } = props.project;
   const page = Object.hasOwn(pages, segment) ? pages[segment] : undefined;
+  // The playground opens with this project.
+  useEffect(() => keepProject(id), [id]);
   const list = useRef<HTMLUListElement>(null);
   useLayoutEffect(() => {
     const link = list.current?.querySelector('[aria-current]');

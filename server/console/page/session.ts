@@ -1,5 +1,6 @@
 import type { Project } from '@image-delivery/sdk/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
+import { forgetProject } from './last-picture.ts';
 import { type Api, apiWithKey, Failure } from './service.ts';
 
 /** The page's user, with or without an API key. */
@@ -77,6 +78,7 @@ export function useSession(): Session {
       setState(signedOut);
     }, []),
     removeProject: useCallback(({ id }: Project) => {
+      forgetProject(id);
       setState(({ projects, ...others }) => ({
         ...others,
         projects: projects?.filter((one) => one.id !== id) ?? null,

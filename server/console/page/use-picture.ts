@@ -46,10 +46,10 @@ export function usePicture(request: PictureRequest): Picture {
     isComplete ? imagePath({ source, project, options: wanted }) : null;
   const sign = useSignPath(api, known);
   const result = useImage(path(options), accept, sign, loads);
-  const isLoaded = result.loaded !== null && result.loaded.path === path(options);
   useEffect(() => {
-    if (isLoaded) keepPicture({ project, source, options });
-  }, [isLoaded, project, source, options]);
+    // Even an image that fails: the user returns to it after allowing its host.
+    if (isComplete) keepPicture({ project, source, options });
+  }, [isComplete, project, source, options]);
   const facts = useImage(path(factsOptions(options)), plainAccept, sign);
   const text = facts.loaded?.text ?? null;
   const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
