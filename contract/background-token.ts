@@ -8,6 +8,12 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
  */
 export const backgroundHeader = 'x-image-delivery-background';
 
+/**
+ * The header's value in the image requests of the console. Anyone can send it, so it only leaves
+ * requests out of a project's activity; usage, limits, metrics and logs include them.
+ */
+export const consoleMark = 'console';
+
 const validForSeconds = 300;
 
 function mac(secret: string, seconds: string, target: string): Buffer {

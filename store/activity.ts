@@ -14,6 +14,9 @@ interface StoredFailure {
   readonly status: number;
   readonly source: string;
   readonly url: string;
+  readonly message: string;
+  readonly hint: string;
+  readonly requestId: string;
   readonly count: number;
 }
 

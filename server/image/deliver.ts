@@ -1,4 +1,4 @@
-import { backgroundHeader } from '../../contract/background-token.ts';
+import { backgroundHeader, consoleMark } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, ImageRequest } from '../../pool/engine.ts';
 import { type Inputs, imageInputs } from '../../pool/inputs.ts';
@@ -134,6 +134,7 @@ export class Delivery {
       }
       const site = found && siteOf(found.project, host);
       const observed = telemetry.observe(request);
+      if (backgroundToken === consoleMark) observed.kind = 'console';
       observed.named(found ?? projects.peek(projectInQuery(request.query)));
       const cacheKey = keyAt(host, found, target);
       return observed.untilDone(this.#deliver(request, headers, site, cacheKey, observed));
@@ -168,7 +169,7 @@ export class Delivery {
 
     const token = headers.backgroundToken;
     const background = token !== '' && (await isBackground(`${path}?${query}`, token));
-    observed.isBackground = background;
+    if (background) observed.kind = 'background';
     checkSource(project, source);
     // Background requests need no signature; clients need one for the same images.
     const { isSigned, expires } = background

@@ -1,3 +1,4 @@
+import type { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../store/projects.ts';
 import { canonicalName, hasTooManyParameters, isImagePath } from './address.ts';
 
@@ -5,6 +6,7 @@ import { canonicalName, hasTooManyParameters, isImagePath } from './address.ts';
 const hidden = '…';
 const maxUrlLength = 300;
 const maxValueLength = 80;
+const maxMessageLength = 200;
 
 const cut = (text: string, length: number): string =>
   text.length <= length ? text : text.slice(0, length - 1).toWellFormed() + hidden;
@@ -121,19 +123,31 @@ function decode(text: string): string | null {
 /**
  * Returns a failed request without secrets. The project's hosts might read other services' URLs.
  */
-export function shownRequest({ path, query, source, project }: RequestedUrl) {
+export function shownRequest({ path, query, source, project, error }: FailedUrl) {
   const shown = source instanceof URL ? shownSource(source) : shownText(source?.href ?? '');
   const hosts = Object.values(project?.hosts ?? {});
   const isNative = hosts.every(({ urls = 'native' }) => urls === 'native');
-  return { source: shown, url: shownUrl(path, query, shown, isNative) };
+  return {
+    source: shown,
+    url: shownUrl(path, query, shown, isNative),
+    message: shownMessage(error, isNative),
+  };
 }
 
-interface RequestedUrl {
+/** Returns an error's message without names from the URL, which can be secrets. */
+function shownMessage({ code, message }: FailedUrl['error'], isNative: boolean): string {
+  // It quotes an option of another service's URL.
+  if (!isNative && code === 'parameter_invalid') return '';
+  return cut(withoutTokens(message.replaceAll(/`[^`]*`/g, hidden)), maxMessageLength);
+}
+
+interface FailedUrl {
   readonly path: string;
   readonly query: string;
   /** Null if the URL is invalid. */
   readonly source: Pick<URL, 'href'> | null;
   readonly project: Pick<Project, 'hosts'> | null;
+  readonly error: Pick<ServiceError, 'code' | 'message'>;
 }
 
 /**

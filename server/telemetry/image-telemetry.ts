@@ -9,8 +9,9 @@ import {
 import type { Project } from '../../store/projects.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { Activity } from '../usage/activity/activity.ts';
+import type { FailedRequest } from '../usage/activity/recent-failures.ts';
 import type { Subject } from '../usage/activity/subject.ts';
-import type { RequestCounts, Tier } from '../usage/request-counts.ts';
+import type { RequestCounts, RequestKind, Tier } from '../usage/request-counts.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
 import type { HistogramChild } from './cached-histogram.ts';
@@ -25,13 +26,14 @@ interface ImageRequest extends RequestTelemetry {
   readonly query: string;
 }
 
-/** Returns a failed request's source and URL without secrets. */
+/** Returns a failed request's source, URL and message without secrets. */
 type ShownRequest = (
   request: Pick<ImageRequest, 'path' | 'query'> & {
     readonly source: Pick<URL, 'href'> | null;
     readonly project: Project | null;
+    readonly error: Pick<ServiceError, 'code' | 'message'>;
   },
-) => { readonly source: string; readonly url: string };
+) => Pick<FailedRequest, 'source' | 'url' | 'message'>;
 
 /** Metrics, traces and log lines of image requests. */
 export class ImageTelemetry {
@@ -67,7 +69,7 @@ export class ImageTelemetry {
     if (request.trace !== null) request.trace.project = counts.project;
     this.usage.list(counts);
     counts.live.tiers.memory += 1;
-    counts.bytes += bytes;
+    counts.live.bytes += bytes;
   }
 
   /** Observes any other request. */
@@ -128,8 +130,8 @@ export class ObservedRequest implements StageObserver {
   #named: ProjectState | null = null;
   /** Whether the URL lacks a valid signature. */
   isUnsigned = false;
-  /** Whether to count the request separately, as background work. */
-  isBackground = false;
+  /** The counts to increment. Activity includes live requests, and failures of prewarming. */
+  kind: RequestKind = 'live';
 
   constructor(telemetry: ImageTelemetry, request: ImageRequest) {
     this.#telemetry = telemetry;
@@ -177,24 +179,24 @@ export class ObservedRequest implements StageObserver {
     later.#source = this.#source;
     later.#named = this.#named;
     later.#counts = this.#counts;
-    later.isBackground = true;
+    later.kind = 'background';
     return later;
   }
 
   delivered(tier: Tier): void {
     this.#request.tier = tier;
     this.#count(tier);
-    if (tier !== 'miss' || this.isBackground || this.#counts === null) return;
+    if (tier !== 'miss' || this.kind !== 'live' || this.#counts === null) return;
     this.#telemetry.activity.countMiss(this.#counts.project, performance.now() - this.#startedAt);
   }
 
   /** @param bytes size of the image body */
   sent(subject: Subject, bytes: number): void {
-    if (!this.isBackground) this.#telemetry.activity.delivered(subject, bytes);
+    if (this.kind === 'live') this.#telemetry.activity.delivered(subject, bytes);
     const counts = this.#counts;
     if (counts === null || bytes === 0) return;
     this.#telemetry.usage.list(counts);
-    counts.bytes += bytes;
+    counts[this.kind].bytes += bytes;
   }
 
   /** Waits for the work. Records and rethrows its error. */
@@ -204,7 +206,7 @@ export class ObservedRequest implements StageObserver {
     } catch (error) {
       this.#count('none');
       const isRefused = error instanceof ServiceError && error.code === 'signature_invalid';
-      if ((this.isUnsigned || isRefused) && this.#counts !== null) {
+      if ((this.isUnsigned || isRefused) && this.kind === 'live' && this.#counts !== null) {
         this.#telemetry.activity.countUnsigned(this.#counts.project);
       }
       if (!this.#request.signal.aborted) this.failed(error);
@@ -216,16 +218,16 @@ export class ObservedRequest implements StageObserver {
     const counts = this.#counts;
     if (counts === null) return;
     this.#telemetry.usage.list(counts);
-    (this.isBackground ? counts.background : counts.live).tiers[tier] += 1;
+    counts[this.kind].tiers[tier] += 1;
   }
 
   #countRender(ms: number): void {
     const counts = this.#counts;
     if (counts === null) return;
     this.#telemetry.usage.list(counts);
-    const { renders } = this.isBackground ? counts.background : counts.live;
-    renders.renders += 1;
-    renders.renderMs += ms;
+    const kind = counts[this.kind];
+    kind.renders += 1;
+    kind.renderMs += ms;
   }
 
   /** Records an error, for which the client gets an error response or another image. */
@@ -235,16 +237,18 @@ export class ObservedRequest implements StageObserver {
     const failure = ServiceError.of(error);
     this.#telemetry.failed(failure, error, { requestId: id, project: this.#project, host });
     const project = this.#counts?.project ?? this.#named?.project._id;
-    if (project === undefined) return;
+    if (project === undefined || this.kind === 'console') return;
     const { code, status } = failure;
+    const { resolution_hint: hint } = failure.toBody();
     const named = this.#named?.project ?? null;
     const shown = this.#telemetry.shownRequest({
       path,
       query,
       source: this.#source,
       project: named,
+      error: failure,
     });
-    this.#telemetry.activity.failed(project, { code, status, ...shown });
+    this.#telemetry.activity.failed(project, { code, status, ...shown, hint, requestId: id });
   }
 }
 

@@ -10,19 +10,25 @@ export type TierCounts = Record<Tier, number>;
 const zero = Object.fromEntries(tiers.map((tier) => [tier, 0])) as TierCounts;
 export const newTierCounts = (): TierCounts => ({ ...zero });
 
-/** Renders, and their time on transform threads, in ms. */
-interface RenderCounts {
+interface KindCounts {
+  readonly tiers: TierCounts;
   renders: number;
+  /** Time on transform threads. */
   renderMs: number;
+  /** Bytes of response bodies with images, or with ranges of images. */
+  bytes: number;
 }
 
+/** The requests of clients, of prewarming and other background work, and of the console. */
+export const requestKinds = ['live', 'background', 'console'] as const;
+export type RequestKind = (typeof requestKinds)[number];
+
 /** A project's counts in this process since the last collection. */
-export class RequestCounts {
+export class RequestCounts implements Readonly<Record<RequestKind, KindCounts>> {
   readonly project: string;
   readonly live = newCounts();
   readonly background = newCounts();
-  /** Bytes of response bodies with images, or with ranges of images. */
-  bytes = 0;
+  readonly console = newCounts();
   /** Whether `UsageTotals` lists the counts. */
   isListed = false;
 
@@ -31,17 +37,15 @@ export class RequestCounts {
   }
 
   clear(): void {
-    this.bytes = 0;
     this.isListed = false;
-    for (const { tiers: counts, renders } of [this.live, this.background]) {
-      for (const tier of tiers) counts[tier] = 0;
-      renders.renders = 0;
-      renders.renderMs = 0;
+    for (const kind of requestKinds) {
+      const counts = this[kind];
+      for (const tier of tiers) counts.tiers[tier] = 0;
+      counts.renders = 0;
+      counts.renderMs = 0;
+      counts.bytes = 0;
     }
   }
 }
 
-const newCounts = (): { readonly tiers: TierCounts; readonly renders: RenderCounts } => ({
-  tiers: newTierCounts(),
-  renders: { renders: 0, renderMs: 0 },
-});
+const newCounts = (): KindCounts => ({ tiers: newTierCounts(), renders: 0, renderMs: 0, bytes: 0 });

@@ -1,6 +1,12 @@
 import { randomBytes } from 'node:crypto';
 import type { DayUsage, ProjectDay } from '../../store/usage.ts';
-import { newTierCounts, type RequestCounts, type TierCounts, tiers } from './request-counts.ts';
+import {
+  newTierCounts,
+  type RequestCounts,
+  requestKinds,
+  type TierCounts,
+  tiers,
+} from './request-counts.ts';
 
 /** The stored counts of a project and a day: live requests by tier, and other counts. */
 const usageFields = [
@@ -154,12 +160,15 @@ export class UsageTotals {
     }
   }
 
-  #report({ project, live, background }: RequestCounts): void {
+  #report(counts: RequestCounts): void {
+    const { project } = counts;
     const known = this.#reported.has(project) || this.#reported.size < maxReported;
     const key = known ? project : '';
     const reported = this.#reported.get(key) ?? newTierCounts();
     this.#reported.set(key, reported);
-    for (const tier of tiers) reported[tier] += live.tiers[tier] + background.tiers[tier];
+    for (const kind of requestKinds) {
+      for (const tier of tiers) reported[tier] += counts[kind].tiers[tier];
+    }
   }
 
   #totalsOf(day: ProjectDay): OwnTotals {
@@ -182,14 +191,14 @@ export class UsageTotals {
   }
 }
 
-function addCounts(sum: UsageCounts, { live, background, bytes }: RequestCounts): void {
-  for (const tier of tiers) {
-    sum[tier] += live.tiers[tier];
-    sum.backgroundRequests += background.tiers[tier];
+function addCounts(sum: UsageCounts, { live, background, console }: RequestCounts): void {
+  for (const counts of [live, console]) {
+    for (const tier of tiers) sum[tier] += counts.tiers[tier];
+    sum.bytes += counts.bytes;
+    sum.renders += counts.renders;
+    sum.renderMs += counts.renderMs;
   }
-  sum.bytes += bytes;
-  sum.renders += live.renders.renders;
-  sum.renderMs += live.renders.renderMs;
-  sum.backgroundRenders += background.renders.renders;
-  sum.backgroundRenderMs += background.renders.renderMs;
+  for (const tier of tiers) sum.backgroundRequests += background.tiers[tier];
+  sum.backgroundRenders += background.renders;
+  sum.backgroundRenderMs += background.renderMs;
 }

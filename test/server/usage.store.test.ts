@@ -55,7 +55,7 @@ async function start(t: Test) {
         countsOf.set(of, counts);
         usage.totals.list(counts);
         counts.live.tiers.memory += hits;
-        counts.bytes += bytes;
+        counts.live.bytes += bytes;
       },
       /** Returns the total of 30 days. */
       async hits(of = project) {

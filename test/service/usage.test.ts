@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
+import { backgroundHeader, backgroundToken, consoleMark } from '../../contract/background-token.ts';
 import { findDeployment } from '../../store/deployment.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
@@ -293,9 +293,14 @@ t.test('reports requests and failures of the last hour and day, and no secrets',
   const more = 'fmt=png&sig=SECRET&exp=1&token=SECRET';
   t.equal((await get(`/img/${presigned}?project=${project}&${more}`)).status, 200);
   t.equal((await warm('/a.png', 'fmt=png&w=5')).status, 204);
+  const gone: { readonly status: number; readonly headers: Headers }[] = [];
   for (let i = 0; i < 2; i += 1) {
-    t.equal((await get(image('/gone.png', 'w=30&sig=SECRET&token=SECRET'))).status, 404);
+    gone.push(await get(image('/gone.png', 'w=30&sig=SECRET&token=SECRET')));
   }
+  t.same(
+    gone.map(({ status }) => status),
+    [404, 404],
+  );
   t.equal((await get(image('/a.png', 'w=abc'))).code, 'parameter_invalid');
   const withUser = encodeURIComponent('https://user:SECRET@shop.example/a.png?token=SECRET');
   t.equal((await get(`/img/${withUser}?project=${project}`)).code, 'source_invalid');
@@ -342,7 +347,38 @@ t.test('reports requests and failures of the last hour and day, and no secrets',
       ['source_not_found', 404, `${source}/gone.png`, `/img/${source}/gone.png?w=30`, 2],
     ],
   );
+  t.equal(failures[2].requestId, gone.at(-1)?.headers.get('x-request-id'), 'of the last request');
+  t.match(
+    failures[2].message,
+    /^The source was not found: 127\.0\.0\.1 answered 404\. .* without …;/,
+  );
+  t.equal(failures[2].hint, 'Check that the source URL opens in a browser.');
+  t.match(failures[1].message, /^w must be/);
   t.notMatch(JSON.stringify([top, failures]), /SECRET|sig=|exp=|user:/);
+
+  const fromConsole = { headers: { [backgroundHeader]: consoleMark } };
+  for (const [target, status, tier] of [
+    [png, 200, 'memory'],
+    [image('/a.png', 'fmt=png&w=7'), 200, 'miss'],
+    [image('/gone.png', 'w=31'), 404, null],
+    [image('/a.png', 'w=0'), 400, null],
+  ] as const) {
+    t.match(await get(target, fromConsole), { status, tier });
+  }
+  t.same((await json(await call('top'))).top, top, 'the console is left out of the activity');
+  t.same((await json(await call('failures'))).failures, failures);
+  t.match((await usage()).usage.total, {
+    requests: total.requests + 3,
+    hits: { memory: total.hits.memory + 1 },
+    misses: total.misses + 1,
+    errors: total.errors + 1,
+    renders: total.renders + 1,
+    bytes: Number,
+  });
+  t.ok((await usage()).usage.total.bytes > total.bytes, 'the usage includes it');
+  t.equal((await get(image('/a.png', 'fmt=png&w=7'))).tier, 'memory');
+  const after = (await json(await call('top'))).top.day;
+  t.equal(after.requests, top.day.requests + 1, 'the same image for a client counts');
 
   const other = await createProject('127.0.0.1');
   t.same(await json(await call('failures', other)), { failures: [] });

@@ -515,8 +515,14 @@ export interface ImageFailure {
   source: string;
   /** The path and the parameters of the image, without secrets. */
   url: string;
-  /** How many failed, at least. */
+  /** Number of failed requests, at least. */
   count: number;
+  /** The last error's message, cut after 200 characters; empty if it could quote a secret. */
+  message: string;
+  /** The next step. */
+  hint: string;
+  /** The last request's `x-request-id`, which its log line and trace contain. */
+  requestId: string;
 }
 
 /** A project's maximum usage per day (UTC); null for no limit. */

@@ -1,3 +1,4 @@
+import { errorCatalogue } from '../../../contract/errors.ts';
 import { cacheTiers } from '../../../pool/tiers.ts';
 import type { WindowActivity } from '../../usage/activity/activity.ts';
 import { percentile } from '../../usage/activity/durations.ts';
@@ -135,7 +136,17 @@ const failure = named(
         type: 'string',
         description: 'The path and the parameters of the image, without secrets.',
       },
-      count: { ...count, description: 'How many failed, at least.' },
+      count: { ...count, description: 'Number of failed requests, at least.' },
+      message: {
+        type: 'string',
+        description:
+          "The last error's message, cut after 200 characters; empty if it could quote a secret.",
+      },
+      hint: { type: 'string', description: 'The next step.' },
+      requestId: {
+        type: 'string',
+        description: "The last request's `x-request-id`, which its log line and trace contain.",
+      },
     }),
   },
   {
@@ -145,6 +156,9 @@ const failure = named(
     source: 'https://shop.example.com/gone.jpg',
     url: '/img/https://shop.example.com/gone.jpg?w=800',
     count: 3,
+    message: 'The source was not found: shop.example.com answered 404.',
+    hint: errorCatalogue.source_not_found.hint,
+    requestId: 'k3f9x2a1b-7d',
   },
 );
 

@@ -9,6 +9,11 @@ export interface FailedRequest {
   readonly source: string;
   /** The image's path and parameters. */
   readonly url: string;
+  /** The texts of the error response. */
+  readonly message: string;
+  readonly hint: string;
+  /** The last request's id, which log lines and traces contain. */
+  readonly requestId: string;
 }
 
 /** Equal failures. */
@@ -39,8 +44,7 @@ export class RecentFailures {
     const known = this.#failures.get(key);
     if (known === undefined && !this.#makeRoom()) return;
     this.#failures.delete(key);
-    const { code, status, source, url } = failed;
-    this.#failures.set(key, { at, code, status, source, url, count: 1 + (known?.count ?? 0) });
+    this.#failures.set(key, { ...failed, at, count: 1 + (known?.count ?? 0) });
   }
 
   /** Returns the failures, latest last. */

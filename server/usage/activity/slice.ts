@@ -37,10 +37,10 @@ export class ActivitySlice {
     this.#budget = budget;
   }
 
-  countRequests({ live, bytes }: RequestCounts): void {
+  countRequests({ live }: RequestCounts): void {
     this.isChanged = true;
     for (const tier of tiers) this.counts[tier] += live.tiers[tier];
-    this.counts.bytes += bytes;
+    this.counts.bytes += live.bytes;
   }
 
   countNames(source: string, variant: string, requests: number): void {

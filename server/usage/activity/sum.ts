@@ -35,9 +35,9 @@ export function lastFailures(parts: readonly StoredActivity[]): readonly Failure
   const sums = new Map<string, Failure>();
   for (const failure of parts.flatMap(({ failures }) => failures)) {
     const key = failureKey(failure);
-    const known = sums.get(key);
-    const at = Math.max(failure.at, known?.at ?? 0);
-    sums.set(key, { ...failure, at, count: failure.count + (known?.count ?? 0) });
+    const known = sums.get(key) ?? { ...failure, count: 0 };
+    const latest = known.at > failure.at ? known : failure;
+    sums.set(key, { ...latest, count: failure.count + known.count });
   }
   const latest = [...sums.values()].reverse();
   return latest.sort((a, b) => b.at - a.at).slice(0, maxFailures);

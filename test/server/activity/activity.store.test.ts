@@ -29,6 +29,7 @@ async function start(t: Test) {
   await records.ensureIndexes();
   let at = Date.parse('2026-11-22T12:05:00Z');
   let isDown = false;
+  let requests = 0;
   const startProcess = (names?: number) => {
     const write: ActivityRecords['write'] = (written) =>
       isDown ? Promise.reject(new Error('no store')) : records.write(written);
@@ -44,8 +45,18 @@ async function start(t: Test) {
         );
         for (let i = 0; i < times; i += 1) activity.delivered(subject, image.body.length);
       },
-      fail: (url: string, of = project) =>
-        activity.failed(of, { code: 'source_not_found', status: 404, source: url, url }),
+      fail(url: string, of = project) {
+        requests += 1;
+        activity.failed(of, {
+          code: 'source_not_found',
+          status: 404,
+          source: url,
+          url,
+          message: `Gone ${requests}.`,
+          hint: '',
+          requestId: `r${requests}`,
+        });
+      },
       async sources(window: 'hour' | 'day', of = project) {
         const { parts } = (await activity.of(of))[window];
         return Object.fromEntries(sumOfActivity(parts).sources);
@@ -53,6 +64,10 @@ async function start(t: Test) {
       async failures(of = project) {
         const failures = lastFailures((await activity.of(of)).day.parts);
         return failures.map(({ url, count }) => `${url} ${count}`);
+      },
+      async lastRequests() {
+        const failures = lastFailures((await activity.of(project)).day.parts);
+        return failures.map(({ url, message, requestId }) => `${url} ${message} ${requestId}`);
       },
     };
   };
@@ -68,13 +83,14 @@ async function start(t: Test) {
 }
 
 t.test('sums processes, and keeps figures over a restart', async (t) => {
-  const { startProcess } = await start(t);
+  const { startProcess, forward } = await start(t);
   const [a, b] = [startProcess(), startProcess()];
   a.deliver('x', 3);
   b.deliver('x', 4);
   b.deliver('y');
   b.deliver('z', 5, other);
   for (const url of ['/1', '/2', '/1']) a.fail(url);
+  forward(1);
   b.fail('/1');
   b.fail('/3', other);
   const counts = new RequestCounts(project);
@@ -102,6 +118,7 @@ t.test('sums processes, and keeps figures over a restart', async (t) => {
     );
   }
   t.same((await later.failures()).sort(), ['/1 3', '/2 1']);
+  t.same((await later.lastRequests()).sort(), ['/1 Gone 4. r4', '/2 Gone 2. r2'], 'the last ones');
   t.same([await later.failures(other), await later.sources('hour', other)], [['/3 1'], { z: 5 }]);
 });
 

@@ -1,6 +1,8 @@
 import t from 'tap';
+import type { ErrorCode } from '../../../contract/errors.ts';
 import {
   shownParameters,
+  shownRequest,
   shownSource,
   shownText,
   shownUrl,
@@ -99,6 +101,27 @@ t.test('shows no secret from a text that is not a source', async (t) => {
   );
   t.equal(shownUrl('/SIGNATURE/w:3', '', '', false), '…');
   t.equal(shownUrl('/img/coast.jpg', 'width=abc&f=webp', ''), '/img/coast.jpg?fmt=webp&w=abc');
+});
+
+t.test('shows the message of an error, without secrets', async (t) => {
+  const host = { host: 'img.example', base: null, updatedAt: new Date(0) };
+  const shown = (code: ErrorCode, message: string, urls?: 'imgproxy') =>
+    shownRequest({
+      path: '/SECRET/w:3/plain/x',
+      query: '',
+      source: null,
+      project: urls === undefined ? null : { hosts: { 'img,example': { ...host, urls } } },
+      error: { code, message },
+    }).message;
+  t.equal(shown('parameter_invalid', 'w must be a number.'), 'w must be a number.');
+  t.equal(shown('parameter_invalid', 'SECRET is not an option.', 'imgproxy'), '');
+  t.equal(
+    shown('source_not_found', 'a.example answered 404.', 'imgproxy'),
+    'a.example answered 404.',
+  );
+  t.equal(shown('preset_not_found', 'no \u202Eeyj eyJSECRETSECRET.x.y'), 'no \u{fffd}eyj …');
+  t.equal(shown('source_not_found', 'Without `SECRET`; encode it.'), 'Without …; encode it.');
+  t.equal(shown('source_corrupt', 'x'.repeat(300)).length, 200);
 });
 
 t.test('shows equal parameters in the same way', async (t) => {
