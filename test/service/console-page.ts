@@ -32,8 +32,13 @@ export async function reported(problems: string[], count: number): Promise<strin
   return problems.splice(0);
 }
 
+/** Waits until no part of a page waits for its data. */
+export const loaded = (page: Page) =>
+  until('the data of the page', async () => (await page.getByText('Loading …').count()) === 0);
+
 /** Returns the violations of accessibility rules that axe finds. */
 export async function violationsOf(page: Page): Promise<string[]> {
+  await loaded(page);
   await page.evaluate(`typeof axe === 'undefined' && (() => { ${axe} })()`);
   const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
     await page.evaluate('axe.run()');
@@ -45,14 +50,16 @@ export async function violationsOf(page: Page): Promise<string[]> {
 /**
  * Returns the labels of fields that lack an explanation, or of typed fields that lack an example.
  */
-export const unexplained = (page: Page): Promise<string[]> =>
-  page.evaluate(`[...document.querySelectorAll('.field')].flatMap((field) => {
+export async function unexplained(page: Page): Promise<string[]> {
+  await loaded(page);
+  return page.evaluate(`[...document.querySelectorAll('.field')].flatMap((field) => {
     const help = field.querySelector('.help:not(.error)')?.textContent ?? '';
     const typed = field.querySelector('textarea, input:not([type=range], [type=checkbox], [type=color])');
     const hasExample = typed === null || typed.value !== '' ||
       /Example: |e\\.g\\. |^Type /.test(help + ' ' + typed.placeholder);
     return help !== '' && hasExample ? [] : [field.querySelector('label, legend').textContent];
   })`);
+}
 
 /** Returns true if a page is wider than its window. */
 export const overflows = (page: Page): Promise<boolean> =>
@@ -106,6 +113,7 @@ export const openOf = (page: Page) => async (name: string) => {
   const list = page.getByRole('navigation', { name: 'Project' });
   await list.getByRole('link', { name, exact: true }).click();
   await hasFocus(page.getByRole('heading', { level: 1, name }));
+  await loaded(page);
 };
 
 interface Test {

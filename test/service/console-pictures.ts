@@ -3,7 +3,7 @@ import type { Page } from 'playwright-core';
 import sharp from 'sharp';
 import { picture } from '../../demo/origin/pictures.ts';
 import { until } from '../until.ts';
-import { show, signIn, startConsole, windows } from './console-page.ts';
+import { loaded, show, signIn, startConsole, windows } from './console-page.ts';
 import { startWorker } from './worker/worker.ts';
 
 /**
@@ -42,18 +42,6 @@ async function capture(
   // Groups of parameters are open if the window is wide when the page opens.
   await page.setViewportSize({ width: 1440, height: 900 });
 }
-
-/** Text of the loaded page, for pages that show their heading earlier. */
-const loaded: Readonly<Record<string, string>> = {
-  'Private sources': 'photos.example.com',
-  'Delivery hosts': 'No delivery hosts yet',
-  Presets: 'hero',
-  Keys: 'Shop backend',
-  Freshness: 'Save freshness',
-  Limits: 'Save limits',
-  Signing: 'URLs need no signature',
-  Webhooks: 'No callbacks',
-};
 
 async function fillProject(api: Awaited<ReturnType<typeof startConsole>>['api'], id: string) {
   const put = (path: string, json: object) => api.call('PUT', `/projects/${id}/${path}`, { json });
@@ -111,10 +99,20 @@ async function captureAll(): Promise<void> {
   await page.getByLabel('Source image URL').fill(`${origin.url}/missing.jpg`);
   await page.getByRole('alert').waitFor();
   await capture(page, 'playground-error');
+  // The previews show the last image.
+  await page.getByLabel('Source image URL').fill(source);
+  await page.getByAltText('The result').waitFor();
 
   await fillProject(api, id);
-  for (const width of [300, 600, 900])
-    await fetch(`${url}/img/${encodeURIComponent(source)}?project=${id}&w=${width}`);
+  for (const [image, width] of [
+    [source, 300],
+    [source, 600],
+    [source, 900],
+    [`${origin.url}/missing.jpg`, 900],
+    ['https://photos.example.org/a.jpg', 300],
+  ] as const) {
+    await fetch(`${url}/img/${encodeURIComponent(image)}?project=${id}&w=${width}`);
+  }
   await page.goto(`${url}/#/projects`);
   await page.getByRole('link', { name: 'My shop' }).waitFor();
   await capture(page, 'projects');
@@ -139,10 +137,7 @@ async function captureAll(): Promise<void> {
       });
     }
     if (name === 'Defaults') await page.getByAltText('With your changes').waitFor();
-    await page
-      .getByText(loaded[name] ?? name)
-      .first()
-      .waitFor();
+    await loaded(page);
     await capture(page, name.toLowerCase().replaceAll(' ', '-'));
     if (name === 'Layers') await page.getByRole('button', { name: 'Cancel' }).click();
   }

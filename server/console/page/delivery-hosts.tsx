@@ -1,5 +1,6 @@
 import type { DeliveryHost } from '@image-delivery/sdk/client';
 import { SchemaFields } from './form.tsx';
+import { formatTime } from './format.ts';
 import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
 import type { ApiDescription } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
@@ -20,7 +21,7 @@ const hosts: PartKind<DeliveryHost> = {
   describe: ({ base, urls, updatedAt }) => (
     <>
       {base === null ? 'the origin of the project' : <code>{base}</code>}, URLs: {urls}{' '}
-      <span class="quiet">changed {updatedAt.slice(0, 10)}</span>
+      <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),
   linkOf: () => null,

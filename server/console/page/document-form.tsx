@@ -2,6 +2,7 @@ import { useMemo, useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { SchemaFields } from './form.tsx';
+import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { useUnsaved } from './route.ts';
@@ -75,6 +76,7 @@ function DocumentForm({
   return (
     <>
       <FailureNotice failure={failure} />
+      {saved === null && failure === null && <Loading />}
       {saved !== null && (
         <ActionForm
           label={document.label}

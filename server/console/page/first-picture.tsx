@@ -5,6 +5,7 @@ import { isSource, type ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
 import { lastPicture } from './last-picture.ts';
 import { browsers } from './load-image.ts';
+import { Loading } from './loading.tsx';
 import { NextSteps } from './next-steps.tsx';
 import { FailureNotice } from './notice.tsx';
 import type { ProjectProps } from './page-section.tsx';
@@ -64,7 +65,7 @@ interface DeliveredProps {
 function Delivered({ picture, project }: DeliveredProps) {
   const { result, information, source, url, snippets } = picture;
   const { loaded, loading } = result;
-  if (loaded === null) return null;
+  if (loaded === null) return loading ? <Loading /> : null;
   const { width, height, bytes, type } = loaded;
   const from = information?.source;
   return (

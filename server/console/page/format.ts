@@ -21,8 +21,22 @@ export function formatDuration(seconds: number): string {
   return `${Math.round(seconds / 86_400)} days`;
 }
 
-/** Returns an ISO 8601 time as local date and time. */
-export const formatTime = (iso: string): string => new Date(iso).toLocaleString('en-GB');
+const date = { day: 'numeric', month: 'short', year: 'numeric' } as const;
+const clock = {
+  hour: '2-digit',
+  minute: '2-digit',
+  second: '2-digit',
+  timeZoneName: 'short',
+} as const;
+
+/**
+ * Returns an ISO 8601 time, such as `27 Nov 2026, 09:31:32 UTC`, or an ISO 8601 date, such as
+ * `27 Nov 2026`. Times are in UTC, like the days of usage, and log lines.
+ */
+export function formatTime(iso: string): string {
+  const options = iso.includes('T') ? { ...date, ...clock } : date;
+  return new Date(iso).toLocaleString('en-GB', { ...options, timeZone: 'UTC' });
+}
 
 /** `1 source`, `2 sources`. */
 export const countOf = (count: number, noun: string): string =>

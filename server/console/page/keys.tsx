@@ -2,6 +2,8 @@ import type { ProjectKey } from '@image-delivery/sdk/client';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { Confirm } from './confirm.tsx';
+import { formatTime } from './format.ts';
+import { Loading } from './loading.tsx';
 import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
@@ -48,6 +50,7 @@ export function Keys({ api, project, description }: ProjectProps) {
       intro="API keys that can access only this project. Managing them needs a key for all projects."
     >
       {secret !== '' && <ShownOnce title="The new key" secret={secret} />}
+      {keys === null && failure === null && <Loading />}
       {keys?.length === 0 && <p class="card empty">No keys for this project yet.</p>}
       {keys !== null && keys.length > 0 && (
         <ul class="rows card">
@@ -56,8 +59,8 @@ export function Keys({ api, project, description }: ProjectProps) {
               <span>
                 <strong>{key.name}</strong> {key.access === 'read' ? 'may read' : 'may change'}{' '}
                 <span class="quiet">
-                  <code>{key.id}</code> created {key.createdAt.slice(0, 10)}
-                  {key.revokedAt !== null && `, revoked ${key.revokedAt.slice(0, 10)}`}
+                  <code>{key.id}</code> created {formatTime(key.createdAt)}
+                  {key.revokedAt !== null && `, revoked ${formatTime(key.revokedAt)}`}
                 </span>
               </span>
               {key.revokedAt === null && (

@@ -2,6 +2,7 @@ import type { Layer } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
 import type { ParameterTexts } from './image-url.ts';
 import { TextField } from './labelled.tsx';
+import { Loading } from './loading.tsx';
 import { linkTo } from './route.ts';
 import type { Session } from './session.ts';
 
@@ -20,17 +21,19 @@ const namesIn = (options: ParameterTexts): readonly string[] =>
  * URL.
  */
 export function LayersField({ session, project, options, onChange }: LayersFieldProps) {
-  const [layers, setLayers] = useState<readonly Layer[]>([]);
+  const [layers, setLayers] = useState<readonly Layer[] | null>(null);
   const { api, projects } = session;
   const isListed = projects?.some(({ id }) => id === project) ?? false;
   useEffect(() => {
     let isCurrent = true;
-    setLayers([]);
-    if (api !== null && isListed) {
+    setLayers(null);
+    if (api === null || !isListed) {
+      setLayers([]);
+    } else {
       api('GET', `/projects/${project}/layers`).then(
         (body) => isCurrent && setLayers(body.layers),
         // The image, which needs no key, still appears.
-        () => {},
+        () => isCurrent && setLayers([]),
       );
     }
     return () => {
@@ -38,6 +41,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
     };
   }, [api, project, isListed]);
   const chosen = namesIn(options);
+  if (layers === null) return isListed ? <Loading /> : null;
   const kept = new Map(layers.map((layer) => [layer.name, layer]));
   const textual = chosen.filter((name) => kept.get(name)?.image === undefined);
   if (layers.length === 0 && textual.length === 0) {

@@ -1,6 +1,7 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { type HealthHistory, missingWorker, stateOf, useHealth } from './health.ts';
+import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { type ApiDescription, readOpenApi } from './openapi.ts';
 import { Playground } from './playground.tsx';
@@ -45,6 +46,7 @@ function App() {
       <Header path={route.path} session={session} history={history} />
       <main id="main" tabIndex={-1}>
         <FailureNotice failure={failure} />
+        {description === null && failure === null && <Loading />}
         {description !== null && (
           <Page route={route} session={session} history={history} description={description} />
         )}
@@ -130,7 +132,7 @@ function Page({ route, session, history, description }: PageProps) {
   const { api, projects } = session;
   if (api === null || projects === null) return <SignIn session={session} />;
   if (id === '') return <ProjectsPage api={api} session={session} description={description} />;
-  if (project === undefined) return <p>Loading…</p>;
+  if (project === undefined) return <Loading />;
   if (project === null) {
     const message = `There is no project ${id}, or the key has no access to it.`;
     return <UnknownPage message={message} back="/projects" to="all projects" />;

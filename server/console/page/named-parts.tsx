@@ -5,6 +5,7 @@ import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { type FieldErrors, nameKey } from './field-errors.ts';
 import { TextField } from './labelled.tsx';
+import { Loading } from './loading.tsx';
 import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus, useUnsaved } from './route.ts';
@@ -105,6 +106,7 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
   const newId = `new-${plural}`;
   return (
     <PageSection title={title} project={project} intro={kind.intro}>
+      {parts === null && failure === null && <Loading />}
       {parts?.length === 0 && form === null && <p class="card empty">No {singular}s yet.</p>}
       {parts !== null && parts.length > 0 && (
         <ul class="rows card">

@@ -1,5 +1,6 @@
 import type { ProjectOrigin } from '@image-delivery/sdk/client';
 import { SchemaFields } from './form.tsx';
+import { formatTime } from './format.ts';
 import { SelectField } from './labelled.tsx';
 import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
 import type { ApiDescription } from './openapi.ts';
@@ -45,7 +46,7 @@ const origins: PartKind<ProjectOrigin> = {
   describe: ({ headers, location, updatedAt }) => (
     <>
       {location === null ? `headers: ${headers.join(', ')}` : <code>{location}</code>}{' '}
-      <span class="quiet">changed {updatedAt.slice(0, 10)}</span>
+      <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),
   linkOf: () => null,

@@ -4,8 +4,9 @@ import { useAction, useLoading } from './action.ts';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
 import { FirstPicture } from './first-picture.tsx';
-import { formatBytes, formatNumber } from './format.ts';
+import { formatBytes, formatNumber, formatTime } from './format.ts';
 import { Graph } from './graph.tsx';
+import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { linkTo } from './route.ts';
@@ -28,7 +29,8 @@ export function Overview(props: ProjectProps) {
       project={project}
       intro={
         <>
-          {origin}, created {createdAt}. {requireSignedUrls && 'Its images need signed URLs. '}
+          {origin}, created {formatTime(createdAt)}.{' '}
+          {requireSignedUrls && 'Its images need signed URLs. '}
           <a href={linkTo('/', { project: id })}>Open in the playground</a>
         </>
       }
@@ -37,6 +39,7 @@ export function Overview(props: ProjectProps) {
         <CopyText label="project id" text={id} />
       </div>
       <FailureNotice failure={failure} />
+      {usage === null && failure === null && <Loading />}
       {usage !== null &&
         (usage.total.bytes === 0 ? <FirstPicture {...props} /> : <LastDays usage={usage} />)}
     </PageSection>
@@ -69,7 +72,7 @@ function Graphs({ days }: Pick<Usage, 'days'>) {
           <Graph
             key={field}
             {...{ title, unit, format, values }}
-            from={days[0]?.date ?? ''}
+            from={formatTime(days[0]?.date ?? '')}
             to="today"
             now={format(values.at(-1) ?? 0)}
             more="today"

@@ -5,6 +5,7 @@ import { SchemaFields } from './form.tsx';
 import { countOf } from './format.ts';
 import type { ParameterTexts } from './image-url.ts';
 import { SelectField } from './labelled.tsx';
+import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { parametersOf } from './presets.tsx';
@@ -160,7 +161,7 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
 
 function PrewarmProgress({ api, path, images }: Pick<ProjectProps, 'api'> & Accepted) {
   const { status: prewarm, failure } = useProgress(api, path, 'prewarm');
-  if (prewarm === null) return <FailureNotice failure={failure} />;
+  if (prewarm === null) return failure === null ? <Loading /> : <FailureNotice failure={failure} />;
   const { status, progress, sourceCount, sources, failures } = prewarm;
   const { waiting, running, done, failed } = sources;
   const counts = `${done} done, ${running} running, ${waiting} waiting, ${failed} failed.`;

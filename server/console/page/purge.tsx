@@ -5,6 +5,7 @@ import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { SchemaFields } from './form.tsx';
 import { countOf } from './format.ts';
+import { Loading } from './loading.tsx';
 import { FailureNotice, Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { bodyOf, fieldsOf, type Values } from './schema.ts';
@@ -90,7 +91,7 @@ export function Purge({ api, project, description }: ProjectProps) {
 /** Shows whether a purge is in effect, and whether its hook was called. */
 function PurgeProgress({ api, path }: { readonly api: Api; readonly path: string }) {
   const { status: purge, failure } = useProgress(api, path, 'purge');
-  if (purge === null) return <FailureNotice failure={failure} />;
+  if (purge === null) return failure === null ? <Loading /> : <FailureNotice failure={failure} />;
   const { status, hook } = purge;
   // Hooks are called after the purge takes effect.
   const isEffective = status !== 'accepted' || hook.reason !== '';

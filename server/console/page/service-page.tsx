@@ -11,6 +11,7 @@ import {
   perSecond,
   stateOf,
 } from './health.ts';
+import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import type { Api } from './service.ts';
 import { StartWorker } from './start-worker.tsx';
@@ -45,9 +46,8 @@ export function ServicePage({ history, api }: ServicePageProps) {
     <section class="service">
       <Title text="Service" />
       <FailureNotice failure={failure} />
-      {health === undefined ? (
-        <p class="quiet">Loading…</p>
-      ) : (
+      {health === undefined && failure === null && <Loading />}
+      {health !== undefined && (
         <>
           <State health={health} history={history} version={version} />
           <h2>The last five minutes</h2>

@@ -4,7 +4,8 @@ import { useAction, useLoading } from './action.ts';
 import { Confirm } from './confirm.tsx';
 import { CopyText } from './copy.tsx';
 import { type Fact, FactList } from './facts.tsx';
-import { formatDuration, formatNumber } from './format.ts';
+import { formatDuration, formatNumber, formatTime } from './format.ts';
+import { Loading } from './loading.tsx';
 import { FailureNotice, Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
@@ -49,6 +50,7 @@ export function Signing(props: ProjectProps) {
     >
       <Outcome message={message} failure={failure} />
       {secret !== '' && <ShownOnce title="The new secret" secret={secret} />}
+      {signing === null && failure === null && <Loading />}
       {signing?.required === false && <FirstSecret {...props} onCreate={create} />}
       {signing?.required === true && (
         <>
@@ -128,11 +130,10 @@ function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
   return (
     <>
       <FailureNotice failure={failure} />
-      <p role="status">
-        {unsigned === null
-          ? 'Loading the number of unsigned requests…'
-          : `Unsigned requests in the last hour: ${formatNumber(unsigned)}.`}
-      </p>
+      {unsigned === null && failure === null && <Loading />}
+      {unsigned !== null && (
+        <p role="status">Unsigned requests in the last hour: {formatNumber(unsigned)}.</p>
+      )}
       <p>
         Every URL of this project stops working until your backend signs it: pages with unsigned
         URLs lose their images.
@@ -147,7 +148,7 @@ function SignUrl({ api, project, description }: ProjectProps) {
   const sign = async (body: object) => {
     const { signedUrl } = await api('POST', `/projects/${project.id}/signed-urls`, body);
     setSigned(signedUrl.url);
-    return `Valid until ${new Date(signedUrl.expiresAt).toLocaleString()}.`;
+    return `Valid until ${formatTime(signedUrl.expiresAt)}.`;
   };
   return (
     <section class="card" aria-labelledby="sign-url">

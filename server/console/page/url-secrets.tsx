@@ -1,5 +1,6 @@
 import type { UrlSecret } from '@image-delivery/sdk/client';
 import { SchemaFields } from './form.tsx';
+import { formatTime } from './format.ts';
 import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
 import type { ApiDescription } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
@@ -21,7 +22,7 @@ const secrets: PartKind<UrlSecret> = {
   describe: ({ secretCount, updatedAt }) => (
     <>
       {secretCount === 2 && 'two valid secrets '}
-      <span class="quiet">changed {updatedAt.slice(0, 10)}</span>
+      <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),
   linkOf: () => null,

@@ -1,7 +1,8 @@
 import type { Callback } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
-import { countOf } from './format.ts';
+import { countOf, formatTime } from './format.ts';
+import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 
@@ -30,6 +31,7 @@ export function Webhooks({ api, project }: ProjectProps) {
       }
     >
       <FailureNotice failure={failure} />
+      {callbacks === null && failure === null && <Loading />}
       {callbacks?.length === 0 && <p class="card empty">No callbacks in the last day.</p>}
       {callbacks !== null && callbacks.length > 0 && (
         <ul class="rows card">
@@ -48,7 +50,7 @@ export function Webhooks({ api, project }: ProjectProps) {
 }
 
 function Delivery({ subject, callId, url, status, reason, failureCount, ...times }: Callback) {
-  const at = new Date(times.endedAt ?? times.createdAt).toLocaleString();
+  const at = formatTime(times.endedAt ?? times.createdAt);
   return (
     <span>
       <strong>{status}</strong> {subject} <code>{callId}</code> to <code>{url}</code>
