@@ -49,6 +49,7 @@ t.test(
       const drawn = page.getByAltText('With the layer');
       await drawn.waitFor();
       const shown = await drawn.getAttribute('src');
+      t.notOk(await control(form, 'Background').isVisible(), 'rarely used groups are closed');
       await control(form, 'Color').fill('c00');
       await control(form, 'Size').fill('80');
       await until(
@@ -93,6 +94,7 @@ t.test(
       await form.getByLabel('What is drawn').selectOption('image');
       await form.getByLabel('URL', { exact: true }).fill(source);
       await control(form, 'Offset x').fill('10%');
+      await form.getByText('Effects', { exact: true }).click();
       await control(form, 'Blend').selectOption('soft-light');
       await form.getByRole('button', { name: 'Create layer' }).click();
       await page.getByText('badge is saved').waitFor();

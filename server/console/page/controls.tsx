@@ -1,9 +1,9 @@
 import type { Project } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { type FieldErrors, noErrors } from './field-errors.ts';
+import { FieldGroups, isWide } from './field-groups.tsx';
 import { fieldLabel, withoutBackticks } from './format.ts';
 import type { ParameterTexts } from './image-url.ts';
-import { TextField } from './labelled.tsx';
 import type { ApiParameter } from './openapi.ts';
 import { kindOf } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
@@ -30,17 +30,9 @@ export function defaultsOf(project: Project | null): Defaults {
   return { q: defaultQuality, dpr: defaultDpr, brightness: 1, saturation: 1, opacity: 1 };
 }
 
-/** Wide windows show the result next to the controls; narrow windows start with closed controls. */
-const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
-
 export function Controls(props: ControlsProps) {
   const { parameters, options, onChange, fieldErrors = noErrors, defaults } = props;
   const [open] = useState(isWide);
-  const [search, setSearch] = useState('');
-  const wanted = search.trim().toLowerCase();
-  const found = parameters.filter(({ name, group, meaning, aliases }) =>
-    [name, group, meaning, ...aliases].some((text) => text.toLowerCase().includes(wanted)),
-  );
   const control = ({ name, schema, example, meaning, accepts }: ApiParameter) => {
     const kind = kindOf(schema);
     const isShort = kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800);
@@ -66,29 +58,20 @@ export function Controls(props: ControlsProps) {
   return (
     <details open={open || fieldErrors.size > 0}>
       <summary>Parameters</summary>
-      <TextField
-        label="Find a parameter"
-        help="A part of its name or its explanation. Example: colour"
-        type="search"
-        value={search}
-        onChange={setSearch}
+      <FieldGroups
+        groups={groups.map(fieldLabel)}
+        openCount={openCount}
+        fields={parameters.map((parameter) => ({
+          name: parameter.name,
+          group: fieldLabel(parameter.group),
+          isUsed: (options[parameter.name] ?? '') !== '',
+          texts: [parameter.meaning, ...parameter.aliases],
+          control: control(parameter),
+        }))}
+        errors={fieldErrors}
+        noun="parameter"
+        example="colour"
       />
-      {groups.map((group, index) => {
-        const members = found.filter((parameter) => parameter.group === group);
-        if (members.length === 0) return null;
-        const used = members.filter(({ name }) => (options[name] ?? '') !== '').length;
-        const isRefused = members.some(({ name }) => fieldErrors.has(name));
-        return (
-          <details key={group} class="group" open={index < openCount || wanted !== '' || isRefused}>
-            <summary>
-              {fieldLabel(group)}
-              {used > 0 && <span class="quiet"> {used} used</span>}
-            </summary>
-            <div class="controls">{members.map(control)}</div>
-          </details>
-        );
-      })}
-      {found.length === 0 && <p class="quiet">No parameter matches.</p>}
       <p>
         <button type="button" class="small" onClick={() => onChange({})}>
           Reset all

@@ -1,9 +1,7 @@
-import { formatBytes } from './format.ts';
 import { imagePath, isSource, type ParameterTexts } from './image-url.ts';
-import { browsers, type ImageState, useImage } from './load-image.ts';
-import { FailureNotice } from './notice.tsx';
+import { browsers, useImage } from './load-image.ts';
 import type { ProjectProps } from './page-section.tsx';
-import { PreviewPicture, usePreviewSource } from './preview-picture.tsx';
+import { Preview, PreviewImage, usePreviewSource } from './preview.tsx';
 import type { Values } from './schema.ts';
 import { useSignPath } from './sign-path.ts';
 
@@ -33,7 +31,7 @@ function optionsOf(values: Values): ParameterTexts {
   };
 }
 
-/** An image with the saved defaults, and with the form's values. */
+/** An image with the saved defaults and watermark, and with the form's values. */
 export function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
   const [source, setSource] = usePreviewSource(project);
   const path = (from: Values) =>
@@ -42,32 +40,14 @@ export function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
   const before = useImage(path(saved), modernAccept, sign);
   const after = useImage(path(values), modernAccept, sign);
   return (
-    <div>
-      <PreviewPicture project={project} source={source} onChange={setSource} />
+    <Preview
+      project={project}
+      source={source}
+      onChange={setSource}
+      note="The preview has the saved watermark."
+    >
       <PreviewImage title="Saved" state={before} />
       <PreviewImage title="With your changes" state={after} />
-      <p class="quiet">The preview has the saved watermark.</p>
-    </div>
-  );
-}
-
-function PreviewImage({ title, state }: { title: string; state: ImageState }) {
-  const { loaded, failure } = state;
-  return (
-    <figure class="preview">
-      {loaded?.url != null && (
-        <img src={loaded.url} alt={title} width={loaded.width} height={loaded.height} />
-      )}
-      <FailureNotice failure={failure} />
-      <figcaption>
-        {title}
-        {loaded !== null && (
-          <span class="quiet">
-            {' '}
-            {loaded.type}, {formatBytes(loaded.bytes)}, {loaded.width} × {loaded.height}
-          </span>
-        )}
-      </figcaption>
-    </figure>
+    </Preview>
   );
 }

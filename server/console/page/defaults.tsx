@@ -1,7 +1,8 @@
 import { useMemo, useState } from 'preact/hooks';
 import { ActionForm } from './action-form.tsx';
 import { DefaultsPreview } from './defaults-preview.tsx';
-import { SchemaFields } from './form.tsx';
+import { isWide } from './field-groups.tsx';
+import { GroupedFields } from './form.tsx';
 import { countOf } from './format.ts';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { useUnsaved } from './route.ts';
@@ -9,6 +10,20 @@ import { bodyOf, type Fields, fieldsOf, type Values, valuesOf } from './schema.t
 
 /** The values that clear a field, which is null in the project. */
 const cleared: Readonly<Record<string, unknown>> = { maxWidth: 0, watermarkUrl: '' };
+
+/** The names of the settings by group. */
+const groups = {
+  Format: ['autoFormat', 'defaultQuality', 'stripMetadata'],
+  Size: ['defaultFit', 'maxWidth', 'defaultDpr'],
+  Watermark: [
+    'watermarkEnabled',
+    'watermarkUrl',
+    'watermarkPosition',
+    'watermarkOpacity',
+    'watermarkScale',
+    'watermarkMargin',
+  ],
+};
 
 /** The body with the settings that differ from the saved ones. */
 function changesOf(fields: Fields, saved: Values, values: Values): Record<string, unknown> {
@@ -27,6 +42,7 @@ export function Defaults({ api, project, description, onChange }: ProjectProps) 
   const fields = fieldsOf(schema);
   const saved = useMemo(() => valuesOf(fieldsOf(schema), project), [schema, project]);
   const [values, setValues] = useState(saved);
+  const [wide] = useState(isWide);
   const changes = changesOf(fields, saved, values);
   const count = Object.keys(changes).length;
   useUnsaved(count > 0);
@@ -55,9 +71,16 @@ export function Defaults({ api, project, description, onChange }: ProjectProps) 
           }
         >
           {(errors) => (
-            <div class="fields">
-              <SchemaFields schema={schema} values={values} onChange={setValues} errors={errors} />
-            </div>
+            <GroupedFields
+              groups={groups}
+              openCount={wide ? 2 : 1}
+              example="watermark"
+              schema={schema}
+              values={values}
+              saved={saved}
+              onChange={setValues}
+              errors={errors}
+            />
           )}
         </ActionForm>
         <DefaultsPreview api={api} project={project} values={values} saved={saved} />

@@ -1,4 +1,5 @@
 import { type FieldErrors, noErrors } from './field-errors.ts';
+import { FieldGroups } from './field-groups.tsx';
 import { fieldLabel, withoutBackticks } from './format.ts';
 import {
   exampleOf,
@@ -23,37 +24,69 @@ export interface SchemaFieldsProps {
 }
 
 /** Controls for the fields of a control plane body. */
-export function SchemaFields({ schema, values, onChange, ...props }: SchemaFieldsProps) {
-  const { placeholders = {}, unset = {}, errors = noErrors } = props;
+export const SchemaFields = (props: SchemaFieldsProps) => <>{controlsOf(props)}</>;
+
+interface GroupedFieldsProps extends SchemaFieldsProps {
+  /** The names of fields by the group's title. Other fields are in the last group. */
+  readonly groups: Readonly<Record<string, readonly string[]>>;
+  readonly openCount: number;
+  readonly example: string;
+  /** The saved values; groups then count the changed fields instead of those with a value. */
+  readonly saved?: Values;
+}
+
+/** The same controls in groups, for many fields. */
+export function GroupedFields({ groups, openCount, example, saved, ...props }: GroupedFieldsProps) {
+  const titles = Object.keys(groups);
+  const controls = controlsOf(props);
+  const fields = fieldsOf(props.schema).map(([name, field], index) => ({
+    name,
+    group: titles.find((title) => groups[title]?.includes(name)) ?? titles.at(-1) ?? '',
+    isUsed: (props.values[name] ?? '') !== (saved?.[name] ?? ''),
+    texts: [fieldLabel(name), field.description ?? ''],
+    control: controls[index],
+  }));
   return (
-    <>
-      {fieldsOf(schema).map(([name, field]) => {
-        const common = {
-          label: fieldLabel(name),
-          name,
-          value: values[name] ?? '',
-          onChange: (text: string) => onChange({ ...values, [name]: text }),
-          error: errors.get(name),
-        };
-        const words = wordsOf(field.items ?? {});
-        if (words.length > 0) {
-          const help = withoutBackticks(field.description ?? '');
-          return <Checkboxes key={name} {...common} words={words} help={help} />;
-        }
-        return (
-          <SchemaField
-            key={name}
-            {...common}
-            schema={field}
-            placeholder={placeholders[name]}
-            unset={unset[name]}
-            required={schema.required?.includes(name) ?? false}
-            help={helpOf(field)}
-          />
-        );
-      })}
-    </>
+    <FieldGroups
+      groups={titles}
+      openCount={openCount}
+      fields={fields}
+      errors={props.errors ?? noErrors}
+      used={saved === undefined ? 'used' : 'changed'}
+      noun="field"
+      example={example}
+      grid="fields"
+    />
   );
+}
+
+function controlsOf({ schema, values, onChange, ...props }: SchemaFieldsProps) {
+  const { placeholders = {}, unset = {}, errors = noErrors } = props;
+  return fieldsOf(schema).map(([name, field]) => {
+    const common = {
+      label: fieldLabel(name),
+      name,
+      value: values[name] ?? '',
+      onChange: (text: string) => onChange({ ...values, [name]: text }),
+      error: errors.get(name),
+    };
+    const words = wordsOf(field.items ?? {});
+    if (words.length > 0) {
+      const help = withoutBackticks(field.description ?? '');
+      return <Checkboxes key={name} {...common} words={words} help={help} />;
+    }
+    return (
+      <SchemaField
+        key={name}
+        {...common}
+        schema={field}
+        placeholder={placeholders[name]}
+        unset={unset[name]}
+        required={schema.required?.includes(name) ?? false}
+        help={helpOf(field)}
+      />
+    );
+  });
 }
 
 /** Explains a field, with an example. */

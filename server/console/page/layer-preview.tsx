@@ -1,9 +1,8 @@
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { imagePath, isSource } from './image-url.ts';
 import { browsers, useImage } from './load-image.ts';
-import { FailureNotice } from './notice.tsx';
 import type { ProjectProps } from './page-section.tsx';
-import { PreviewPicture, usePreviewSource } from './preview-picture.tsx';
+import { Preview, PreviewImage, usePreviewSource } from './preview.tsx';
 import { type Api, Failure } from './service.ts';
 import { useSignPath } from './sign-path.ts';
 
@@ -74,29 +73,28 @@ export function LayerPreview({ api, project, layer }: LayerPreviewProps) {
   const isComplete = Object.values(layer).some((parts) => 'words' in parts || 'url' in parts);
   const json = isShown && isComplete ? JSON.stringify(layer) : null;
   const draft = useDraft(api, `/projects/${project.id}/layers`, json);
-  const path =
-    isShown && draft.name !== null
-      ? imagePath({ source, project: project.id, options: { w: width, layer: draft.name } })
-      : null;
+  const options = { w: width, layer: draft.name ?? '' };
+  const path = isShown ? imagePath({ source, project: project.id, options }) : null;
   const sign = useSignPath(api, project);
-  const { loaded, failure } = useImage(path, modernAccept, sign, draft.changes);
+  const image = useImage(path, modernAccept, sign, draft.changes);
+  const isDrawn = draft.name !== null && image.loaded?.path === path;
   return (
-    <div class="sticky">
-      <PreviewPicture project={project} source={source} onChange={setSource} />
-      {loaded?.url != null && (
-        <figure class="preview">
-          <img src={loaded.url} alt="With the layer" width={loaded.width} height={loaded.height} />
-        </figure>
-      )}
+    <Preview
+      project={project}
+      source={source}
+      onChange={setSource}
+      note={
+        <>
+          While the form is open, the project has the layer <code>draft-…</code> for this preview.
+        </>
+      }
+    >
+      <PreviewImage title={isDrawn ? 'With the layer' : 'Without the layer'} state={image} />
       {isShown && draft.failure !== null && (
-        <p class="notice" role="status">
-          Not drawn: {draft.failure.message}
+        <p class="notice over" role="status">
+          Not drawn: {draft.failure.message} {draft.failure.hint}
         </p>
       )}
-      <FailureNotice failure={failure} />
-      <p class="quiet">
-        While the form is open, the project has the layer <code>draft-…</code> for this preview.
-      </p>
-    </div>
+    </Preview>
   );
 }

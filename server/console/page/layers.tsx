@@ -1,5 +1,7 @@
 import type { Layer } from '@image-delivery/sdk/client';
-import { SchemaFields } from './form.tsx';
+import { useState } from 'preact/hooks';
+import { isWide } from './field-groups.tsx';
+import { GroupedFields } from './form.tsx';
 import { SelectField } from './labelled.tsx';
 import { LayerPreview } from './layer-preview.tsx';
 import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
@@ -24,6 +26,15 @@ function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
 
 const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
   fieldsOf(schemaOf(description, kind));
+
+/** The names of a layer's fields by group. */
+const groups = {
+  Content: ['words', 'freeText', 'url', 'scale'],
+  Font: ['size', 'color', 'weight', 'font', 'fontUrl'],
+  Box: ['background', 'padding', 'width', 'height', 'align', 'maxLines'],
+  Place: ['position', 'offsetX', 'offsetY', 'rotate', 'tiled'],
+  Effects: ['opacity', 'blend'],
+};
 
 /** The text of a new layer: readable on images of any size. */
 const newText: Values = {
@@ -83,6 +94,7 @@ export const Layers = (props: ProjectProps) => <NamedParts {...props} kind={laye
 function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {
   const { description } = props;
   const kind = values['kind'] ?? 'text';
+  const [wide] = useState(isWide);
   return (
     <div class="split">
       <div>
@@ -93,14 +105,15 @@ function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {
           onChange={(next) => onChange({ ...values, kind: next })}
           options={kinds}
         />
-        <div class="fields">
-          <SchemaFields
-            schema={schemaOf(description, kind)}
-            values={values}
-            onChange={onChange}
-            errors={errors}
-          />
-        </div>
+        <GroupedFields
+          groups={groups}
+          openCount={wide ? 2 : 1}
+          example="colour"
+          schema={schemaOf(description, kind)}
+          values={values}
+          onChange={onChange}
+          errors={errors}
+        />
       </div>
       <LayerPreview {...props} layer={layerOf(values, description)} />
     </div>

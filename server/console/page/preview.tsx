@@ -1,8 +1,13 @@
 import type { Project } from '@image-delivery/sdk/client';
+import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
+import { formatBytes } from './format.ts';
 import { isSource } from './image-url.ts';
 import { TextField } from './labelled.tsx';
 import { keepPicture, lastPicture } from './last-picture.ts';
+import type { ImageState } from './load-image.ts';
+import { Loading } from './loading.tsx';
+import { FailureNotice } from './notice.tsx';
 import { Samples } from './samples.tsx';
 
 /** The source image of a project's previews, which the playground then opens with. */
@@ -16,23 +21,59 @@ export function usePreviewSource({ id }: Project) {
   return [source, choose] as const;
 }
 
-interface PreviewPictureProps {
+interface PreviewProps {
   readonly project: Project;
   readonly source: string;
   readonly onChange: (source: string) => void;
+  readonly note: ComponentChildren;
+  /** The images. */
+  readonly children: ComponentChildren;
 }
 
-export function PreviewPicture({ project, source, onChange }: PreviewPictureProps) {
+/** Images that show the effect of a form, and stay in view next to it. */
+export function Preview({ project, source, onChange, note, children }: PreviewProps) {
   return (
-    <>
-      <TextField
-        label="Image for the preview"
-        type="url"
-        value={source}
-        onChange={(text) => onChange(text.trim())}
-        help={`The URL of an image on an allowed host. Example: ${project.origin.replace(/\/$/, '')}/photo.jpg`}
-      />
-      <Samples project={project.id} near={project.origin} onChoose={onChange} />
-    </>
+    <div class="result">
+      <section class="stage" aria-label="Preview">
+        <div class="box previews">
+          {isSource(source) ? children : <p class="quiet">The preview needs an image.</p>}
+        </div>
+      </section>
+      <div class="more">
+        <TextField
+          label="Image for the preview"
+          type="url"
+          value={source}
+          onChange={(text) => onChange(text.trim())}
+          help={`The URL of an image on an allowed host. Example: ${project.origin.replace(/\/$/, '')}/photo.jpg`}
+        />
+        <Samples project={project.id} near={project.origin} onChoose={onChange} />
+        <p class="quiet">{note}</p>
+      </div>
+    </div>
+  );
+}
+
+interface PreviewImageProps {
+  readonly title: string;
+  readonly state: ImageState;
+}
+
+export function PreviewImage({ title, state: { loaded, loading, failure } }: PreviewImageProps) {
+  return (
+    <figure aria-busy={loading}>
+      {loading && loaded === null && <Loading />}
+      {loaded?.url != null && <img src={loaded.url} alt={title} />}
+      <FailureNotice failure={failure} />
+      <figcaption>
+        {title}
+        {loaded !== null && (
+          <span class="quiet">
+            {' '}
+            {loaded.type}, {formatBytes(loaded.bytes)}, {loaded.width} × {loaded.height}
+          </span>
+        )}
+      </figcaption>
+    </figure>
   );
 }
