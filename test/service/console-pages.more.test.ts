@@ -118,8 +118,25 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       return (await page.getByText('Most requested sources').count()) > 0;
     });
     const failures = page.getByRole('region', { name: 'Failures' });
-    t.match(await failures.innerText(), /404[\s\S]*missing\.jpg/);
-    t.match(await failures.innerText(), /forbidden\.example/);
+    const rows = failures.getByRole('listitem');
+    const missing = rows.filter({ hasText: 'missing.jpg' });
+    t.match(
+      await missing.innerText(),
+      /answered 404\. Check that .+ \(404 source_not_found\)[\s\S]+ UTC, with the id [\w-]+/,
+    );
+    const forbidden = rows.filter({ hasText: 'forbidden.example' });
+    t.equal(await forbidden.getByRole('link', { name: 'Allow forbidden.example' }).count(), 1);
+    await missing.getByRole('link', { name: 'Open in the playground' }).click();
+    await page.getByRole('alert').getByText('answered 404').waitFor();
+    t.equal(await control(page, 'w').inputValue(), '90');
+    t.ok((await reported(problems, 1)).every((problem) => /status of 404/.test(problem)));
+    await page.getByLabel('Source image URL').fill(source);
+    await page.getByAltText('The result').waitFor();
+    await page.goto(`${url}/#/projects/${id}/activity`);
+    await page.getByText('Most requested variants').waitFor();
+    const variants = page.getByRole('list').last();
+    t.match(await variants.innerText(), /^w=90\s+1 request$/, 'without those of the playground');
+    t.match(await missing.innerText(), '1 request,');
     await page.getByText('Last day').click();
     await page.getByText('Most requested variants').waitFor();
     t.same(await faultsOf(page), []);
@@ -173,11 +190,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     }
     t.same(await faultsOf(page), []);
     await page.getByRole('button', { name: 'Sign out' }).click();
-    t.equal(
-      await page.evaluate('sessionStorage.length'),
-      0,
-      'no image is kept after signing out',
-    );
+    t.equal(await page.evaluate('sessionStorage.length'), 0, 'no image is kept after signing out');
     t.same(problems, []);
   });
 

@@ -1,5 +1,5 @@
 import { createServer, request as forward } from 'node:http';
-import type { Page } from 'playwright-core';
+import type { Page, Route } from 'playwright-core';
 import t from 'tap';
 import { listen } from '../listen.ts';
 import { until } from '../until.ts';
@@ -25,7 +25,7 @@ const isIdle = (page: Page) =>
   });
 
 t.test("shows the playground's image in a browser", { skip: noChromium }, async (t) => {
-  const { api, url, source, opened } = await startConsole(t);
+  const { api, url, origin, source, opened } = await startConsole(t);
   const project = await api.project();
   const open = async (page: Page, options: Record<string, string>) => {
     const base = page.url().startsWith('http') ? '' : url;
@@ -170,6 +170,70 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     t.equal(await control(page, 'fmt').inputValue(), 'webp');
     t.equal(await use.getAttribute('aria-pressed'), 'true');
     t.same(problems, []);
+  });
+
+  t.test('shows status, code, sentence and next step of every failure in every view', async (t) => {
+    const { page, problems } = await opened();
+    origin.serve('/text.txt', Buffer.from('no image'));
+    const [missing, text] = [`${origin.url}/missing.jpg`, `${origin.url}/text.txt`];
+    const alerts = page.getByRole('alert');
+    const shown = async (pattern: RegExp, count = 1) => {
+      await until(`${count} × ${pattern}`, async () => (await alerts.count()) === count);
+      for (const alert of await alerts.all()) t.match(await alert.innerText(), pattern);
+      t.same(await violationsOf(page), []);
+    };
+    const failing = (status: number, code: string) => (route: Route) =>
+      route.fulfill({
+        status,
+        contentType: 'application/json',
+        body: JSON.stringify({ code, message: 'A sentence.', resolution_hint: 'A step.' }),
+      });
+    await open(page, { w: '300' });
+    for (const name of ['Compare', 'Crop', 'Focus', 'Formats']) {
+      await view(page, name);
+      for (const [url, pattern] of [
+        [
+          missing,
+          /was not found: 127\.0\.0\.1 answered 404\. Check that .+ \(404 source_not_found\)$/,
+        ],
+        [
+          'https://photos.example/a.jpg',
+          /not on .+ allowlist\. Add .+ \(403 source_not_allowed\)$/,
+        ],
+        [text, /\. Use a source in .+ \(415 source_unsupported\)$/],
+      ] as const) {
+        await page.getByLabel('Source image URL').fill(url);
+        await alerts.getByText(pattern).waitFor();
+        await shown(pattern);
+      }
+      await page.getByLabel('Source image URL').fill(source);
+      await page.locator('.box img').first().waitFor();
+      // The image is known, but the images and facts of the view fail.
+      for (const [status, code] of [
+        [413, 'source_too_large'],
+        [503, 'overloaded'],
+      ] as const) {
+        const isOfView = name === 'Formats' ? /fmt=(?:jxl|avif|webp|jpeg)/ : /[?&](?:q=100|dpr=1)/;
+        await page.route(isOfView, failing(status, code));
+        await view(page, name === 'Compare' ? 'Crop' : 'Compare');
+        await view(page, name);
+        await shown(
+          new RegExp(`A sentence\\. A step\\. \\(${status} ${code}\\)$`),
+          name === 'Formats' ? 4 : 1,
+        );
+        await page.unroute(isOfView);
+      }
+      await view(page, name === 'Compare' ? 'Crop' : 'Compare');
+      await view(page, name);
+      await page.locator('.box img').first().waitFor();
+    }
+    await page.route(/\/img\//, (route) => route.abort());
+    await control(page, 'w').fill('310');
+    await shown(/^The service does not answer\. Check .+ \(no_response\)$/);
+    t.ok(
+      problems.every((problem) => /status of (?:40[34]|41[35]|503)|ERR_FAILED/.test(problem)),
+      problems.join(),
+    );
   });
 
   t.test('keeps the layout steady while sliders move', async (t) => {

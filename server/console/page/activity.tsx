@@ -3,9 +3,11 @@ import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { type Fact, FactList } from './facts.tsx';
 import { countOf, formatBytes, formatNumber, formatTime } from './format.ts';
-import { FailureNotice } from './notice.tsx';
+import { Loading } from './loading.tsx';
+import { FailureNotice, FailureText } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { linkTo } from './route.ts';
+import { SourceHelp } from './source-help.tsx';
 
 interface Activity {
   readonly top: Top;
@@ -35,13 +37,13 @@ export function ActivityPage({ api, project }: ProjectProps) {
     <PageSection
       title="Activity"
       project={project}
-      intro="The last failures and the most requested images, at most a minute behind."
+      intro="The last failures and the most requested images, at most a minute behind, without the requests of this console."
     >
       <FailureNotice failure={failure} />
-      {activity === null && failure === null && <p role="status">Loading …</p>}
+      {activity === null && failure === null && <Loading />}
       {activity !== null && (
         <>
-          <Failures failures={activity.failures} />
+          <Failures failures={activity.failures} project={project.id} />
           <section aria-labelledby="requests">
             <h2 id="requests">Requests</h2>
             <fieldset class="choices">
@@ -71,32 +73,57 @@ export function ActivityPage({ api, project }: ProjectProps) {
   );
 }
 
-function Failures({ failures }: Pick<Activity, 'failures'>) {
+function Failures({ failures, project }: Pick<Activity, 'failures'> & { project: string }) {
   return (
     <section aria-labelledby="failures">
       <h2 id="failures">Failures</h2>
       {failures.length === 0 ? (
         <p class="card empty">No image has failed in the last day.</p>
       ) : (
-        <ul class="rows card">
+        <ul class="rows card failures">
           {failures.map((failure) => (
             <li key={`${failure.code} ${failure.url}`}>
-              <span>
-                <strong>
-                  {failure.status} {failure.code}
-                </strong>{' '}
-                <code>{failure.url}</code>
-                <br />
-                <span class="quiet">
-                  {countOf(failure.count, 'request')}, the last one at {formatTime(failure.at)}
-                </span>
-              </span>
+              <FailureRow failure={failure} project={project} />
             </li>
           ))}
         </ul>
       )}
     </section>
   );
+}
+
+function FailureRow({ failure, project }: { failure: ImageFailure; project: string }) {
+  const { status, code, message, hint, source, url, count, at, requestId } = failure;
+  const link = playgroundLink(project, failure);
+  return (
+    <div>
+      <p>
+        <FailureText {...{ status, code, message, hint }} />
+      </p>
+      <p>
+        <code>{url}</code>
+      </p>
+      <SourceHelp source={source} project={project} code={code} />
+      <p class="quiet">
+        {countOf(count, 'request')}, the last one at {formatTime(at)}, with the id{' '}
+        <code>{requestId}</code>
+        {link !== null && (
+          <>
+            {' · '}
+            <a href={link}>Open in the playground</a>
+          </>
+        )}
+      </p>
+    </div>
+  );
+}
+
+/** Returns a link to the failed image, or null if parts of its URL are hidden. */
+function playgroundLink(project: string, { source, url }: ImageFailure): string | null {
+  const path = `/img/${source}`;
+  if (source === '' || url.includes('…') || !url.startsWith(path)) return null;
+  const options = Object.fromEntries(new URLSearchParams(url.slice(path.length + 1)));
+  return linkTo('/', { ...options, project, url: source });
 }
 
 const percent = (ratio: number | null): string =>
@@ -120,11 +147,7 @@ function factsOf({ hitRatio, missMs, ...window }: Top[WindowName]): readonly Fac
 
 function Window(window: Top[WindowName]) {
   if (window.requests === 0) {
-    return (
-      <p class="card empty">
-        No requests. <a href={linkTo('/')}>Make one in the playground</a>.
-      </p>
-    );
+    return <p class="card empty">No requests.</p>;
   }
   const sources = window.sources.map(({ source, requests }) => [source, requests] as const);
   const variants = window.variants.map(
@@ -132,7 +155,9 @@ function Window(window: Top[WindowName]) {
   );
   return (
     <>
-      <FactList facts={factsOf(window)} />
+      <div class="activity">
+        <FactList facts={factsOf(window)} />
+      </div>
       <Names title="Most requested sources" names={sources} />
       <Names title="Most requested variants" names={variants} />
     </>

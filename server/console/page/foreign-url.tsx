@@ -2,6 +2,7 @@ import type { Project } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
 import { imagePath, type ParameterTexts } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
+import { imageHeaders } from './load-image.ts';
 import type { ApiDescription } from './openapi.ts';
 import { type Api, Failure, fetchJson } from './service.ts';
 import { useSignPath } from './sign-path.ts';
@@ -37,7 +38,8 @@ export function ForeignUrl({ api, project, description, onRead }: ForeignUrlProp
       const meaning = await read({});
       if (meaning.native !== null) return meaning;
       const path = imagePath({ source: meaning.source, project: project.id, options: sizeOptions });
-      const facts = await fetchJson(sign === null ? path : await sign(path));
+      const signed = sign === null ? path : await sign(path);
+      const facts = await fetchJson(signed, undefined, imageHeaders);
       const { width, height } = (facts as { source: Record<'width' | 'height', number> }).source;
       return read({ width: String(width), height: String(height) });
     };
@@ -51,7 +53,8 @@ export function ForeignUrl({ api, project, description, onRead }: ForeignUrlProp
         );
       },
       (thrown) => {
-        if (isCurrent) setError(Failure.of(thrown).message);
+        const { message, hint } = Failure.of(thrown);
+        if (isCurrent) setError(`${message} ${hint}`.trim());
       },
     );
     return () => {

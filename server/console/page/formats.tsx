@@ -2,6 +2,7 @@ import type { ImageFacts } from '@image-delivery/sdk';
 import { cacheMeaning } from './cache-meaning.ts';
 import { formatBytes, formatChange, formatNumber } from './format.ts';
 import { useImage } from './load-image.ts';
+import { FailureNotice } from './notice.tsx';
 import { formatsOf } from './picture-code.ts';
 import { type Picture, plainAccept } from './use-picture.ts';
 
@@ -38,12 +39,12 @@ function Format({ picture, source, format, onChoose }: FormatProps) {
       <div class="format-picture">
         {isShown && <img src={loaded.url ?? ''} alt={`As ${format}`} />}
         {loaded?.width === 0 && <p class="quiet">This browser does not show it.</p>}
-        {failure !== null && <p role="alert">{failure.message}</p>}
+        <FailureNotice failure={failure} />
       </div>
       <strong>{format}</strong>
       <span>
         {loaded === null
-          ? '…'
+          ? failure === null && '…'
           : `${formatBytes(loaded.bytes)}, ${formatChange(source.bytes, loaded.bytes)}`}
       </span>
       <span>{loaded !== null && `${formatNumber(Math.round(loaded.ms))} ms`}</span>

@@ -37,6 +37,9 @@ export const browsers = [
   ['image/jxl,image/avif,image/webp,image/*,*/*;q=0.8', 'JPEG XL, AVIF and WebP'],
 ] as const;
 
+/** Leaves the console's image requests out of the project's activity. */
+export const imageHeaders = { 'x-image-delivery-background': 'console' } as const;
+
 /** Returns the durations of a Server-Timing header (W3C). */
 function readSteps(header: string): Loaded['steps'] {
   return [...header.matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name = '', ms = '0']) => ({
@@ -53,7 +56,8 @@ async function fetchImage(
 ): Promise<Loaded> {
   const startedAt = performance.now();
   // The browser's cache would hide the service's.
-  const response = await fetch(signedPath, { headers: { accept }, cache: 'no-store', signal });
+  const headers = { ...imageHeaders, accept };
+  const response = await fetch(signedPath, { headers, cache: 'no-store', signal });
   if (!response.ok) throw await failureOf(response);
   const blob = await response.blob();
   const ms = performance.now() - startedAt;

@@ -2,20 +2,27 @@ import type { ComponentChildren } from 'preact';
 import type { Action } from './action.ts';
 import type { Failure } from './service.ts';
 
-/** A service error with its hint. */
+type FailureTextProps = Pick<Failure, 'status' | 'code' | 'message' | 'hint'>;
+
+/** An error's sentence, next step, status and code. */
+export function FailureText({ status, code, message, hint }: FailureTextProps) {
+  const names = [status > 0 ? String(status) : '', code].filter((name) => name !== '');
+  return (
+    <>
+      {message !== '' && <strong>{message} </strong>}
+      {hint !== '' && <span>{hint} </span>}
+      <span class="quiet">({names.join(' ')})</span>
+    </>
+  );
+}
+
+/** An error of the service, or a missing response. */
 export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
   if (failure === null) return null;
+  const { status, code, message, hint } = failure;
   return (
     <div class="notice bad" role="alert" tabIndex={-1}>
-      <strong>{failure.message}</strong>
-      {failure.hint !== '' && <span> {failure.hint}</span>}
-      {failure.status > 0 && (
-        <span class="quiet">
-          {' '}
-          ({failure.status}
-          {failure.code !== '' && ` ${failure.code}`})
-        </span>
-      )}
+      <FailureText {...{ status, code, message, hint }} />
     </div>
   );
 }

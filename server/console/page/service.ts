@@ -59,8 +59,9 @@ export async function failureOf(response: Response): Promise<Failure> {
 export async function fetchJson(
   path: string,
   accepts: (status: number) => boolean = (status) => status === 200,
+  headers: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
-  const response = await fetch(path, { headers: { accept: 'application/json' } });
+  const response = await fetch(path, { headers: { accept: 'application/json', ...headers } });
   if (!accepts(response.status)) throw await failureOf(response);
   return response.json();
 }

@@ -11,7 +11,7 @@ interface SourceHelpProps {
 
 /** Suggestions for a failed image. */
 export function SourceHelp({ source, project, code }: SourceHelpProps) {
-  if (code === 'source_not_allowed') {
+  if (code === 'source_not_allowed' && URL.canParse(source)) {
     const { hostname } = new URL(source);
     return (
       <p>

@@ -6,7 +6,7 @@ import { imagePath, imageUrl, isSource, type PageImage, type ParameterTexts } fr
 import { keepPicture } from './last-picture.ts';
 import { browsers, type ImageState, useImage } from './load-image.ts';
 import type { PictureFacts } from './picture-code.ts';
-import type { Api } from './service.ts';
+import type { Api, Failure } from './service.ts';
 import { type SignPath, useSignPath } from './sign-path.ts';
 import { factsOptions, type Known, type Snippet, snippets } from './snippets.ts';
 
@@ -17,6 +17,8 @@ export interface Picture {
   readonly result: ImageState;
   /** Null until loaded. */
   readonly information: ImageFacts | null;
+  /** The failure of loading the facts. */
+  readonly factsFailure: Failure | null;
   readonly url: string;
   /** Whether the URL is signed and expires. */
   readonly isSigned: boolean;
@@ -70,6 +72,7 @@ export function usePicture(request: PictureRequest): Picture {
     options,
     result,
     information,
+    factsFailure: facts.failure,
     url: signedPath === null ? imageUrl(baseUrl, image) : baseUrl + signedPath.slice(1),
     isSigned: signedPath !== null,
     snippets: known?.requireSignedUrls === true ? code.filter(({ signs }) => signs) : code,

@@ -7,7 +7,9 @@ import { FocusEditor } from './focus-editor.tsx';
 import { Formats } from './formats.tsx';
 import type { ParameterTexts } from './image-url.ts';
 import { useImage } from './load-image.ts';
+import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
+import type { Failure } from './service.ts';
 import { type Picture, plainAccept } from './use-picture.ts';
 
 const views = ['Compare', 'Crop', 'Focus', 'Formats'] as const;
@@ -55,10 +57,7 @@ export function Viewer({ picture, onChange, help }: ViewerProps) {
         {result.failure === null ? (
           <Content key={view} view={view} picture={picture} onChange={onChange} />
         ) : (
-          <div class="failed">
-            <FailureNotice failure={result.failure} />
-            {help}
-          </div>
+          <FailedView failure={result.failure}>{help}</FailedView>
         )}
       </div>
       {hint !== null && (
@@ -80,6 +79,18 @@ export function Viewer({ picture, onChange, help }: ViewerProps) {
   );
 }
 
+interface FailedViewProps {
+  readonly failure: Failure;
+  readonly children?: ComponentChildren;
+}
+
+const FailedView = ({ failure, children }: FailedViewProps) => (
+  <div class="failed">
+    <FailureNotice failure={failure} />
+    {children}
+  </div>
+);
+
 interface ContentProps extends Omit<ViewerProps, 'help'> {
   readonly view: View;
 }
@@ -87,14 +98,16 @@ interface ContentProps extends Omit<ViewerProps, 'help'> {
 function Content({ view, picture, onChange }: ContentProps) {
   const { options, path, sign, information } = picture;
   const ground = groundOf(view, options);
-  const { loaded: shown } = useImage(ground && path(ground), plainAccept, sign);
+  const { loaded: shown, failure } = useImage(ground && path(ground), plainAccept, sign);
   const { loaded } = picture.result;
   const source = information?.source ?? null;
   const set = (name: string) => (value: string) => onChange({ ...options, [name]: value });
-  const waiting = <p class="quiet">Loading…</p>;
-  if (loaded === null) return waiting;
+  if (loaded === null) return <Loading />;
+  const missing = failure ?? picture.factsFailure;
   if (view === 'Formats') {
-    return source && <Formats picture={picture} source={source} onChoose={set('fmt')} />;
+    if (missing !== null) return <FailedView failure={missing} />;
+    if (source === null) return <Loading />;
+    return <Formats picture={picture} source={source} onChoose={set('fmt')} />;
   }
   if (loaded.text !== null) {
     return (
@@ -106,9 +119,20 @@ function Content({ view, picture, onChange }: ContentProps) {
   }
   if (view === 'Compare') {
     const url = loaded.url ?? '';
-    return <Compare before={shown?.url ?? null} after={{ ...loaded, url }} />;
+    return (
+      <>
+        {failure !== null && (
+          <div class="over">
+            <FailureNotice failure={failure} />
+          </div>
+        )}
+        <Compare before={shown?.url ?? null} after={{ ...loaded, url }} />
+      </>
+    );
   }
-  if (shown === null || shown.width === 0 || source === null) return waiting;
+  if (missing !== null) return <FailedView failure={missing} />;
+  if (shown === null || source === null) return <Loading />;
+  if (shown.width === 0) return <p class="quiet">This browser does not show the source.</p>;
   return (
     <>
       {view === 'Crop' ? (
