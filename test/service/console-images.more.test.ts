@@ -8,6 +8,7 @@ import {
   control,
   hasFocus,
   openOf,
+  phone,
   reported,
   signIn,
   startConsole,
@@ -49,6 +50,14 @@ t.test(
       const drawn = page.getByAltText('With the layer');
       await drawn.waitFor();
       const shown = await drawn.getAttribute('src');
+      for (const viewport of [phone.viewport, { width: 1280, height: 900 }]) {
+        await page.setViewportSize(viewport);
+        await page.evaluate('scrollTo(0, 500)');
+        t.ok(Number(await page.evaluate('scrollY')) > 400);
+        const box = await drawn.boundingBox();
+        const isInView = box !== null && box.y >= 0 && box.y + box.height <= viewport.height * 0.6;
+        t.ok(isInView, `the preview stays in view at ${viewport.width} px`);
+      }
       t.notOk(await control(form, 'Background').isVisible(), 'rarely used groups are closed');
       await control(form, 'Color').fill('c00');
       await control(form, 'Size').fill('80');

@@ -122,7 +122,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     const missing = rows.filter({ hasText: 'missing.jpg' });
     t.match(
       await missing.innerText(),
-      /answered 404\. Check that .+ \(404 source_not_found\)[\s\S]+ UTC, with the id [\w-]+/,
+      /answered 404\. Check that .+ \(404 source_not_found\)[\s\S]+ UTC, request id [\w-]+/,
     );
     const forbidden = rows.filter({ hasText: 'forbidden.example' });
     t.equal(await forbidden.getByRole('link', { name: 'Allow forbidden.example' }).count(), 1);

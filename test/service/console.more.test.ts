@@ -166,7 +166,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await figures.getByText('240 × ').waitFor();
     await page.getByLabel('q, as a slider').fill('40');
     await figures.getByText('240 × ').waitFor();
-    await figures.getByText('image/webp').waitFor();
+    await figures.getByText('webp', { exact: true }).waitFor();
     await figures.getByText('from jpeg').waitFor();
     await page.getByRole('button', { name: 'Load again' }).click();
     await figures.getByText('held in memory').waitFor();

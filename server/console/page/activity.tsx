@@ -105,7 +105,7 @@ function FailureRow({ failure, project }: { failure: ImageFailure; project: stri
       </p>
       <SourceHelp source={source} project={project} code={code} />
       <p class="quiet">
-        {countOf(count, 'request')}, the last one at {formatTime(at)}, with the id{' '}
+        {countOf(count, 'request')}, the last one at {formatTime(at)}, request id{' '}
         <code>{requestId}</code>
         {link !== null && (
           <>
@@ -155,7 +155,7 @@ function Window(window: Top[WindowName]) {
   );
   return (
     <>
-      <div class="activity">
+      <div class="ten">
         <FactList facts={factsOf(window)} />
       </div>
       <Names title="Most requested sources" names={sources} />

@@ -52,7 +52,9 @@ function LastDays({ usage }: { readonly usage: Usage }) {
       <h2 id="usage">Usage</h2>
       <p class="quiet">Of the last 30 days (UTC), at most a minute behind.</p>
       <Graphs {...usage} />
-      <FactList facts={factsOf(usage.total)} />
+      <div class="ten">
+        <FactList facts={factsOf(usage.total)} />
+      </div>
     </section>
   );
 }

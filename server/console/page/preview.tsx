@@ -70,7 +70,7 @@ export function PreviewImage({ title, state: { loaded, loading, failure } }: Pre
         {loaded !== null && (
           <span class="quiet">
             {' '}
-            {loaded.type}, {formatBytes(loaded.bytes)}, {loaded.width} × {loaded.height}
+            {loaded.type}, {formatBytes(loaded.bytes)}, {`${loaded.width} × ${loaded.height}`}
           </span>
         )}
       </figcaption>

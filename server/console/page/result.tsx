@@ -65,7 +65,11 @@ function factsOf(loaded: Loaded | null, source: ImageFacts['source'] | null): re
     loaded === null || source === null ? '' : text(loaded, source);
   const isText = loaded?.width === 0;
   return [
-    ['Format', loaded?.type ?? '–', compared((_, { format }) => `from ${format}`)],
+    [
+      'Format',
+      loaded?.type.replace(/^image\//, '') ?? '–',
+      compared((_, { format }) => `from ${format}`),
+    ],
     [
       'Size',
       loaded === null ? '–' : formatBytes(loaded.bytes),
