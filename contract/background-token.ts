@@ -9,8 +9,8 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 export const backgroundHeader = 'x-image-delivery-background';
 
 /**
- * The header's value in the image requests of the console. Anyone can send it, so it only leaves
- * requests out of a project's activity; usage, limits, metrics and logs include them.
+ * The header's value in the console's image requests. Anyone can send it, so it affects only a
+ * project's activity; usage, limits, metrics and logs include these requests.
  */
 export const consoleMark = 'console';
 

@@ -136,7 +136,7 @@ export function shownRequest({ path, query, source, project, error }: FailedUrl)
 
 /** Returns an error's message without names from the URL, which can be secrets. */
 function shownMessage({ code, message }: FailedUrl['error'], isNative: boolean): string {
-  // It quotes an option of another service's URL.
+  // This message quotes an option from another service's URL.
   if (!isNative && code === 'parameter_invalid') return '';
   return cut(withoutTokens(message.replaceAll(/`[^`]*`/g, hidden)), maxMessageLength);
 }

@@ -130,7 +130,7 @@ export class ObservedRequest implements StageObserver {
   #named: ProjectState | null = null;
   /** Whether the URL lacks a valid signature. */
   isUnsigned = false;
-  /** The counts to increment. Activity includes live requests, and failures of prewarming. */
+  /** Activity includes live requests, and prewarming failures. */
   kind: RequestKind = 'live';
 
   constructor(telemetry: ImageTelemetry, request: ImageRequest) {

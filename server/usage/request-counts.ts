@@ -19,7 +19,7 @@ interface KindCounts {
   bytes: number;
 }
 
-/** The requests of clients, of prewarming and other background work, and of the console. */
+/** Requests by clients, by prewarming and other background work, and by the console. */
 export const requestKinds = ['live', 'background', 'console'] as const;
 export type RequestKind = (typeof requestKinds)[number];
 

@@ -11,7 +11,7 @@ import { bodyOf, type Fields, fieldsOf, type Values, valuesOf } from './schema.t
 /** The values that clear a field, which is null in the project. */
 const cleared: Readonly<Record<string, unknown>> = { maxWidth: 0, watermarkUrl: '' };
 
-/** The names of the settings by group. */
+/** Setting names by group. */
 const groups = {
   Format: ['autoFormat', 'defaultQuality', 'stripMetadata'],
   Size: ['defaultFit', 'maxWidth', 'defaultDpr'],

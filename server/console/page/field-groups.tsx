@@ -8,7 +8,7 @@ interface GroupedField {
   readonly group: string;
   /** Whether the group counts the field. */
   readonly isUsed: boolean;
-  /** Texts that the search looks through, beside the name and the group. */
+  /** More texts to search. */
   readonly texts: readonly string[];
   readonly control: ComponentChildren;
 }
@@ -19,20 +19,19 @@ interface FieldGroupsProps {
   readonly openCount: number;
   readonly fields: readonly GroupedField[];
   readonly errors: FieldErrors;
-  /** The word for counted fields. */
+  /** Describes counted fields. */
   readonly used?: string;
   /** Such as `parameter`. */
   readonly noun: string;
-  /** An example of a text to find. */
+  /** An example search. */
   readonly example: string;
-  /** The grid of a group's controls. */
   readonly grid?: 'controls' | 'fields';
 }
 
 /** Wide windows show the result next to the controls; narrow windows start with closed controls. */
 export const isWide = (): boolean => matchMedia('(min-width: 60rem)').matches;
 
-/** Controls in groups that open on request, if the user finds a field in them, or with an error. */
+/** Controls in groups. A search and an error open a group. */
 export function FieldGroups(props: FieldGroupsProps) {
   const {
     groups,

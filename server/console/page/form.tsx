@@ -27,15 +27,15 @@ export interface SchemaFieldsProps {
 export const SchemaFields = (props: SchemaFieldsProps) => <>{controlsOf(props)}</>;
 
 interface GroupedFieldsProps extends SchemaFieldsProps {
-  /** The names of fields by the group's title. Other fields are in the last group. */
+  /** Field names by group title; the last group contains all others. */
   readonly groups: Readonly<Record<string, readonly string[]>>;
   readonly openCount: number;
   readonly example: string;
-  /** The saved values; groups then count the changed fields instead of those with a value. */
+  /** If set, groups count fields that differ from these values. */
   readonly saved?: Values;
 }
 
-/** The same controls in groups, for many fields. */
+/** Grouped controls, for many fields. */
 export function GroupedFields({ groups, openCount, example, saved, ...props }: GroupedFieldsProps) {
   const titles = Object.keys(groups);
   const controls = controlsOf(props);

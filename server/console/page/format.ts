@@ -31,7 +31,7 @@ const clock = {
 
 /**
  * Returns an ISO 8601 time, such as `27 Nov 2026, 09:31:32 UTC`, or an ISO 8601 date, such as
- * `27 Nov 2026`. Times are in UTC, like the days of usage, and log lines.
+ * `27 Nov 2026`. Usage and log lines use UTC too.
  */
 export function formatTime(iso: string): string {
   const options = iso.includes('T') ? { ...date, ...clock } : date;

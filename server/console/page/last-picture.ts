@@ -17,12 +17,12 @@ export function lastPicture(project: string): LastPicture {
 export const keepPicture = ({ project, source, options }: PageImage): void =>
   sessionStorage.setItem(keyOf(project), JSON.stringify({ source, options }));
 
-/** Returns the id of the project that this tab used last, or ''. */
+/** Returns this tab's last project id, or ''. */
 export const lastProject = (): string => sessionStorage.getItem(projectKey) ?? '';
 
 export const keepProject = (project: string): void => sessionStorage.setItem(projectKey, project);
 
-/** Removes what the tab keeps about a deleted project. */
+/** Removes a deleted project's entries. */
 export function forgetProject(project: string): void {
   sessionStorage.removeItem(keyOf(project));
   if (lastProject() === project) sessionStorage.removeItem(projectKey);

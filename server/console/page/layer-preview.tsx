@@ -11,7 +11,7 @@ const [[modernAccept]] = browsers;
 const width = '640';
 
 interface Draft {
-  /** The name of the preview layer, or null until it is stored. */
+  /** The preview layer's name, or null before the first write. */
   readonly name: string | null;
   readonly changes: number;
   readonly failure: Failure | null;
@@ -19,7 +19,7 @@ interface Draft {
 
 /**
  * Stores the form's content as a temporary layer, because images can contain only stored layers.
- * The layer has a unique name, and is deleted when the form closes.
+ * The layer name is unique. The closing form deletes the layer.
  *
  * @param json null if there is no layer
  */

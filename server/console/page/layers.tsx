@@ -27,7 +27,7 @@ function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
 const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
   fieldsOf(schemaOf(description, kind));
 
-/** The names of a layer's fields by group. */
+/** Field names by group. */
 const groups = {
   Content: ['words', 'freeText', 'url', 'scale'],
   Font: ['size', 'color', 'weight', 'font', 'fontUrl'],

@@ -37,7 +37,7 @@ export const browsers = [
   ['image/jxl,image/avif,image/webp,image/*,*/*;q=0.8', 'JPEG XL, AVIF and WebP'],
 ] as const;
 
-/** Leaves the console's image requests out of the project's activity. */
+/** Excludes a request from the project's activity. */
 export const imageHeaders = { 'x-image-delivery-background': 'console' } as const;
 
 /** Returns the durations of a Server-Timing header (W3C). */

@@ -1,4 +1,4 @@
-/** Shown in place of data that a page waits for. */
+/** A placeholder for data. */
 export function Loading() {
   return (
     <p role="status" class="quiet">

@@ -69,7 +69,7 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
   const [parts, setParts] = useState<readonly P[] | null>(null);
   const [form, setForm] = useState<Open<P> | null>(null);
   const [focusId, setFocusId] = useState('');
-  /** A link to the saved item in the playground. */
+  /** The saved item's link to the playground. */
   const [saved, setSaved] = useState<string | null>(null);
   const { run, clear, message, failure } = useAction();
   useLoading(run, async () => setParts(listOf(await api('GET', path))), [api, path]);

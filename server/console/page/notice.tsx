@@ -16,7 +16,6 @@ export function FailureText({ status, code, message, hint }: FailureTextProps) {
   );
 }
 
-/** An error of the service, or a missing response. */
 export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
   if (failure === null) return null;
   const { status, code, message, hint } = failure;

@@ -10,7 +10,7 @@ import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { Samples } from './samples.tsx';
 
-/** The source image of a project's previews, which the playground then opens with. */
+/** Returns the project's preview source. The playground then opens with it. */
 export function usePreviewSource({ id }: Project) {
   const [source, setSource] = useState(() => lastPicture(id).source);
   const choose = (next: string) => {
@@ -26,11 +26,10 @@ interface PreviewProps {
   readonly source: string;
   readonly onChange: (source: string) => void;
   readonly note: ComponentChildren;
-  /** The images. */
   readonly children: ComponentChildren;
 }
 
-/** Images that show the effect of a form, and stay in view next to it. */
+/** Images that show a form's effect and stay in view next to it. */
 export function Preview({ project, source, onChange, note, children }: PreviewProps) {
   return (
     <div class="result">

@@ -72,7 +72,7 @@ function Deletion({ api, project, onDelete }: ProjectProps) {
               value={typed}
               onChange={setTyped}
             />
-            <label>
+            <label class="field">
               <input
                 type="checkbox"
                 checked={isForced}

@@ -5,7 +5,7 @@ interface UnknownPageProps {
   readonly message?: string;
   /** A route. */
   readonly back: string;
-  /** The name of the route's page. */
+  /** The target page's name. */
   readonly to: string;
 }
 

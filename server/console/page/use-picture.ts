@@ -17,7 +17,6 @@ export interface Picture {
   readonly result: ImageState;
   /** Null until loaded. */
   readonly information: ImageFacts | null;
-  /** The failure of loading the facts. */
   readonly factsFailure: Failure | null;
   readonly url: string;
   /** Whether the URL is signed and expires. */

@@ -26,8 +26,8 @@ export const windowStart = (name: WindowName, now: number): number =>
 /** Maximum projects per window that a process counts. */
 const maxProjects = 10_000;
 /**
- * Maximum names and failures that a process keeps, over all projects and windows: some 8 MB of
- * names, or 18 MB of failures, 29 MB if all texts have their maximum length.
+ * Maximum names and failures per process, over all projects and windows: some 8 MB of names, or
+ * 18 MB of failures (29 MB if all texts have their maximum length).
  */
 const maxNames = 20_000;
 /** Number of responses after which their requests are collected. */

@@ -9,10 +9,9 @@ export interface FailedRequest {
   readonly source: string;
   /** The image's path and parameters. */
   readonly url: string;
-  /** The texts of the error response. */
   readonly message: string;
   readonly hint: string;
-  /** The last request's id, which log lines and traces contain. */
+  /** Id of the last request, for log lines and traces. */
   readonly requestId: string;
 }
 
