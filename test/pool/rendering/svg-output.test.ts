@@ -14,6 +14,8 @@ const deliver = (bytes: Uint8Array, variant: Partial<Variant> = {}) =>
 const written = (content: string, variant: Partial<Variant> = {}, attributes?: string): string =>
   String(deliver(source(content, attributes), variant)?.body);
 
+const refused = { code: 'source_too_large' };
+
 /** Returns the root's tag. */
 const root = (variant: Partial<Variant>, attributes?: string): string =>
   written('', variant, attributes)
@@ -129,9 +131,50 @@ t.test('reads hostile style sheets in linear time', async (t) => {
     `${'a'.repeat(200_000)}! b{fill:url(#a)}`,
     `a{fill:url(#${spaces}) x}`,
     `${spaces}x${spaces}{stroke-dasharray${spaces}}`,
+    `@property ${spaces}`,
+    `${'-'.repeat(200_000)}:`,
+    'a{--b:'.repeat(25_000),
+    'path(a()'.repeat(25_000),
   ]) {
     t.equal(typeof written(`<style>${sheet}</style>`), 'string', sheet.slice(0, 9));
   }
+});
+
+t.test('limits shapes, coordinates, texts and images', async (t) => {
+  const path = (points: number) =>
+    `<path stroke-linejoin="round" d="M0 0${'L9 9'.repeat(points)}"/>`;
+  const page = '<rect width="100%" height="100%" fill-opacity=".1"/>';
+  const image = `data:image/png;base64,${(await noise(2, 2).png().toBuffer()).toString('base64')}`;
+  const copies = (count: number) =>
+    `<image id="i" href="${image}"/>${'<use href="#i"/>'.repeat(count)}`;
+  const animation = '<animate attributeName="x" values="1;9"/>';
+  for (const [few, many] of [
+    [path(100_000), path(300_000)],
+    [page.repeat(10_000), page.repeat(30_000)],
+    [`<text>${'a'.repeat(10_000)}</text>`, `<text>${'a'.repeat(20_000)}</text>`],
+    [copies(100), copies(300)],
+    [page.repeat(1_000) + animation, page.repeat(3_000) + animation],
+    [`<title>${'a'.repeat(50_000)}</title>`, '<mask id="m"/><g mask="url(#m)"/>'.repeat(300)],
+    [
+      '<g style="mix-blend-mode:multiply"/>'.repeat(100),
+      '<rect style="mix-blend-mode:multiply"/>'.repeat(3_000),
+    ],
+  ] as const) {
+    t.match(written(few), '<svg', few.slice(0, 60));
+    t.throws(() => written(many), refused, many.slice(0, 60));
+    const negotiated = { negotiated: true, formats: ['avif', 'svg'] } as const;
+    t.equal(deliver(source(many), negotiated), null, 'negotiates another format');
+  }
+});
+
+t.test('weighs a filter once, however many elements use it', (t) => {
+  const filter = `<filter id="f">${'<feOffset/>'.repeat(40_000)}</filter>`;
+  t.throws(() => written(filter + '<g filter="url(#f)"/>'.repeat(9_000)), refused);
+  const classes = Array.from({ length: 25 }, (_, n) => `c${n}`);
+  const rules = classes.map((name) => `.${name}{fill:${`url(#${name})`.repeat(60)}}`);
+  const styled = `<g class="${classes.join(' ')}"/>`.repeat(40_000);
+  t.throws(() => written(`<style>${rules.join('')}</style>${styled}`), refused);
+  t.end();
 });
 
 t.test('limits the elements that use elements repeat', (t) => {
@@ -160,8 +203,6 @@ const tenTimes = (name: string, property: string, levels: number) => {
   return Array.from({ length: levels }, definition).join('') + inside(levels);
 };
 
-const refused = { code: 'source_too_large' };
-
 t.test('limits what patterns, masks, clips and markers repeat', (t) => {
   for (const [name, property] of [
     ['pattern', 'fill'],
@@ -185,7 +226,7 @@ t.test('limits what patterns, masks, clips and markers repeat', (t) => {
 });
 
 t.test('limits repetition by inheritance and by style sheets', (t) => {
-  const pattern = `<pattern id="p">${'<rect/>'.repeat(1_000)}</pattern>`;
+  const pattern = `<pattern id="p">${'<rect/>'.repeat(100)}</pattern>`;
   const many = '<rect/>'.repeat(2_000);
   t.match(written(`${pattern}<g fill="url(#p)">${'<rect/>'.repeat(100)}</g>`), 'url');
   for (const content of [
@@ -193,7 +234,6 @@ t.test('limits repetition by inheritance and by style sheets', (t) => {
     `<g style="stroke:url(#p)">${many}</g>`,
     `<style>rect{fill:url(#p)}</style>${many}`,
     `<style>@media all{.a, .b{fill:url( '#p' )}}</style><g class="b">${many}</g>`,
-    `<style>g{--a:url(#p);rect{fill:var(--a)}}</style><g>${many}</g>`,
     `<style>g{x{} fill:url(#p)}</style><g>${many}</g>`,
     `<rect fill="${'url(#q)'.repeat(70)}"/>`,
     `<g id="r">${many}</g><use href="#r" fill="url(#p)"/>`,
@@ -206,6 +246,48 @@ t.test('limits repetition by inheritance and by style sheets', (t) => {
     /url/,
     'elements that a rule does not match',
   );
+  t.end();
+});
+
+t.test('counts references that other syntax hides', (t) => {
+  const pattern = `<pattern id="p">${'<rect/>'.repeat(100)}</pattern>`;
+  const filter = '<filter id="f"><feTurbulence/></filter>';
+  const mask = '<mask id="m"><rect/></mask>';
+  const many = '<rect/>'.repeat(300);
+  const set = (property: string, id: string) =>
+    `<set attributeName="${property}" to="url(#${id})"/>`;
+  const markers = `<marker id="n">${many}</marker><path d="M0 0${' l1 1'.repeat(500)}" `;
+  const circle = (from: string, to: string) =>
+    `<g id="${from}">${`<use href="#${to}"/>`.repeat(300)}</g>`;
+  for (const content of [
+    `${filter}${`<rect>${set('filter', 'f')}</rect>`.repeat(30)}`,
+    `${mask}${`<rect>${set('mask', 'm')}</rect>`.repeat(300)}`,
+    `${filter}<rect id="r"/>${'<use href="#r"/>'.repeat(30)}<set href="#r" attributeName="filter" to="url(#f)"/>`,
+    `${filter}<style>@keyframes k{to{filter:url(#f)}}</style>${many}`,
+    `${pattern}<style>g{a:" .b{";fill:url(#p)}</style><g>${many}</g>`,
+    `${markers} style="MARKER-MID:url(#n)"/>`,
+    `<g id="a"><use href="#b"/></g><g id="b">${many}<use href="#a"/></g>${'<use href="#a"/>'.repeat(300)}`,
+    `${circle('x', 'y')}${circle('y', 'z')}${circle('z', 'x')}`,
+    `<linearGradient id="g">${'<stop/>'.repeat(9_000)}</linearGradient><linearGradient id="h" href="#g"/><g fill="url(#h)">${many}</g>`,
+  ]) {
+    t.throws(() => written(content), refused, content.slice(0, 90));
+  }
+  const properties = `${filter}<style>*{--f:url(#f);--b:blur(9px) blur(9px);--c:red}rect{filter:var(--f)}</style>`;
+  t.match(written(`${properties}<rect/>`), /<style>\*\{;;--c:red\}rect/, 'drops costly variables');
+  for (const style of [
+    `text-shadow:${'0 0 9px red,'.repeat(99)}0 0 red`,
+    `box-shadow:${'0 0 9px red,'.repeat(99)}0 0 red`,
+    `d:path('M0 0${'L9 9'.repeat(99)}')`,
+    `clip-path:polygon(${'calc(1px) 2px,'.repeat(99)}0 0)`,
+    `background:radial-gradient(red,blue)`,
+  ]) {
+    const both = written(
+      `<style>rect{${style};fill:red}</style><rect style="${style};stroke:red"/>`,
+    );
+    t.match(both, /fill:red\}.*stroke:red/, style.slice(0, 20));
+    t.notMatch(both, /shadow|path\(|polygon|gradient/, style.slice(0, 20));
+  }
+  t.match(written('<style>.box-shadow:hover{fill:red}</style>'), '.box-shadow:hover{fill:red}');
   t.end();
 });
 
@@ -242,6 +324,9 @@ t.test('limits filters, dashes, groups and style rules', (t) => {
     `<style>rect{filter:blur(3px)}</style>${'<rect/>'.repeat(300)}`,
     `<filter id="e" width="1e999"/><g filter="url(#e)">${tenTimes('mask', 'mask', 8)}</g>`,
     '<path d="M0 0H1000" stroke-dasharray=".0001"/>'.repeat(100),
+    '<path d="M0 0H1" stroke-dasharray=".001%"/>'.repeat(100),
+    '<path d="M0 0H1" stroke-dasharray="1em" font-size=".0001"/>'.repeat(100),
+    `<style>svg{--d:.0001}path{stroke-dasharray:var(--d)}</style>${'<path d="M0 0H1"/>'.repeat(100)}`,
     `<style>path{stroke-dasharray:.0001}</style>${'<path d="M0 0H1000"/>'.repeat(100)}`,
     '<g opacity=".5"><rect/><rect/></g>'.repeat(3_000),
     `<style>${'*{}'.repeat(10_000)}</style>${'<g/>'.repeat(20_000)}`,

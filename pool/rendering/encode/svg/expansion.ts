@@ -1,16 +1,25 @@
 import { animations } from './allowed.ts';
-import { filterWeight, functionWeight } from './filter-weight.ts';
+import { filterWeight } from './filter-weight.ts';
 import {
+  clipWeight,
   idsOf,
+  isTooLong,
   joined,
-  mostIds,
   noPainting,
   type Painting,
+  type PaintRule,
+  paintingOfAnimation,
   paintingOfAttributes,
   paintRulesOf,
   selectorsOf,
 } from './references.ts';
-import { dashWeight, pointsOf, shortestPeriod, shortestPeriodIn } from './shape-weight.ts';
+import {
+  dashWeight,
+  elementWeightOf,
+  pointsOf,
+  shortestPeriod,
+  shortestPeriodIn,
+} from './shape-weight.ts';
 
 /** An element of the result. */
 export interface WrittenElement {
@@ -26,8 +35,10 @@ export interface Part extends WrittenElement {
   /** Includes the ancestors' paints and markers, and style sheets' paints, once counted. */
   painting: Painting;
   readonly isInClip: boolean;
+  /** Of its own text. */
+  characters: number;
   /** Undefined before the count; null during it. */
-  cost?: Cost | null;
+  cost: Cost | null | undefined;
 }
 
 interface Cost {
@@ -44,34 +55,41 @@ const endless: Cost = { weight: Number.POSITIVE_INFINITY, elements: 1, points: 0
 /** Longest chain of elements within and repeated by elements; longer chains count as endless. */
 const maxChain = 1_000;
 
+/** Maximum elements to count again because of circles; more count as endless. */
+const maxVisits = 100_000;
+
 /** Elements that a browser draws only where another element refers to them. */
 const definitions: ReadonlySet<string> = new Set([
   'clipPath',
   'defs',
   'filter',
+  'linearGradient',
   'marker',
   'mask',
   'pattern',
+  'radialGradient',
   'symbol',
 ]);
 
-/** Elements that draw nothing themselves. */
-const weightless: ReadonlySet<string> = new Set([
-  ...animations,
-  'linearGradient',
-  'radialGradient',
-  'stop',
-]);
-
-/** The elements that take as long as a surface of a megapixel, such as a mask's. */
+/** The weight of a surface of a megapixel, such as a mask's. */
 const surfaceWeight = 5_000;
-const groupWeight = 500;
+const groupWeight = 800;
 
-/** Style sheet selectors that a browser can check in the time of drawing an element. */
-const checksPerElement = 50;
+/** A browser draws an animation again for each frame. */
+const animationFactor = 10;
+
+/** Style sheet selectors that a browser checks per weight. */
+const checksPerWeight = 50;
 
 /** Elements whose `href` repeats an element. */
-const repeating: ReadonlySet<string> = new Set(['use', 'feImage', 'pattern']);
+const repeating: ReadonlySet<string> = new Set([
+  'feImage',
+  'linearGradient',
+  'pattern',
+  'radialGradient',
+  'textPath',
+  'use',
+]);
 
 const added = (a: Cost, b: Cost): Cost => ({
   weight: a.weight + b.weight,
@@ -81,8 +99,7 @@ const added = (a: Cost, b: Cost): Cost => ({
 
 /**
  * Counts everything that a browser draws for a document. `use`, patterns, markers, masks, clips and
- * filters repeat other elements, so a few hundred bytes can expand to billions. A surface, such as
- * a mask's, counts as many elements.
+ * filters repeat other elements, so a few hundred bytes can expand to billions.
  */
 export class Expansion {
   /** In document order. */
@@ -94,6 +111,13 @@ export class Expansion {
   /** The shortest period of dashes in the document. */
   #period = Number.POSITIVE_INFINITY;
   #hasMarkers = false;
+  #isAnimated = false;
+  #isCircular = false;
+  /** Elements counted since the first circle. */
+  #visits = 0;
+  /** Paintings that animations give to elements by their ids. */
+  readonly #animationRules: PaintRule[] = [];
+  readonly #filterWeights = new Map<Part, number>();
 
   constructor(side: number) {
     this.#side = side;
@@ -108,13 +132,28 @@ export class Expansion {
       classes: attributes.get('class')?.split(/\s+/) ?? [],
       painting: own,
       isInClip: name === 'clipPath' || parent?.isInClip === true,
+      characters: 0,
+      cost: undefined,
     };
+    if (animations.has(name)) this.#animate(parent, attributes);
     parent?.children.push(part);
     this.#period = Math.min(this.#period, shortestPeriod(attributes));
     this.#parts.push(part);
     const id = attributes.get('id');
     if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, part);
     return part;
+  }
+
+  #animate(parent: Part | undefined, attributes: WrittenElement['attributes']): void {
+    this.#isAnimated = true;
+    const painting = paintingOfAnimation(attributes);
+    if (painting === noPainting) return;
+    const href = attributes.get('href');
+    if (href === undefined && parent !== undefined) {
+      parent.painting = joined([parent.painting, painting]);
+    }
+    const names = new Set(idsOf(href?.slice(1) ?? '').map((id) => `#${id}`));
+    this.#animationRules.push({ names, painting });
   }
 
   /**
@@ -126,21 +165,19 @@ export class Expansion {
     const [root] = this.#parts;
     if (root === undefined) return 0;
     this.#period = Math.min(this.#period, shortestPeriodIn(sheets));
-    this.#style(sheets);
-    this.#inherit();
+    if (!this.#style(sheets) || !this.#inherit()) return Number.POSITIVE_INFINITY;
     this.#hasMarkers = this.#parts.some(({ painting }) => painting.markers.length > 0);
-    const lists = this.#parts.flatMap(({ painting }) => [
-      painting.paints.length,
-      painting.markers.length,
-      painting.surfaces.length,
-    ]);
-    if (lists.some((ids) => ids > mostIds)) return Number.POSITIVE_INFINITY;
     const { weight, elements } = this.#cost(root, 0);
-    return weight + (elements * selectorsOf(sheets)) / checksPerElement;
+    const isAnimated = this.#isAnimated || /keyframes/i.test(sheets);
+    return (
+      weight * (isAnimated ? animationFactor : 1) +
+      (elements * selectorsOf(sheets)) / checksPerWeight
+    );
   }
 
-  #style(sheets: string): void {
-    const rules = paintRulesOf(sheets);
+  /** Returns false for a list that is too long. */
+  #style(sheets: string): boolean {
+    const rules = [...paintRulesOf(sheets), ...this.#animationRules];
     const all = joined(rules.flatMap(({ names, painting }) => (names === null ? painting : [])));
     const byName = new Map<string, Painting>();
     for (const { names, painting } of rules) {
@@ -148,24 +185,28 @@ export class Expansion {
         byName.set(name, joined([byName.get(name) ?? noPainting, painting]));
       }
     }
-    if (rules.length === 0) return;
     for (const part of this.#parts) {
       const id = part.attributes.get('id');
       const names = [part.name, `#${id}`, ...part.classes.map((name) => `.${name}`)];
       const styled = names.flatMap((name) => byName.get(name) ?? []);
       part.painting = joined([part.painting, all, ...styled]);
+      if (isTooLong(part.painting)) return false;
     }
+    return true;
   }
 
-  #inherit(): void {
+  /** Returns false for a list that is too long. */
+  #inherit(): boolean {
     for (const { painting, children } of this.#parts) {
       const { paints, markers } = painting;
       for (const child of children) {
         if (animations.has(child.name)) continue;
         if (paints.length + markers.length === 0) continue;
         child.painting = joined([child.painting, { ...noPainting, paints, markers }]);
+        if (isTooLong(child.painting)) return false;
       }
     }
+    return true;
   }
 
   #partsOf(ids: readonly string[]): Part[] {
@@ -174,13 +215,17 @@ export class Expansion {
 
   #cost(part: Part, chain: number): Cost {
     // Browsers ignore an element that repeats itself.
-    if (part.cost === null) return nothing;
+    if (part.cost === null) {
+      this.#isCircular = true;
+      return nothing;
+    }
     if (part.cost !== undefined) return part.cost;
-    if (chain > maxChain) return endless;
+    if (this.#isCircular) this.#visits += 1;
+    if (chain > maxChain || this.#visits > maxVisits) return endless;
     part.cost = null;
     const sum = (parts: readonly Part[]): Cost =>
       parts.map((one) => this.#cost(one, chain + 1)).reduce(added, nothing);
-    const { name, attributes, children, painting, isInClip } = part;
+    const { name, attributes, children, painting, isInClip, characters } = part;
     const href = attributes.get('href') ?? '';
     const repeated =
       repeating.has(name) && href.startsWith('#') ? this.#partsOf(idsOf(href.slice(1))) : [];
@@ -191,21 +236,27 @@ export class Expansion {
     // A `use` gives its paints and markers to all that it repeats.
     const isUse = name === 'use';
     const weight =
-      (weightless.has(name) ? 0 : 1) +
+      elementWeightOf(name, attributes, characters) +
       drawn.weight +
       (isUse ? elements : 1) * sum(this.#partsOf(painting.paints)).weight +
       (isUse ? points + elements : points) * sum(this.#partsOf(painting.markers)).weight +
       sum(surfaces).weight +
       surfaces.reduce((total, one) => total + this.#surface(one, isInClip), 0) +
-      painting.functions * functionWeight +
+      painting.passes +
       (children.length + repeated.length > 0 ? painting.effects * groupWeight : 0) +
       dashWeight(attributes, this.#period);
-    part.cost = { weight, elements, points };
-    return part.cost;
+    const cost = { weight, elements, points };
+    // In a circle the cost depends on the element that the count began with.
+    part.cost = this.#isCircular ? undefined : cost;
+    return cost;
   }
 
   #surface(part: Part, isInClip: boolean): number {
-    if (part.name === 'filter') return filterWeight(part, this.#side);
-    return part.name === 'mask' || isInClip ? surfaceWeight : 0;
+    if (part.name !== 'filter') {
+      return part.name === 'mask' || isInClip ? surfaceWeight : clipWeight;
+    }
+    const weight = this.#filterWeights.get(part) ?? filterWeight(part, this.#side);
+    this.#filterWeights.set(part, weight);
+    return weight;
   }
 }

@@ -49,7 +49,7 @@ export interface SvgOutput extends Size {
 
 /**
  * Returns the source as a sanitised SVG; null if the variant does not accept SVG, or negotiates and
- * needs pixels.
+ * needs pixels or the drawing is too large.
  *
  * @throws ServiceError source_unsupported, parameter_invalid, source_corrupt, source_too_large
  */
@@ -67,7 +67,13 @@ export function svgOutput({ format, bytes }: Container, variant: Variant): SvgOu
       `fmt=svg is not possible with ${name}, which needs pixels. Omit it, or request another format.`,
     );
   }
-  return written(svgText(bytes), variant);
+  try {
+    return written(svgText(bytes), variant);
+  } catch (error) {
+    const isTooLarge = error instanceof ServiceError && error.code === 'source_too_large';
+    if (negotiated && isTooLarge) return null;
+    throw error;
+  }
 }
 
 /** Returns the first field that needs pixels, or null. */

@@ -1,3 +1,5 @@
+import { functionWeight } from './filter-weight.ts';
+
 /** Ids of the elements that an element's values repeat. */
 export interface Painting {
   /** Paints and markers, which children inherit. */
@@ -5,8 +7,8 @@ export interface Painting {
   readonly markers: readonly string[];
   /** Masks, clips and filters. */
   readonly surfaces: readonly string[];
-  /** Filter functions, such as `blur(3px)`. */
-  readonly functions: number;
+  /** Weight of filter functions, such as `blur(3px)`, and of blending. */
+  readonly passes: number;
   /** Effects that a browser draws on a surface if the element has children, such as `opacity`. */
   readonly effects: number;
 }
@@ -15,7 +17,7 @@ export const noPainting: Painting = {
   paints: [],
   markers: [],
   surfaces: [],
-  functions: 0,
+  passes: 0,
   effects: 0,
 };
 
@@ -23,9 +25,13 @@ export const noPainting: Painting = {
 export const mostIds = 64;
 
 const reference = /url\(\s*["']?#([^"'()\\]*)/gi;
-const surface = /^(?:-webkit-)?(?:mask|clip-path|filter|backdrop-filter)\b/i;
-const filtering = /filter$/i;
-const effect = /^(?:opacity|mix-blend-mode|isolation)$/i;
+const surface = /^(?:-webkit-)?(?:mask|clip-path|filter|backdrop-filter)\b/;
+const filtering = /filter$/;
+const clipping = /clip-path$/;
+const effect = /^(?:opacity|isolation|mix-blend-mode)$/;
+const blending = /^mix-blend-mode$/;
+export const clipWeight = 150;
+const blendWeight = 400;
 const withoutEffect = /^\s*(?:1|100%|normal|auto|inherit)\s*$/i;
 
 /** Returns the ids that a fragment can name, as browsers also decode it. */
@@ -47,21 +53,29 @@ export function joined(all: readonly Painting[]): Painting {
     paints: all.flatMap(({ paints }) => paints).slice(0, mostIds + 1),
     markers: all.flatMap(({ markers }) => markers).slice(0, mostIds + 1),
     surfaces: all.flatMap(({ surfaces }) => surfaces).slice(0, mostIds + 1),
-    functions: all.reduce((sum, { functions }) => sum + functions, 0),
+    passes: all.reduce((sum, { passes }) => sum + passes, 0),
     effects: all.reduce((sum, { effects }) => sum + effects, 0),
   };
 }
 
-function paintingOf(property: string, value: string): Painting {
+function paintingOf(name: string, value: string): Painting {
+  const property = name.toLowerCase();
   if (effect.test(property)) {
-    return withoutEffect.test(value) ? noPainting : { ...noPainting, effects: 1 };
+    if (withoutEffect.test(value)) return noPainting;
+    const passes = blending.test(property) ? blendWeight : 0;
+    return { ...noPainting, effects: 1, passes };
   }
-  const functions = filtering.test(property) ? (value.match(/\(/g) ?? []).length : 0;
+  const weight = filtering.test(property)
+    ? functionWeight
+    : clipping.test(property)
+      ? clipWeight
+      : 0;
+  const passes = weight === 0 ? 0 : weight * (value.match(/\(/g) ?? []).length;
   const ids = value.includes('#') ? idsIn(value) : [];
-  if (ids.length + functions === 0) return noPainting;
-  if (surface.test(property)) return { ...noPainting, surfaces: ids, functions };
+  if (ids.length + passes === 0) return noPainting;
+  if (surface.test(property)) return { ...noPainting, surfaces: ids, passes };
   if (property.startsWith('marker')) return { ...noPainting, markers: ids };
-  return { ...noPainting, paints: ids, functions };
+  return { ...noPainting, paints: ids, passes };
 }
 
 const ofDeclarations = (text: string): Painting =>
@@ -82,12 +96,28 @@ export function paintingOfAttributes(attributes: ReadonlyMap<string, string>): P
   return joined(paintings);
 }
 
+const animatedValues = ['values', 'from', 'to', 'by'] as const;
+
+/** Returns the references that an animation gives to its target. */
+export function paintingOfAnimation(attributes: ReadonlyMap<string, string>): Painting {
+  const property = attributes.get('attributeName')?.trim() ?? '';
+  const values = animatedValues.flatMap((name) => attributes.get(name) ?? []);
+  return joined(values.map((value) => paintingOf(property, value)));
+}
+
+/** Returns whether an element's lists are too long to count. */
+export const isTooLong = ({ paints, markers, surfaces }: Painting): boolean =>
+  Math.max(paints.length, markers.length, surfaces.length) > mostIds;
+
 /** A rule of a style sheet that repeats elements. */
 export interface PaintRule {
   /** Tag names, ids with `#` and classes with `.`; null for all elements. */
   readonly names: ReadonlySet<string> | null;
   readonly painting: Painting;
 }
+
+/** Selectors of keyframes, which change any element. */
+const keyframes: ReadonlySet<string> = new Set(['from', 'to']);
 
 /**
  * Returns the names in the last part of each selector; null if a selector can match any element.
@@ -100,20 +130,25 @@ function namesOf(selectors: string): ReadonlySet<string> | null {
         .trim()
         .split(/[\s>+~]+/)
         .at(-1) ?? '';
-    if (!/^[.#]?[\w-]+(?:[.#][\w-]+)*$/.test(last)) return null;
+    if (keyframes.has(last) || !/^[.#]?[\w-]+(?:[.#][\w-]+)*$/.test(last)) return null;
     for (const name of last.match(/[.#]?[\w-]+/g) ?? []) names.add(name);
   }
   return names;
 }
 
+const plainStrings = /"[^"\n{};]*"|'[^'\n{};]*'/g;
+
 /** Returns the rules of a style sheet that repeat elements. */
 export function paintRulesOf(sheet: string): readonly PaintRule[] {
   const rules: PaintRule[] = [];
+  // A string with a brace hides where a rule ends.
+  const isPlain = !/["']/.test(sheet.replace(plainStrings, ''));
   let selectors = '';
   let declarations = '';
   const end = (next: string) => {
     const painting = ofDeclarations(declarations);
-    if (painting !== noPainting) rules.push({ names: namesOf(selectors), painting });
+    if (painting !== noPainting)
+      rules.push({ names: isPlain ? namesOf(selectors) : null, painting });
     selectors = next;
     declarations = '';
   };

@@ -6,8 +6,8 @@ import { Expansion, type Part } from './expansion.ts';
 
 /** Maximum characters in a document delivered as SVG, and in the result. */
 const maxCharacters = 5_000_000;
-const maxElements = 100_000;
-/** Elements with all repetitions, and what takes as long, such as masks and filters. */
+const maxElements = 50_000;
+/** About 5 seconds in a browser; see `shape-weight.ts`. */
 const maxWeight = 1_000_000;
 const maxAttributes = 100;
 const maxDepth = 256;
@@ -65,7 +65,7 @@ class Writer {
     parser.write(text).close();
     // An infinite length on an empty filter makes the weight NaN, which must not pass.
     const isDrawable = this.#expansion.weight(this.#sheets) <= maxWeight;
-    if (!isDrawable) throw tooLarge('repeated elements');
+    if (!isDrawable) throw tooLarge('shapes, coordinates, texts, repetitions or effects');
     return this.#written;
   }
 
@@ -142,7 +142,10 @@ class Writer {
   #text(part: string): void {
     const open = this.#open.at(-1);
     if (open === undefined || open.treatment === 'dropped') return;
-    if (this.#sheet === null) return this.#append(escaped(part));
+    if (this.#sheet === null) {
+      if (open.part !== undefined) open.part.characters += part.trim().length;
+      return this.#append(escaped(part));
+    }
     this.#countStyle(part);
     this.#sheet += part;
   }
@@ -190,7 +193,8 @@ const raster = /^data:image\/(?:png|jpe?g|gif|webp|avif)\s*;\s*base64\s*,[\sA-Za
 /** Returns whether a reference stays within the document. */
 function isSafeReference(element: string, value: string): boolean {
   const reference = value.trim();
-  if (reference.startsWith('#')) return true;
+  // Browsers would load the document itself as an image.
+  if (reference.startsWith('#')) return element !== 'image';
   return (element === 'image' || element === 'feImage') && raster.test(reference);
 }
 
