@@ -38,6 +38,8 @@ interface Interval {
   readonly project: string;
   readonly window: WindowName;
   readonly start: number;
+  /** Its field in the store. A clock change can restart an interval. */
+  readonly writer: string;
   readonly slice: ActivitySlice;
 }
 
@@ -56,11 +58,12 @@ export interface WindowActivity {
 
 /**
  * Request figures per project for the last hour and day. A process keeps the current intervals in
- * fixed memory, and stores them in its own field, like its usage.
+ * fixed memory, and stores each in its own field, like its usage.
  */
 export class Activity {
   readonly #environment: ActivityEnvironment;
-  readonly #writer = `p${randomBytes(6).toString('hex')}`;
+  readonly #prefix = `p${randomBytes(6).toString('hex')}x`;
+  #writers = 0;
   readonly #budget: NameBudget;
   readonly #intervals: Readonly<Record<WindowName, Map<string, Interval>>> = {
     hour: new Map(),
@@ -142,19 +145,18 @@ export class Activity {
     const starts = { hour: windowStart('hour', now), day: windowStart('day', now) };
     const found = await this.#environment.records.find(project, starts.day);
     const own = this.#own().filter((one) => one.project === project);
+    const writers = new Set(own.map(({ writer }) => writer));
     const windowOf = (name: WindowName): WindowActivity => {
       const start = starts[name];
       const isIn = (one: Pick<Interval, 'start'> & { readonly window: string }) =>
         one.window === name && one.start >= start;
-      const current = own.filter(isIn);
-      const replaced = new Set(current.map(({ start }) => start));
-      const stored = found.filter(isIn).flatMap(({ start, by }) =>
-        [...by].flatMap(([writer, part]) => {
-          const isOwn = writer === this.#writer && replaced.has(start);
-          return isOwn ? [] : [part];
-        }),
-      );
-      return { start, parts: [...stored, ...current.map(({ slice }) => slice.stored())] };
+      const current = own.filter(isIn).map(({ slice }) => slice.stored());
+      const stored = found
+        .filter(isIn)
+        .flatMap(({ by }) =>
+          [...by].flatMap(([writer, part]) => (writers.has(writer) ? [] : part)),
+        );
+      return { start, parts: [...stored, ...current] };
     };
     return { hour: windowOf('hour'), day: windowOf('day') };
   }
@@ -185,7 +187,9 @@ export class Activity {
     if (known !== undefined && known.start === start) return known;
     this.#endBefore(window);
     if (intervals.size >= maxProjects) return null;
-    const interval = { project, window, start, slice: new ActivitySlice(this.#budget) };
+    this.#writers += 1;
+    const writer = `${this.#prefix}${this.#writers.toString(36)}`;
+    const interval = { project, window, start, writer, slice: new ActivitySlice(this.#budget) };
     intervals.set(project, interval);
     return interval;
   }
@@ -217,11 +221,11 @@ export class Activity {
     for (const { slice } of batch) slice.isChanged = false;
     try {
       await this.#environment.records.write(
-        batch.map(({ project, window, start, slice }) => ({
+        batch.map(({ project, window, start, writer, slice }) => ({
           project,
           window,
           start,
-          writer: this.#writer,
+          writer,
           expiresAt: start + windows[window].lengthMs + windows[window].intervalMs,
           activity: slice.stored(),
         })),

@@ -145,6 +145,23 @@ t.test(
   },
 );
 
+t.test('keeps the figures of an interval that a changed clock starts again', async (t) => {
+  const { startProcess, forward } = await start(t);
+  const a = startProcess();
+  a.deliver('before');
+  for (const ms of [6 * minuteMs, -2 * minuteMs, 2 * minuteMs, -2 * hourMs, 2 * hourMs]) {
+    await a.store();
+    forward(ms);
+    a.deliver('after');
+  }
+  await a.store();
+  const b = startProcess();
+  for (const { sources } of [a, b]) {
+    t.same(await sources('hour'), { before: 1, after: 4 });
+    t.same(await sources('day'), { before: 1, after: 5 });
+  }
+});
+
 t.test('keeps fixed numbers of names and failures', async (t) => {
   const { startProcess, forward } = await start(t);
   const a = startProcess();
