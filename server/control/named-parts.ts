@@ -46,6 +46,8 @@ export interface PartKind<Input, Body, Used> {
     check: StateCheck,
   ) => Promise<Project | null>;
   readonly unset: (services: Used, projectId: string, name: string) => Promise<Project | null>;
+  /** Called after every deletion, even if the item is missing, to complete an earlier deletion. */
+  readonly release?: (services: Used, projectId: string, name: string) => Promise<void>;
   readonly names: (project: Project) => readonly string[];
   readonly nameOf: (body: Body) => string;
   /** @throws ServiceError if the project does not contain the item */
@@ -105,12 +107,14 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     projectId: string,
     nameText: string,
   ): Promise<Body[]> {
-    const { readName, unset, names } = this.#kind;
+    const { readName, unset, release, names } = this.#kind;
     const name = readName(nameText);
     const project = await findProject(services, projectId);
-    if (!names(project).includes(name)) return this.#listOf(project);
-    const stored = await unset(services, projectId, name);
-    return this.#listOf(changed(services, projectId, stored));
+    const remaining = names(project).includes(name)
+      ? changed(services, projectId, await unset(services, projectId, name))
+      : project;
+    await release?.(services, projectId, name);
+    return this.#listOf(remaining);
   }
 
   /** By name. */

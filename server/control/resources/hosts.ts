@@ -93,15 +93,11 @@ export const hosts = new NamedParts<HostInput, Host, 'baseUrl'>({
     check(await findProject(services, projectId));
     await claim(projects, projectId, name);
     const set = { host: name, base, urls, updatedAt: new Date() };
-    const stored = await projects.setDeliveryHost(projectId, set, check);
-    // A simultaneous deletion has released the host.
-    if (stored !== null) await claim(projects, projectId, name);
-    return stored;
+    const stored = projects.setDeliveryHost(projectId, set, check);
+    return stored.finally(() => settle(projects, projectId, name));
   },
-  unset: async ({ projects }, projectId, name) => {
-    await projects.hostClaims.release(name, projectId);
-    return projects.removeDeliveryHost(projectId, name);
-  },
+  unset: ({ projects }, projectId, name) => projects.removeDeliveryHost(projectId, name),
+  release: ({ projects }, projectId, name) => settle(projects, projectId, name),
   names: (project) => Object.values(project.hosts ?? {}).map(({ host }) => host),
   nameOf: ({ host }) => host,
   find: hostBody,
@@ -129,6 +125,29 @@ export const hostOperations = {
 async function claim({ hostClaims }: Projects, projectId: string, host: string): Promise<void> {
   if ((await hostClaims.claim(host, projectId)) === projectId) return;
   throw new ServiceError('host_taken', `The host ${host} belongs to another project.`);
+}
+
+/**
+ * Matches a host's claim to the project, because a project serves its images at every host that it
+ * lists. Each change ends with this, so simultaneous changes leave both equal.
+ * @throws ServiceError host_taken
+ */
+async function settle(projects: Projects, projectId: string, host: string): Promise<void> {
+  const isListed = async () => {
+    const project = await projects.find(projectId);
+    return project?.hosts?.[originField(host)] !== undefined;
+  };
+  if (!(await isListed())) {
+    await projects.hostClaims.release(host, projectId);
+    // Another request might have listed the host meanwhile, and settled before the release.
+    if (!(await isListed())) return;
+  }
+  try {
+    await claim(projects, projectId, host);
+  } catch (error) {
+    if (error instanceof ServiceError) await projects.removeDeliveryHost(projectId, host);
+    throw error;
+  }
 }
 
 /** @throws ServiceError host_not_found */
