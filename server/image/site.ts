@@ -23,6 +23,12 @@ export function siteOf(project: Project, host: string): Site | null {
 export const isForeign = ({ host: { urls = 'native' } }: Site): boolean => urls !== 'native';
 
 /**
+ * A parent folder, as read by servers that decode slashes, decode again, or remove parameters of a
+ * segment.
+ */
+const parentFolder = /(?:\/|%(?:25)*(?:2F|5C))(?:\.|%(?:25)*2E){2}(?=$|[/;]|%(?:25)*(?:2F|5C|3B))/i;
+
+/**
  * Returns the source of a path below a site's base.
  * @throws ServiceError source_missing, source_invalid
  */
@@ -31,7 +37,8 @@ export function sourceBelow({ host, project }: Site, path: string): URL {
   const folder = base.pathname.replace(/\/?$/, '/');
   if (path === '/') throw new ServiceError('source_missing', 'The path of the source is missing.');
   const source = new URL(base.origin + folder + path.slice(1));
-  if (!source.pathname.startsWith(folder)) {
+  const { pathname } = source;
+  if (!pathname.startsWith(folder) || parentFolder.test(pathname)) {
     throw new ServiceError('source_invalid', "The path leads out of the host's base.");
   }
   source.hash = '';

@@ -109,7 +109,18 @@ eachHttpServer(
     });
 
     t.test('keeps the path below the base', async (t) => {
-      for (const path of ['/../outside.png', '/%2e%2e/outside.png', '/x/../../b/pic.png']) {
+      for (const path of [
+        '/../outside.png',
+        '/%2e%2e/outside.png',
+        '/x/../../b/pic.png',
+        '/..%2Foutside.png',
+        '/%2e%2E%2foutside.png',
+        '/x/..%5c..%5coutside.png',
+        '/x%2F..%252F..%252Foutside.png',
+        '/x%252F%252e%252e',
+        '/..;/outside.png',
+        '/..%3Bx%2Foutside.png',
+      ]) {
         const { status, headers } = await get('img.a.example', path);
         t.equal(status, 400, path);
         t.match(headers.get('x-image-error'), /^source_invalid/);
@@ -117,9 +128,11 @@ eachHttpServer(
       for (const path of [
         '//127.0.0.1/outside.png',
         '/\\evil.example/x.png',
-        '/..%5c..%5coutside',
+        '/..x/outside.png',
+        '/x..%2Fa...png',
+        '/...%2Fa.png',
       ]) {
-        t.ok([400, 404].includes((await get('img.a.example', path)).status), path);
+        t.equal((await get('img.a.example', path)).status, 404, path);
       }
     });
 
