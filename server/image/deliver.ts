@@ -103,10 +103,10 @@ export class Delivery {
     // Cached responses do not carry the headers of a background request.
     const mayBeCached = backgroundToken === '' && site !== undefined;
     const repeated = mayBeCached ? this.responses.get(keyAt(host, site, target), at) : undefined;
-    // `knownAt` has confirmed the project of a host.
+    // `knownAt` has confirmed the project of a host, which might have had another one before.
     const isConfirmed =
       repeated !== undefined &&
-      (repeated.project === site || projects.isConfirmed(repeated.project));
+      (site == null ? projects.isConfirmed(repeated.project) : repeated.project === site);
     const cached = isConfirmed ? repeated : undefined;
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null) {

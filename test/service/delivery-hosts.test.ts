@@ -291,6 +291,25 @@ const unsizedUrls: Readonly<Record<string, string>> = {
 };
 
 eachHttpServer(
+  'returns no cached image of another project that lists the host',
+  async (t, { environment }) => {
+    const { get, origin, store, a, b } = await startTwoSites(t, environment);
+    const { projects } = store;
+    const fields = { host: 'img.b.example', base: `${origin.url}/a/`, updatedAt: new Date() };
+    const widthIs = (width: number) => async () =>
+      widthOf(await get('img.b.example', '/pic.png?fmt=png')) === width;
+    await until('the image of the owner is cached', widthIs(60));
+    t.equal(widthOf(await get('img.a.example', '/pic.png?fmt=png')), 40);
+    // Without a claim, as after a crash of two releases at once.
+    await projects.setDeliveryHost(a, fields);
+    await until('the image of the other project is cached', widthIs(40));
+    await projects.updateSettings(b, { defaultQuality: 31 });
+    await until('the owner is the project again', widthIs(60));
+  },
+  defaultHttpServer,
+);
+
+eachHttpServer(
   "delivers other services' URLs like native URLs",
   async (t, { environment }) => {
     const { get, origin, store, url, createProject } = await startTwoSites(t, environment);
