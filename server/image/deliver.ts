@@ -195,7 +195,8 @@ export class Delivery {
       admitRender: () => admitRender(latest()),
       signal,
     };
-    const facts = bySize && (await this.#get({ ...base, version: null, variant: factsVariant }));
+    const version = read.v ?? null;
+    const facts = bySize && (await this.#get({ ...base, version, variant: factsVariant }));
     const meaning = facts && bySize?.(sourceSize(facts.image), headers.client);
     const requested = meaning?.parameters === undefined ? read : readOptions(meaning.parameters);
 

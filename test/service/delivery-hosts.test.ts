@@ -310,6 +310,30 @@ eachHttpServer(
 );
 
 eachHttpServer(
+  'reads the source size of the version in a URL',
+  async (t, { environment }) => {
+    const { get, origin, store, a } = await startTwoSites(t, environment);
+    for (const urls of ['imgproxy', 'cloudinary']) {
+      await setHost(store.projects, a, `${urls}.a.example`, `${origin.url}/a/`, urls);
+    }
+    for (const [version, width, height] of [
+      [1, 80, 60],
+      [2, 20, 25],
+    ] as const) {
+      origin.serve('/a/v.png', await picture(width, height));
+      for (const [host, target, expected] of [
+        ['imgproxy', `/unsafe/c:10:30/cb:${version}/plain/v.png@png`, 10],
+        ['cloudinary', `/image/upload/c_lfill,w_40,h_30/v${version}/v.png`, width === 80 ? 40 : 20],
+      ] as const) {
+        const response = await get(`${host}.a.example`, target);
+        t.same([response.status, widthOf(response)], [200, expected], target);
+      }
+    }
+  },
+  defaultHttpServer,
+);
+
+eachHttpServer(
   "delivers other services' URLs like native URLs",
   async (t, { environment }) => {
     const { get, origin, store, url, createProject } = await startTwoSites(t, environment);

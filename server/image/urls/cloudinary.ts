@@ -83,7 +83,8 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const read = { source, ignored: [...ignored, ...others] };
   if (bySize !== null) {
     const meaning = (size: Size) => ({ parameters: bySize(size), headers: [] });
-    return { ...read, parameters: new Map(), bySize: meaning };
+    const ofSource = new Map(version === null ? [] : [['v', version]]);
+    return { ...read, parameters: ofSource, bySize: meaning };
   }
   return { ...read, parameters };
 }

@@ -15,8 +15,8 @@ export interface ReadUrl {
   /** Whether client hints set the size. Most services ignore them. */
   readonly usesHints?: boolean;
   /**
-   * Returns the meaning for a source size, if it depends on the size. In that case `parameters` is
-   * empty.
+   * Returns the meaning for a source size, if it depends on the size. In that case `parameters`
+   * contains only `exp` and `v`.
    */
   readonly bySize?: (size: Size, client: UrlClient) => UrlMeaning;
   /** Redirects to this path (303) instead of returning an image. */

@@ -54,10 +54,10 @@ function read(path: string, query: string, site: Site): ReadUrl {
     return { ...given, parameters: meaningOf(options, source, site).parameters };
   }
   // Check at once everything that does not depend on the size.
-  const expires = meaningAt({ width: 100_000, height: 100_000 }).get('exp');
+  const parameters = [...meaningAt({ width: 100_000, height: 100_000 })];
   return {
     ...given,
-    parameters: new Map(expires === undefined ? [] : [['exp', expires]]),
+    parameters: new Map(parameters.filter(([name]) => name === 'exp' || name === 'v')),
     bySize: (size) => ({ parameters: meaningAt(size), headers: [] }),
   };
 }
