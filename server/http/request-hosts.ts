@@ -10,8 +10,8 @@ const known = {
   maxEntrySize: 300,
   sizeCalculation: (_: string, written: string) => written.length + 1,
 };
-/** A name that no host can have (RFC 6761, 6.4), for invalid headers. */
-const noHost = 'invalid';
+/** The host of invalid headers. It is not in canonical form, so that no project can have it. */
+const noHost = 'invalid.';
 
 type HostedRequest = Pick<HttpRequest, 'host' | 'header' | 'headerList' | 'peerAddress'>;
 

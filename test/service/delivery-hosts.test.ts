@@ -198,8 +198,9 @@ eachHttpServer(
 eachHttpServer('returns no image of the wrong project', async (t, { name, environment }) => {
   const { get, send, origin, store, a } = await startTwoSites(t, environment);
   const target = '/pic.png?fmt=png';
+  await setHost(store.projects, a, 'invalid', `${origin.url}/a/`);
   // Cache both images, so that the test includes hits.
-  for (const host of ['img.a.example', 'img.b.example']) {
+  for (const host of ['img.a.example', 'img.b.example', 'invalid']) {
     for (let i = 0; i < 2; i += 1) await get(host, target);
   }
   for (const [host, width] of [
