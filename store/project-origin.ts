@@ -16,3 +16,12 @@ export interface ProjectOrigin {
  * Returns the host's field in `Project.origins`. Encodes dots, because they separate path segments.
  */
 export const originField = (host: string): string => host.replaceAll('.', '%2E');
+
+/** Returns a host's item, or undefined, even for a host such as `constructor`. */
+export function itemOfHost<Item>(
+  items: Readonly<Record<string, Item>> | undefined,
+  host: string,
+): Item | undefined {
+  const field = originField(host);
+  return items !== undefined && Object.hasOwn(items, field) ? items[field] : undefined;
+}

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { DeliveryHost } from '../../store/delivery-host.ts';
-import { originField } from '../../store/project-origin.ts';
+import { itemOfHost } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
 
 /** A project, and the requested delivery host. */
@@ -15,7 +15,7 @@ export interface Site {
 
 /** Returns the site of a canonical host, or null if the host is not the project's. */
 export function siteOf(project: Project, host: string): Site | null {
-  const found = project.hosts?.[originField(host)];
+  const found = itemOfHost(project.hosts, host);
   return found === undefined ? null : { project, host: found };
 }
 

@@ -9,7 +9,7 @@ import { headerLoader } from '../../pool/source/header-loader.ts';
 import { s3Loader } from '../../pool/source/s3-loader.ts';
 import type { FindLoader, SourceLoader } from '../../pool/source/source-loader.ts';
 import type { Keyring } from '../../store/keyring.ts';
-import { originField, type ProjectOrigin } from '../../store/project-origin.ts';
+import { itemOfHost, type ProjectOrigin } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
 import { isAllowedHost } from '../image/access.ts';
 import { createLogThrottle } from '../telemetry/log-limit.ts';
@@ -55,7 +55,7 @@ export class SourceLoaders {
       const entry = this.#entryOf(project._id, url.host);
       // Check again here, because the allowlist does not apply to watermarks.
       if (entry !== undefined && isAllowedHost(project, url.hostname)) return entry;
-      const stored = project.origins?.[originField(url.host)];
+      const stored = itemOfHost(project.origins, url.host);
       return stored === undefined ? null : this.#open(project._id, stored);
     };
   }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { hostNameSource } from '../../../contract/host-patterns.ts';
 import { canonicalHost } from '../../../contract/hosts.ts';
-import { originField } from '../../../store/project-origin.ts';
+import { itemOfHost } from '../../../store/project-origin.ts';
 import type { Project, Projects } from '../../../store/projects.ts';
 import { RequestHosts } from '../../http/request-hosts.ts';
 import { isAllowedHost } from '../../image/access.ts';
@@ -135,7 +135,7 @@ async function claim({ hostClaims }: Projects, projectId: string, host: string):
 async function settle(projects: Projects, projectId: string, host: string): Promise<void> {
   const isListed = async () => {
     const project = await projects.find(projectId);
-    return project?.hosts?.[originField(host)] !== undefined;
+    return itemOfHost(project?.hosts, host) !== undefined;
   };
   if (!(await isListed())) {
     await projects.hostClaims.release(host, projectId);
@@ -152,7 +152,7 @@ async function settle(projects: Projects, projectId: string, host: string): Prom
 
 /** @throws ServiceError host_not_found */
 function hostBody(project: Project, name: string): Host {
-  const stored = project.hosts?.[originField(canonicalHost(name) ?? name)];
+  const stored = itemOfHost(project.hosts, canonicalHost(name) ?? name);
   if (stored === undefined) {
     const shown = name.slice(0, 80).toWellFormed();
     throw new ServiceError('host_not_found', `The project has no delivery host ${shown}.`);

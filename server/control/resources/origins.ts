@@ -14,7 +14,7 @@ import {
 } from '../../../contract/s3-location.ts';
 import { bucketUrl } from '../../../pool/s3/object-url.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
-import { originField } from '../../../store/project-origin.ts';
+import { itemOfHost } from '../../../store/project-origin.ts';
 import type { Project } from '../../../store/projects.ts';
 import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
@@ -225,7 +225,7 @@ function readLocation(text: string, guard: AddressGuard): S3Location {
 
 /** @param host of `names` */
 function originBody(project: Project, host: string): Origin {
-  const stored = project.origins?.[originField(host)];
+  const stored = itemOfHost(project.origins, host);
   if (stored === undefined) throw new Error('the project has no origin of this host');
   const { headers, location, updatedAt } = stored;
   return { host, headers: [...headers], location, updatedAt: updatedAt.toISOString() };

@@ -234,6 +234,11 @@ export async function operations(
     }
     const gone = await call('GET', `${hosts}/img.shop.example`);
     t.same([gone.status, gone.body.code], [404, 'host_not_found']);
+    for (const name of ['constructor', '__proto__']) {
+      t.equal((await call('GET', `${hosts}/${name}`)).status, 404, name);
+      t.equal((await put(name, {})).status, 200, name);
+      t.same((await call('DELETE', `${hosts}/${name}`)).body, { hosts: [other] });
+    }
     t.equal((await put('img.shop.example', {}, ofSecond)).status, 200, 'free again');
     t.equal((await call('DELETE', `/projects/${second.project.id}`)).status, 204);
     t.equal((await put('img.shop.example', {})).status, 200, 'free after the deletion');
