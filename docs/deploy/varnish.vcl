@@ -28,6 +28,8 @@ sub vcl_recv {
         ban("obj.http.surrogate-key ~ " + req.http.tag);
         return (synth(200, "Banned"));
     }
+    # The service would trust the header of a client.
+    unset req.http.x-forwarded-host;
     # The page, its API and the health check are not cached.
     if (req.url !~ "^/img/") {
         return (pass);

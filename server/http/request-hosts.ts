@@ -10,7 +10,7 @@ const known = {
   maxEntrySize: 300,
   sizeCalculation: (_: string, written: string) => written.length + 1,
 };
-/** The host of invalid headers. It is not in canonical form, so that no project can have it. */
+/** For invalid headers. It is not canonical, so no project can use it. */
 const noHost = 'invalid.';
 
 type HostedRequest = Pick<HttpRequest, 'host' | 'header' | 'headerList' | 'peerAddress'>;
@@ -42,7 +42,22 @@ export class RequestHosts {
    * host, an address, `localhost`, or no host. Call it before the handler's first await.
    */
   of(request: HostedRequest): string {
-    const written = this.#forwarded(request) ?? request.host;
+    return this.#canonical(this.#forwarded(request) ?? request.host);
+  }
+
+  /**
+   * Returns the hosts that a request can mean, most likely first, each like `of`. Many trusted
+   * proxies forward both Host and a client's X-Forwarded-Host, which their caches ignore, so Host
+   * comes first.
+   */
+  allOf(request: HostedRequest): readonly string[] {
+    const forwarded = this.#forwarded(request);
+    const host = this.#canonical(request.host);
+    if (forwarded === null) return [host];
+    return host === '' ? [this.#canonical(forwarded)] : [host, this.#canonical(forwarded)];
+  }
+
+  #canonical(written: string): string {
     const cached = this.#known.get(written);
     if (cached !== undefined) return cached;
     const host = this.read(written);
@@ -59,16 +74,20 @@ export class RequestHosts {
   }
 
   /**
-   * Returns the origin of a request's URL at a canonical host. The scheme comes from a trusted
-   * proxy's X-Forwarded-Proto, or from the base URL. Call it before the handler's first await.
+   * Returns a function that returns a URL's origin at one of the request's hosts. The scheme comes
+   * from a trusted proxy's X-Forwarded-Proto, or from the base URL. Call it before the handler's
+   * first await.
    */
-  originAt(host: string, request: HostedRequest): string {
-    const written = this.#forwarded(request) ?? request.host;
-    const port = /:\d{1,5}$/.exec(written)?.[0] ?? '';
+  originsOf(request: HostedRequest): (host: string) => string {
+    const all = [request.host, this.#forwarded(request) ?? ''];
     const proto = this.#lastForwarded(request, 'x-forwarded-proto')?.toLowerCase();
     const scheme = proto === 'https' || proto === 'http' ? `${proto}:` : this.#scheme;
-    const url = `${scheme}//${host}${port}`;
-    return URL.canParse(url) ? new URL(url).origin : `${scheme}//${host}`;
+    return (host) => {
+      const written = all.find((header) => this.#canonical(header) === host) ?? '';
+      const port = /:\d{1,5}$/.exec(written)?.[0] ?? '';
+      const url = `${scheme}//${host}${port}`;
+      return URL.canParse(url) ? new URL(url).origin : `${scheme}//${host}`;
+    };
   }
 
   #forwarded(request: HostedRequest): string | null {

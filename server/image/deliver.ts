@@ -27,6 +27,7 @@ import { readHostAddress } from './host-address.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
 import { type Negotiate, type Negotiated, negotiation, noHints } from './negotiate.ts';
+import { findSite, knownSite, type RequestedSite } from './requested-site.ts';
 import { provisionalVariant, resolveVariant, withPreset } from './resolve-variant.ts';
 import { type Delivered, respond } from './respond.ts';
 import {
@@ -91,22 +92,23 @@ export class Delivery {
    */
   handle(request: HttpRequest, missing: Missing | null = null): void | Promise<void> {
     const { engine, projects, telemetry, hosts, now } = this.#environment;
-    const host = hosts.of(request);
-    const site = host === '' ? null : projects.knownAt(host);
+    const names = hosts.allOf(request);
+    const known = knownSite(projects, names);
     // A malformed head can name two hosts, and another server might use the other host.
-    if (site != null && !request.isWellFormed()) return;
+    if (known !== undefined && known.found !== null && !request.isWellFormed()) return;
     const negotiated = this.#negotiate((name) => request.header(name));
     const conditions = readConditions(request);
     const backgroundToken = request.header(backgroundHeader);
     const target = `${request.path}?${request.query}\n${negotiated.normalized}`;
     const at = now();
     // Cached responses do not carry the headers of a background request.
-    const mayBeCached = backgroundToken === '' && site !== undefined;
-    const repeated = mayBeCached ? this.responses.get(keyAt(host, site, target), at) : undefined;
-    // `knownAt` has confirmed the project of a host, which might have had another one before.
+    const mayBeCached = backgroundToken === '' && known !== undefined;
+    const repeated = mayBeCached ? this.responses.get(keyAt(known, target), at) : undefined;
+    // `knownAt` has confirmed the host's project. The response might belong to an earlier project.
+    const owner = known?.found ?? null;
     const isConfirmed =
       repeated !== undefined &&
-      (site == null ? projects.isConfirmed(repeated.project) : repeated.project === site);
+      (owner === null ? projects.isConfirmed(repeated.project) : repeated.project === owner);
     const cached = isConfirmed ? repeated : undefined;
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null) {
@@ -126,20 +128,23 @@ export class Delivery {
     }
     if (!request.isWellFormed()) return;
     const isLoop = engine.sources.isOwnFetch(request.headerList('cdn-loop'));
-    const client = { origin: hosts.originAt(host, request), accept: request.accept };
-    const headers = { negotiated, conditions, backgroundToken, isLoop, client };
-    const deliver = (found: ProjectState | null): Promise<void> => {
+    const { accept } = request;
+    const originAt = hosts.originsOf(request);
+    const deliver = (requested: RequestedSite): Promise<void> => {
+      const { host, found } = requested;
       if (found === null && missing !== null) {
         throw projects.isStoreDown ? storeUnavailable() : missing(request, host);
       }
+      const client = { origin: originAt(host), accept };
+      const headers = { negotiated, conditions, backgroundToken, isLoop, client };
       const site = found && siteOf(found.project, host);
       const observed = telemetry.observe(request);
       if (backgroundToken === consoleMark) observed.kind = 'console';
       observed.named(found ?? projects.peek(projectInQuery(request.query)));
-      const cacheKey = keyAt(host, found, target);
+      const cacheKey = keyAt(requested, target);
       return observed.untilDone(this.#deliver(request, headers, site, cacheKey, observed));
     };
-    return site === undefined ? projects.findAt(host).then(deliver) : deliver(site);
+    return known === undefined ? findSite(projects, names).then(deliver) : deliver(known);
   }
 
   /** Serves a request that missed the response cache. */

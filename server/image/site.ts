@@ -2,6 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { DeliveryHost } from '../../store/delivery-host.ts';
 import { itemOfHost } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';
+import type { RequestedSite } from './requested-site.ts';
 
 /** A project, and the requested delivery host. */
 export interface Site {
@@ -46,5 +47,5 @@ export function sourceBelow({ host, project }: Site, path: string): URL {
 }
 
 /** Returns a response's key, which includes the host only for delivery hosts. */
-export const keyAt = (host: string, site: object | null, target: string): string =>
-  site === null ? target : host + target;
+export const keyAt = ({ host, found }: RequestedSite, target: string): string =>
+  found === null ? target : host + target;

@@ -270,11 +270,13 @@ eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environm
   const target = '/pic.png?fmt=png';
   const width = async (host: string, forwarded: string) =>
     widthOf(await get(host, target, { 'x-forwarded-host': forwarded }));
-  for (let i = 0; i < 2; i += 1) {
-    t.equal(await width('img.a.example', 'img.b.example'), 60);
+  for (let i = 0; i < 3; i += 1) {
+    t.equal(await width('img.a.example', 'img.b.example'), 40, 'of a client, behind a cache');
+    t.equal(await width('IMG.A.example:80', '127.0.0.1, img.b.example'), 40);
     t.equal(await width('127.0.0.1', 'IMG.B.EXAMPLE.:443'), 60);
+    t.equal(await width(`origin${i}.example`, 'img.b.example'), 60, 'of a proxy with another name');
     t.equal(await width('127.0.0.1', 'img.a.example, img.b.example'), 60, 'of the nearest proxy');
-    t.equal(await width('img.a.example', '127.0.0.1'), 0);
+    t.equal(await width('127.0.0.1', '127.0.0.1'), 0);
     t.equal(await width('img.a.example', ''), 40);
   }
   const lines = 'X-Forwarded-Host: img.a.example\r\nX-Forwarded-Host: img.b.example';

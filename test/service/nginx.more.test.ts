@@ -236,7 +236,10 @@ for (const engine of httpServers) {
     `delivers no image of another host's project behind nginx (${engine})`,
     { skip },
     async (t) => {
-      const service = await startFrontEnd(t, { SERVICE_HTTP_ENGINE: engine });
+      const service = await startFrontEnd(t, {
+        SERVICE_HTTP_ENGINE: engine,
+        SERVICE_TRUSTED_PROXIES: '127.0.0.1',
+      });
       const { nginx } = await startExample(t, `127.0.0.1:${service.port}`);
       await playHostGames(t, 'nginx', service, Number(new URL(nginx).port));
     },
