@@ -16,8 +16,6 @@ export interface Generations {
 export interface Purges {
   /** Absent before the first purge. */
   readonly generations?: Generations;
-  /** As releases before generations remembered them: for machines of both during an upgrade. */
-  readonly purges?: { readonly last: number };
 }
 
 /**
@@ -32,34 +30,21 @@ export function sourceGroup(tag: string): string {
 /** Returns a group's field name: a path component cannot be a number. */
 const toField = (group: string): string => `g${group}`;
 
-/**
- * The generation of all images. A purge by a machine of a release before generations, which remembered single sources,
- * is one of all images.
- */
-function commonGeneration({ generations = {}, purges }: Purges): number {
-  const { last = 0, all = 0 } = generations;
-  const before = purges?.last ?? 0;
-  return before > last ? before : all;
-}
-
 /** The generation of the images with inputs of some groups; 0 before the first purge. */
-export function computeGeneration(project: Purges, groups: readonly string[]): number {
-  const numbers = project.generations?.groups ?? {};
-  return Math.max(
-    commonGeneration(project),
-    ...groups.map((group) => numbers[toField(group)] ?? 0),
-  );
+export function computeGeneration({ generations = {} }: Purges, groups: readonly string[]): number {
+  const { all = 0, groups: numbers = {} } = generations;
+  return Math.max(all, ...groups.map((group) => numbers[toField(group)] ?? 0));
 }
 
 /** The number of the project's last purge; 0 before the first purge. */
-export const lastGeneration = ({ generations, purges }: Purges): number =>
-  Math.max(generations?.last ?? 0, purges?.last ?? 0);
+export const lastGeneration = ({ generations }: Purges): number => generations?.last ?? 0;
 
 /** Returns the groups purged after a generation; null for all images. */
-export function groupsPurgedAfter(project: Purges, number: number): string[] | null {
-  if (commonGeneration(project) > number) return null;
-  const groups = Object.entries(project.generations?.groups ?? {});
-  return groups.filter(([, at]) => at > number).map(([field]) => field.slice(1));
+export function groupsPurgedAfter({ generations = {} }: Purges, number: number): string[] | null {
+  const { all = 0, groups = {} } = generations;
+  if (all > number) return null;
+  const purged = Object.entries(groups).filter(([, at]) => at > number);
+  return purged.map(([field]) => field.slice(1));
 }
 
 /**
@@ -67,19 +52,8 @@ export function groupsPurgedAfter(project: Purges, number: number): string[] | n
  * @param tags of the purged sources; null for all images
  * @param number higher than the project's revision, and so than all its purges' numbers
  */
-export function purgeUpdate(before: Purges, tags: readonly string[] | null, number: number) {
+export function purgeUpdate(tags: readonly string[] | null, number: number) {
   const fields = tags?.map((tag) => `groups.${toField(sourceGroup(tag))}`) ?? ['all'];
-  const purged = Object.fromEntries(fields.map((field) => [`generations.${field}`, number]));
-  return {
-    $max: {
-      'generations.last': number,
-      'generations.all': commonGeneration(before),
-      ...purged,
-      // Machines of the release before take it for a purge of all images.
-      'purges.last': number,
-      'purges.all': number,
-    },
-    $set: { 'purges.sources': {} },
-    $currentDate: { purgedAt: true },
-  } as const;
+  const purged = ['last', ...fields].map((field) => [`generations.${field}`, number]);
+  return { $max: Object.fromEntries(purged), $currentDate: { purgedAt: true } } as const;
 }

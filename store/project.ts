@@ -106,8 +106,7 @@ export const newProjectSettings: ProjectSettings = {
 };
 
 /**
- * Values that a deleted project's document keeps; everything written by clients is removed. Because
- * it lists no host, processes running earlier releases deliver no image for it.
+ * Values that a deleted project's document keeps; everything written by clients is removed.
  */
 export const deletedFields = {
   ...newProjectSettings,

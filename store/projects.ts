@@ -37,7 +37,7 @@ function namedField<P extends 'presets' | 'layers'>(parent: P, name: string): `$
 /** More documents than a reply can contain: by default a second round trip starts after 101. */
 const oneBatch = 100_000;
 
-const sweptFields = { generations: 1, purges: 1, revision: 1, deletedAt: 1 } as const;
+const sweptFields = { generations: 1, deletedAt: 1 } as const;
 
 /** The fields that determine which of a project's images are purged. */
 export type SweptProject = Pick<Project, '_id' | keyof typeof sweptFields>;
@@ -324,15 +324,13 @@ export class Projects {
     id: string,
     tags: readonly string[] | null,
     now: () => number,
-    { $set, ...update }: UpdateFilter<Project>,
+    update: UpdateFilter<Project>,
   ): Promise<Project | null> {
-    return this.#changeFrom(id, (project) => {
+    return this.#changeFrom(id, ({ revision }) => {
       // This number is also the revision. The time makes it new after the store was restored from a
       // backup; the revision makes it new after the clock was set back.
-      const number = Math.max(now(), project.revision + 1);
-      const purge = purgeUpdate(project, tags, number);
-      const increment = number - project.revision;
-      return [{ ...update, ...purge, $set: { ...$set, ...purge.$set } }, increment];
+      const number = Math.max(now(), revision + 1);
+      return [{ ...update, ...purgeUpdate(tags, number) }, number - revision];
     });
   }
 

@@ -10,8 +10,6 @@ const blockBytes = 4_096;
 const lowWaterMark = 0.9;
 const privateMode = 0o700;
 const keyPattern = /^[0-9a-f]{32}-[0-9a-z]{1,11}-[0-9a-f]{0,99}-[0-9a-f]{32}$/;
-/** Keys from releases before generations, which no request looks up. */
-const earlierPattern = /^[0-9a-f]{64}$/;
 /** Concurrent `lstat` calls during the scan: few, to leave libuv threads for requests. */
 const scanBatch = 16;
 
@@ -209,14 +207,9 @@ export class DiskCacheIndex {
   }
 
   async #inspect(key: string, path: string): Promise<CacheFile | null> {
-    const isEarlier = earlierPattern.test(key);
-    if (!isEarlier && !keyPattern.test(key)) return null;
-    if (path !== cacheFilePath(this.#folder, key)) return null;
+    if (!keyPattern.test(key) || path !== cacheFilePath(this.#folder, key)) return null;
     const stats = await lstat(path).catch(() => null);
-    if (!stats?.isFile()) return null;
-    if (!isEarlier) return { key, bytes: stats.size, modifiedMs: stats.mtimeMs };
-    await rm(path, { force: true }).catch(this.#onError);
-    return null;
+    return stats?.isFile() ? { key, bytes: stats.size, modifiedMs: stats.mtimeMs } : null;
   }
 }
 

@@ -156,8 +156,8 @@ t.test("compares an uncached project before it applies the project's change", as
   const changed = requireProject(_id, await others.addHost(_id, 'a.example'));
   await others.purge(_id, null);
   await cache.start();
-  t.ok(cache.apply(changed).project.purges === undefined);
-  t.ok((await cache.find(_id))?.project.purges !== undefined, 'a poll has ignored the purge');
+  t.ok(cache.apply(changed).project.generations === undefined);
+  t.ok((await cache.find(_id))?.project.generations !== undefined, 'a poll has ignored the purge');
 });
 
 t.test('replaces the old state with a reported project', async (t) => {

@@ -157,7 +157,7 @@ t.test('queries the store first after a two-second suspension of the process', a
   t.equal(projects.comparisons, 0, 'without reading the store');
   await clock.forward(700);
   const [found] = await Promise.all([cache.find(id), cache.find(id)]);
-  t.ok(found?.project.purges !== undefined, 'the purge is known');
+  t.ok(found?.project.generations !== undefined, 'the purge is known');
   t.equal(projects.comparisons, 1, 'requests share a read');
   t.equal(before?.stale, true);
 });
@@ -236,7 +236,7 @@ t.test('receives a purge within two seconds, however slow the store is', async (
       while (performance.now() - purgedAt < 2_500) {
         const askedMs = performance.now() - purgedAt;
         const found = await cache.find(id);
-        const isOld = found?.project.purges?.last !== purged?.purges?.last;
+        const isOld = found?.project.generations?.last !== purged?.generations?.last;
         if (isOld && askedMs > 2_000) late += 1;
         statuses.add(cache.status);
         await sleep(10);
@@ -283,5 +283,5 @@ t.test('treats a store that takes three seconds as unavailable, until it is fast
   slow(0);
   await projects.next(1);
   await until('it is available', () => !cache.isStoreDown);
-  t.ok((await cache.find(id))?.project.purges !== undefined, 'the purge is in effect at once');
+  t.ok((await cache.find(id))?.project.generations !== undefined, 'the purge is in effect at once');
 });

@@ -321,32 +321,6 @@ t.test('loses no concurrent purge', async (t) => {
   t.equal(new Set(numbers).size, 40, 'each has a number of its own');
 });
 
-t.test('takes the last purge of an earlier release for one of all images', async (t) => {
-  const { db, projects } = await testProjects(t);
-  const { _id } = await projects.create(newProject);
-  const purges = { last: 700, all: 300, sources: { [a]: 700, [b]: 500 } };
-  const revision = 700;
-  const earlier = () =>
-    db.collection<{ _id: string }>('projects').updateOne({ _id }, { $set: { purges, revision } });
-  await earlier();
-  const generations = async () => {
-    const project = await projects.find(_id);
-    return project && [a, b].map((tag) => computeGeneration(project, [sourceGroup(tag)]));
-  };
-  t.same(await generations(), [700, 700]);
-  await projects.purge(_id, [a], () => 0);
-  t.same(await generations(), [701, 700]);
-  const written = (await db.collection<{ _id: string }>('projects').findOne({ _id })) ?? {};
-  t.match(written, { purges: { last: 701, all: 701 } }, 'machines of both releases know it');
-  t.same('purges' in written && (written.purges as typeof purges).sources, {});
-  // A machine of the earlier release purges a source.
-  purges.last = 800;
-  await earlier();
-  t.same(await generations(), [800, 800]);
-  await projects.purge(_id, [b], () => 900);
-  t.same(await generations(), [800, 900]);
-});
-
 t.test('creates no project on a change of an unknown id', async (t) => {
   const { projects } = await testProjects(t);
   const id = 'prj_0000000000000000';
