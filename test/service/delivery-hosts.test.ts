@@ -195,46 +195,16 @@ eachHttpServer(
   defaultHttpServer,
 );
 
-eachHttpServer('returns no image of the wrong project', async (t, { name, environment }) => {
-  const { get, send, origin, store, a } = await startTwoSites(t, environment);
+eachHttpServer('refuses a head that names two hosts', async (t, { name, environment }) => {
+  const { get, send, origin } = await startTwoSites(t, environment);
   const target = '/pic.png?fmt=png';
   await setHost(store.projects, a, 'invalid', `${origin.url}/a/`);
   // Cache both images, so that the test includes hits.
   for (const host of ['img.a.example', 'img.b.example', 'invalid']) {
     for (let i = 0; i < 2; i += 1) await get(host, target);
   }
-  for (const [host, width] of [
-    ['IMG.A.EXAMPLE', 40],
-    ['img.a.example:8443', 40],
-    ['img.a.example.', 40],
-    ['Img.A.Example.:80', 40],
-    ['img.a.example..', 0],
-    ['img.a.example:x', 0],
-    ['img.a.example/', 0],
-    ['img.b.example@img.a.example', 0],
-    ['img.a.example img.b.example', 0],
-    ['img.a.example,img.b.example', 0],
-    ['ximg.a.example', 0],
-    ['a.example', 0],
-    [' img.b.example', 60],
-    ['', 0],
-    ['x'.repeat(2_000), 0],
-  ] as const) {
-    t.equal(widthOf(await get(host, target)), width, host.slice(0, 40));
-  }
-
-  await setHost(store.projects, a, 'xn--bcher-kva.example', `${origin.url}/a/`);
-  await until('the internationalised host is known', async () => {
-    return widthOf(await get('xn--bcher-kva.example', target)) === 40;
-  });
-  for (const host of ['b\xc3\xbccher.example', 'b\xfccher.example', 'img.\xd0\xb0.example']) {
-    t.not(widthOf(await get(host, target)), 60, 'a name with letters beyond ASCII');
-  }
-
   const twice = (first: string, second: string) =>
     `GET ${target} HTTP/1.1\r\nHost: ${first}\r\nHost: ${second}\r\n\r\n`;
-  // The project has changed: the next requests are hits again.
-  for (let i = 0; i < 2; i += 1) await get('img.a.example', target);
   t.same(await send(twice('img.a.example', 'img.b.example')), [400, 0], 'two Host headers');
   t.same(await send(twice('img.a.example', 'img.a.example')), [400, 0], 'twice the same');
   t.same(await send(twice('127.0.0.1', 'img.b.example')), [name === 'node' ? 400 : 404, 0]);
@@ -249,20 +219,14 @@ eachHttpServer('returns no image of the wrong project', async (t, { name, enviro
     const old = `GET ${target} HTTP/1.0\r\nHost: img.a.example\r\nHost: img.b.example\r\n\r\n`;
     t.same(await send(old), [400, 0]);
   }
-
-  const forwarded = { 'x-forwarded-host': 'img.b.example' };
-  t.equal(widthOf(await get('img.a.example', target, forwarded)), 40, 'of an untrusted client');
-  t.equal((await get('127.0.0.1', target, forwarded)).status, 404);
+  t.equal((await get('127.0.0.1', target, { 'x-forwarded-host': 'img.b.example' })).status, 404);
   t.equal(origin.requests.get('/outside.png'), undefined);
 });
 
-eachHttpServer(
-  'returns no image of the wrong project for any kind of URLs',
-  async (t, { name, environment }) => {
-    const service = await startFrontEnd(t, environment);
-    await playHostGames(t, name, service, service.port);
-  },
-);
+eachHttpServer('returns no image of the wrong project', async (t, { name, environment }) => {
+  const service = await startFrontEnd(t, environment);
+  await playHostGames(t, name, service, service.port);
+});
 
 eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environment }) => {
   const trusted = { ...environment, SERVICE_TRUSTED_PROXIES: '127.0.0.1' };
@@ -349,9 +313,7 @@ eachHttpServer(
     const accept = 'image/webp';
     for (const [name, { examples }] of Object.entries(urlGrammars)) {
       const host = `${name}.shop.example`;
-      await store.projects.hostClaims.claim(host, id);
-      const updatedAt = new Date();
-      await store.projects.setDeliveryHost(id, { host, base, urls: name, updatedAt });
+      await setHost(store.projects, id, host, base, name);
       for (const example of examples) {
         const target = example.url
           .replaceAll(encodeURIComponent('https://shop.example/'), encodeURIComponent(base))
@@ -380,12 +342,17 @@ eachHttpServer(
       // The query of Cloudflare's URLs belongs to the source.
       const warnings = name === 'cloudflare' ? undefined : 'parameter_unknown;name="other"';
       t.equal(warned.headers.get('x-image-warnings'), warnings);
-      await store.projects.requireSignatures(id, null);
-      const statusIs = (status: number) => async () => (await get(host, first)).status === status;
-      await until('a signature is required', statusIs(403));
-      await store.projects.stopRequiringSignatures(id);
-      await until('no signature is required', statusIs(200));
     }
+    const statusesAre = (status: number) => async () => {
+      const firsts = Object.entries(urlGrammars).map(([name, { examples }]) =>
+        get(`${name}.shop.example`, examples[0]?.url ?? ''),
+      );
+      return (await Promise.all(firsts)).every((response) => response.status === status);
+    };
+    await store.projects.requireSignatures(id, null);
+    await until('all require a signature', statusesAre(403));
+    await store.projects.stopRequiringSignatures(id);
+    await until('none requires a signature', statusesAre(200));
   },
   defaultHttpServer,
 );
@@ -395,7 +362,6 @@ eachHttpServer(
   async (t, { environment }) => {
     const { get, origin, store, createProject } = await startTwoSites(t, environment);
     origin.serve('/shop/a.jpg', await picture(160, 100));
-    const id = await createProject('127.0.0.1');
     const base = `${origin.url}/shop/`;
     const fetched = `w_90/${base}a.jpg`;
     const hex = (text: string) => Buffer.from(text).toString('hex');
@@ -437,11 +403,11 @@ eachHttpServer(
     };
     const secretFor = (kind: string, secret: string) =>
       kind === 'imgproxy' ? { secret: hex(secret), salt } : { secret };
-    for (const [kind, { unsigned, signed, wrong }] of Object.entries(kinds)) {
+    const check = async (kind: keyof typeof kinds) => {
+      const { unsigned, signed, wrong } = kinds[kind];
+      const id = await createProject('127.0.0.1');
       const host = `${kind}.shop.example`;
-      await store.projects.hostClaims.claim(host, id);
-      const updatedAt = new Date();
-      await store.projects.setDeliveryHost(id, { host, base, urls: kind, updatedAt });
+      await setHost(store.projects, id, host, base, kind);
       const statuses = (targets: readonly string[]) =>
         Promise.all(targets.map(async (target) => (await get(host, target)).status));
       const all = [unsigned, ...signed('first'), ...signed('second'), ...wrong];
@@ -471,7 +437,8 @@ eachHttpServer(
       await until('there is no secret', refused([unsigned, ...signed('second')]));
       await store.projects.stopRequiringSignatures(id);
       await until('no signature is required', async () => !(await refused([unsigned])()));
-    }
+    };
+    await Promise.all((Object.keys(kinds) as (keyof typeof kinds)[]).map(check));
     const path = `/a.jpg?w=70&expires=${Math.floor(Date.now() / 1_000) + 100}`;
     const { status, headers } = await get('imgix.shop.example', path);
     t.match([status, headers.get('cache-control')], [200, /max-age=\d\d?\b/]);
