@@ -1,3 +1,4 @@
+import { hasCode } from '../contract/has-code.ts';
 import type { Logger } from '../contract/log.ts';
 import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
 import { isMovedByPort } from '../contract/settings/command-line.ts';
@@ -65,9 +66,8 @@ export async function startOperations(
     await operationsApp(host, metrics).listen(start, host, port);
     log.info({ host, port }, 'operations listener started');
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
     const isChosen = opsPort !== null && !isMovedByPort(settings, 'opsPort');
-    if (isChosen || code !== 'EADDRINUSE') throw error;
+    if (isChosen || !hasCode(error, 'EADDRINUSE')) throw error;
     log.warn({ host, port }, 'metrics not served: port in use; set SERVICE_OPS_PORT');
   }
 }

@@ -1,8 +1,8 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, open, rename, rm, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
+import { hasCode } from '../contract/has-code.ts';
 import { socketPath, toPrivateFolder } from './embedded/endpoint.ts';
-import { hasCode } from './embedded/holder.ts';
 import { FolderHeld, takeLock } from './embedded/lock.ts';
 import { dataFileIn, toLockFile } from './embedded/server.ts';
 import { toBackupFile } from './embedded/storage/backup.ts';

@@ -3,6 +3,7 @@ import { close, existsSync, open, readFile, writev } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { promisify } from 'node:util';
+import { hasCode } from '../../contract/has-code.ts';
 import type { Image } from '../image.ts';
 import { decodeFile, encodeFile } from './file.ts';
 
@@ -56,9 +57,6 @@ const files = {
   read: promisify(readFile),
 };
 
-const errorCode = (error: unknown): unknown =>
-  error instanceof Error && 'code' in error ? error.code : undefined;
-
 /**
  * The disk cache, shared by all processes on the machine. Each image is one file, written under a
  * temporary name and renamed, so that readers never see a partial file. Files are not synced:
@@ -92,7 +90,7 @@ export class DiskCache {
       await rm(path, { force: true });
       this.#events.removed(key);
     } catch (error) {
-      if (errorCode(error) !== 'ENOENT') this.#events.failed(error as Error);
+      if (!hasCode(error, 'ENOENT')) this.#events.failed(error as Error);
     }
     return null;
   }
@@ -157,7 +155,7 @@ async function creatingFolder<T>(path: string, operation: () => Promise<T>): Pro
   try {
     return await operation();
   } catch (error) {
-    if (errorCode(error) !== 'ENOENT') throw error;
+    if (!hasCode(error, 'ENOENT')) throw error;
     await mkdir(dirname(path), { recursive: true });
     return operation();
   }

@@ -4,6 +4,7 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
+import { hasCode } from '../../contract/has-code.ts';
 import { SingleFlight } from '../single-flight.ts';
 
 type Family = 4 | 6;
@@ -180,11 +181,7 @@ function ownFamilies(): readonly Family[] {
   return has('IPv4') ? [4] : [6];
 }
 
-function isMissing(error: unknown): boolean {
-  return (
-    error instanceof Error && 'code' in error && (error.code === NOTFOUND || error.code === NODATA)
-  );
-}
+const isMissing = (error: unknown): boolean => hasCode(error, NOTFOUND) || hasCode(error, NODATA);
 
 function nullIfMissing(error: unknown): null {
   if (isMissing(error)) return null;

@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
+import { hasCode } from '../../contract/has-code.ts';
 
 const separator = '|';
 
@@ -86,8 +87,4 @@ function listens(socket: string): Promise<boolean> {
     });
     probe.once('error', () => resolve(false));
   });
-}
-
-export function hasCode(error: unknown, code: string): boolean {
-  return error instanceof Error && 'code' in error && error.code === code;
 }

@@ -1,7 +1,8 @@
 import { readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../../contract/has-code.ts';
 import { toPrivateFolder, toStoreUrl, usualSocketPath } from './endpoint.ts';
-import { formatHolder, type Holder, hasCode, isAlive, parseHolder, thisProcess } from './holder.ts';
+import { formatHolder, type Holder, isAlive, parseHolder, thisProcess } from './holder.ts';
 
 /** Another process holds the folder's lock. */
 export class FolderHeld extends Error {

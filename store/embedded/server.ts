@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
+import { hasCode } from '../../contract/has-code.ts';
 import { isSource, openThread, programUrl } from '../../contract/own-files.ts';
 import {
   makePrivateFolder,
@@ -10,7 +11,6 @@ import {
   toPrivateFolder,
   toStoreUrl,
 } from './endpoint.ts';
-import { hasCode } from './holder.ts';
 import { takeLock } from './lock.ts';
 import { type BackupTimes, toBackupFile } from './storage/backup.ts';
 import { checkDataFile, DataFileDamaged } from './storage/file-check.ts';

@@ -2,6 +2,7 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { hasCode } from '../../../contract/has-code.ts';
 
 /**
  * Containers that share a temporary folder have different host names, and their process ids are
@@ -48,6 +49,6 @@ function isOther(processId: number): boolean {
     return process.kill(processId, 0);
   } catch (error) {
     // It belongs to another user.
-    return (error as NodeJS.ErrnoException).code === 'EPERM';
+    return hasCode(error, 'EPERM');
   }
 }
