@@ -61,19 +61,12 @@ function announceStore(dataDir: string, creates: boolean): void {
   process.stderr.write(`A new store is created in ${folder}.\n`);
 }
 
-/**
- * Opens a store, which a service can use at the same time.
- * @param prefix the start of an error message
- * @throws AdminError
- */
-export async function openStore(
-  settings: Pick<Settings, 'mongodbUrl' | 'dataDir'>,
-  prefix = '',
-): Promise<Store> {
+/** Opens a store, which a service can use at the same time. @throws AdminError */
+async function openStore(settings: Settings): Promise<Store> {
   const { joinStore } = await import('../../store/open.ts');
   const { openErrorText } = await import('../../store/open-error.ts');
   return joinStore(settings).catch(async (error) => {
     const reason = await openErrorText(error, settings.dataDir);
-    throw reason === null ? error : new AdminError(prefix + reason);
+    throw reason === null ? error : new AdminError(reason);
   });
 }

@@ -124,6 +124,14 @@ export const hostText = {
   maxLength: maxHostLength,
   'x-rule': bareHostRule,
 } as const;
+/** Excludes line breaks, which are easily pasted too, but could not be sent in a header. */
+export const secretText = {
+  type: 'string',
+  minLength: 1,
+  pattern: '^[!-~]*$',
+  'x-rule': 'must have only visible ASCII characters, without spaces',
+  writeOnly: true,
+} as const;
 export const callbackUrl = {
   ...httpUrl,
   maxLength: 2_048,

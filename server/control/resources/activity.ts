@@ -1,5 +1,5 @@
 import { errorCatalogue } from '../../../contract/errors.ts';
-import { cacheTiers } from '../../../pool/tiers.ts';
+import { byCacheTier, type CacheTier, cacheTiers } from '../../../pool/tiers.ts';
 import type { WindowActivity } from '../../usage/activity/activity.ts';
 import { percentile } from '../../usage/activity/durations.ts';
 import type { Failure } from '../../usage/activity/recent-failures.ts';
@@ -11,22 +11,19 @@ import { findProject } from '../services.ts';
 const time = { type: 'string', format: 'date-time' } as const;
 const ratio = { type: ['number', 'null'], minimum: 0, maximum: 1 } as const;
 const milliseconds = { type: ['integer', 'null'], minimum: 0 } as const;
-type Tier = (typeof cacheTiers)[number];
-const byTier = <T>(read: (tier: Tier) => T) =>
-  Object.fromEntries(cacheTiers.map((tier) => [tier, read(tier)])) as Readonly<Record<Tier, T>>;
 
 const requests = { ...count, description: 'At least as many.' } as const;
 const windowSchema = closed({
   from: { ...time, description: 'The first counted minute, up to 10 minutes or an hour earlier.' },
   requests: { ...count, description: 'Image requests, without those of prewarming.' },
   hits: {
-    ...closed(byTier(() => count)),
+    ...closed(byCacheTier(() => count)),
     description: 'Requests by the cache that had the image.',
   },
   misses: { ...count, description: 'Requests that waited for a render.' },
   errors: { ...count, description: 'Requests without an image.' },
   hitRatio: {
-    ...closed(byTier(() => ratio)),
+    ...closed(byCacheTier(() => ratio)),
     description: 'Hits of each cache among the requests with an image; null without any.',
   },
   missMs: {
@@ -63,15 +60,15 @@ function windowBody(
 ): TopWindow {
   const { none: errors, miss: misses, unsigned, bytes, originalBytes, comparedBytes } = counts;
   const withImage = cacheTiers.reduce((sum, tier) => sum + counts[tier], misses);
-  const ratioOf = (tier: Tier) =>
+  const ratioOf = (tier: CacheTier) =>
     withImage === 0 ? null : Math.round((counts[tier] / withImage) * 10_000) / 10_000;
   return {
     from: new Date(start).toISOString(),
     requests: withImage + errors,
-    hits: byTier((tier) => counts[tier]),
+    hits: byCacheTier((tier) => counts[tier]),
     misses,
     errors,
-    hitRatio: byTier(ratioOf),
+    hitRatio: byCacheTier(ratioOf),
     missMs: { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) },
     unsigned,
     bytes,

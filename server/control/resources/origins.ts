@@ -19,22 +19,10 @@ import type { Project } from '../../../store/projects.ts';
 import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { NamedParts } from '../named-parts.ts';
-import { type BodyOf, closed, exactlyOneOf, named } from '../schema.ts';
+import { type BodyOf, closed, exactlyOneOf, named, secretText } from '../schema.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
 const hostRule = 'must be a host name without wildcard, with an optional port';
-
-/**
- * A bucket's credential. It excludes line breaks, which are easily pasted too, but could not be
- * sent.
- */
-const credential = {
-  type: 'string',
-  minLength: 1,
-  pattern: '^[!-~]*$',
-  'x-rule': 'must have only visible ASCII characters, without spaces',
-  writeOnly: true,
-} as const;
 
 const hostSchema = {
   type: 'string',
@@ -101,13 +89,13 @@ const inputSchema = (headers: object, header: object, location: object) =>
             examples: ['s3://bucket/prefix?region=eu-central-1'],
           },
           accessKeyId: {
-            ...credential,
+            ...secretText,
             maxLength: 256,
             description: 'Access key id of credentials with read-only access to the bucket.',
             examples: ['AKIAEXAMPLE123'],
           },
           secretAccessKey: {
-            ...credential,
+            ...secretText,
             maxLength: 1_024,
             description: 'Secret access key. It is encrypted and never shown again.',
             examples: ['the-secret-of-the-key'],

@@ -3,7 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import type { UrlSecret } from '../../../store/url-secret.ts';
 import { type UrlSecretKind, urlSecretKinds } from '../../image/urls/signature.ts';
 import { NamedParts } from '../named-parts.ts';
-import { type BodyOf, closed, named } from '../schema.ts';
+import { type BodyOf, closed, named, secretText } from '../schema.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
 const kinds = Object.keys(urlSecretKinds) as UrlSecretKind[];
@@ -12,16 +12,6 @@ const kindSchema = {
   type: 'string',
   enum: kinds,
   description: 'The service whose URLs are signed with the secret: a value of `urls` of hosts.',
-} as const;
-
-/** Excludes line breaks, which are easily pasted too, and would become part of the secret. */
-const secretText = {
-  type: 'string',
-  minLength: 1,
-  maxLength: 512,
-  pattern: '^[!-~]*$',
-  'x-rule': 'must have only visible ASCII characters, without spaces',
-  writeOnly: true,
 } as const;
 
 const urlSecret = named(
@@ -50,12 +40,14 @@ export const urlSecretInput = {
       properties: {
         secret: {
           ...secretText,
+          maxLength: 512,
           description:
             "imgix's token, Cloudinary's API secret, thumbor's key, or imgproxy's key in hexadecimal digits.",
           examples: ['FOO123bar'],
         },
         salt: {
           ...secretText,
+          maxLength: 512,
           description: "imgproxy's salt in hexadecimal digits; others have none.",
           examples: ['68656c6c6f'],
         },

@@ -1,4 +1,4 @@
-import { cacheTiers } from '../../../pool/tiers.ts';
+import { byCacheTier, cacheTiers } from '../../../pool/tiers.ts';
 import { prefersCsv } from '../../http/accept.ts';
 import type { UsageOfDay } from '../../usage/usage.ts';
 import { addUsage, dateOf, dayMs, noUsage, type UsageCounts } from '../../usage/usage-totals.ts';
@@ -9,12 +9,12 @@ import { findProject } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
 
 const seconds = { type: 'number', minimum: 0, description: 'Time on transform threads.' } as const;
-const hitCounts = Object.fromEntries(cacheTiers.map((tier) => [tier, count])) as Readonly<
-  Record<(typeof cacheTiers)[number], typeof count>
->;
 const counts = {
   requests: { ...count, description: 'Image requests, except prewarming.' },
-  hits: { ...closed(hitCounts), description: 'Requests by the cache that contained the image.' },
+  hits: {
+    ...closed(byCacheTier(() => count)),
+    description: 'Requests by the cache that contained the image.',
+  },
   misses: { ...count, description: 'Requests that waited for a render.' },
   errors: {
     ...count,
@@ -164,11 +164,10 @@ function inSeconds(ms: number): number {
 }
 
 function counted(counts: UsageCounts): Counted {
-  const hits = cacheTiers.map((tier) => [tier, counts[tier]] as const);
   const { none: errors, miss: misses, bytes, renders } = counts;
   return {
-    requests: hits.reduce((sum, [, count]) => sum + count, errors + misses),
-    hits: Object.fromEntries(hits) as Counted['hits'],
+    requests: cacheTiers.reduce((sum, tier) => sum + counts[tier], errors + misses),
+    hits: byCacheTier((tier) => counts[tier]),
     misses,
     errors,
     bytes,
