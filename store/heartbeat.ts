@@ -4,7 +4,7 @@ import { withTimeout } from './deadline.ts';
 import { type DeploymentRecord, findDeployment } from './deployment.ts';
 
 /** Interval in ms at which a running service or worker records the time. */
-export const heartbeatEveryMs = 5_000;
+const heartbeatEveryMs = 5_000;
 /** Longer than a worker takes to restart or to be replaced, ms. */
 export const workerMissingAfterMs = 30_000;
 /** A part that runs has recorded the time within this time, even on a busy machine, ms. */

@@ -6,10 +6,5 @@ export const keyTagDigits = 16;
  * images of a project or a source can be listed.
  */
 export function objectKey(project: string, key: string): string {
-  return `${objectPrefix(project, key.slice(keyTagDigits))}${key}`;
-}
-
-/** Returns the prefix of a project's objects, or of a source's objects. */
-export function objectPrefix(project: string, sourceTag = ''): string {
-  return sourceTag === '' ? `${project}/` : `${project}/${sourceTag.slice(0, keyTagDigits)}/`;
+  return `${project}/${key.slice(keyTagDigits, 2 * keyTagDigits)}/${key}`;
 }

@@ -176,7 +176,7 @@ function toSourceColour({ icc, space, hasProfile, depth }: FileHeader): SourceCo
 /**
  * Omits a missing page: libvips then opens a HEIF's primary image, which can differ from page 0.
  */
-export const pageOption = (page: number | null): { readonly page?: number } =>
+const pageOption = (page: number | null): { readonly page?: number } =>
   page === null ? {} : { page };
 
 /** Reads the header and metadata of a checked file. */

@@ -28,7 +28,7 @@ function embeddedIpv4(address: IpAddress, nat64Prefixes: readonly Network[]): ip
 }
 
 /** Returns the IPv4 address after a prefix of a length. */
-export function translated(address: ipaddr.IPv6, length: number): ipaddr.IPv4 {
+function translated(address: ipaddr.IPv6, length: number): ipaddr.IPv4 {
   const bytes = address.toByteArray();
   const start = length / 8;
   const places = Array.from({ length: 5 }, (_, index) => start + index);
@@ -72,10 +72,7 @@ export interface Nat64Prefixes {
 const none: Nat64Prefixes = { configured: [], discovered: [] };
 
 /** Returns the IPv4 address that an IPv6 address leads to, and the address itself. */
-export function destinations(
-  address: IpAddress,
-  { configured, discovered }: Nat64Prefixes,
-): IpAddress[] {
+function destinations(address: IpAddress, { configured, discovered }: Nat64Prefixes): IpAddress[] {
   const embedded = embeddedIpv4(address, [...wellKnownNat64, ...configured, ...discovered]);
   return embedded === null ? [address] : [embedded, address];
 }

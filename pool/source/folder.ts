@@ -69,7 +69,7 @@ const ambiguous = /[\p{Cc}/\\]/u;
  * Returns a URL path's segments, each decoded once. Returns null for a path that programs interpret
  * differently, with an encoded separator, a control character or a malformed encoding.
  */
-export function partsOfPath(path: string): readonly string[] | null {
+function partsOfPath(path: string): readonly string[] | null {
   if (!path.startsWith('/')) return null;
   try {
     const parts = path.slice(1).split('/').map(decodeURIComponent);

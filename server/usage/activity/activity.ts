@@ -14,13 +14,13 @@ export const windows = {
   day: { lengthMs: 24 * 60 * minuteMs, intervalMs: 60 * minuteMs },
 } as const;
 export type WindowName = keyof typeof windows;
-export const windowNames = Object.keys(windows) as WindowName[];
+const windowNames = Object.keys(windows) as WindowName[];
 
 const intervalStart = (name: WindowName, now: number): number =>
   now - (now % windows[name].intervalMs);
 
 /** Returns the start of a window's first interval, Unix ms, up to an interval before the window. */
-export const windowStart = (name: WindowName, now: number): number =>
+const windowStart = (name: WindowName, now: number): number =>
   intervalStart(name, now) - windows[name].lengthMs;
 
 /** Maximum projects per window that a process counts. */
