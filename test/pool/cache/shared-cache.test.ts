@@ -35,7 +35,7 @@ async function start(t: Test, { url, secret = 'of the deployment', ...settings }
   );
   t.teardown(() => cache.close());
   // The first read of a process loads the key.
-  await cache.read(keyOf('another'), 'prj_1', signal, cache.wait);
+  await cache.read(keyOf('another'), 'prj_1', signal, { remainingMs: 60_000 });
   server.requests.length = 0;
   const read = (wait = cache.wait) => cache.read(key, 'prj_1', signal, wait);
   const stored = () => until('it is stored', () => server.objects.get(object)?.body);
