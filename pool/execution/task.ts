@@ -1,17 +1,10 @@
 import { inspect } from 'node:util';
 import { type ErrorData, ServiceError } from '../../contract/errors.ts';
-import type { RenderLimits } from '../rendering/pipeline.ts';
 import type { Placement } from '../rendering/placement.ts';
-import { type RenderedImage, render, renderIfLight } from '../rendering/render.ts';
-import type { Variant } from '../variant.ts';
+import { type RenderedImage, type RenderTask, render, renderIfLight } from '../rendering/render.ts';
 
 /** The message to a transform thread or to a transform process. */
-export interface TransformTask {
-  readonly source: Uint8Array;
-  /** Bytes of the layers' images and fonts; null for texts without their own font. */
-  readonly layers: readonly (Uint8Array | null)[];
-  readonly variant: Variant;
-  readonly limits: RenderLimits;
+export interface TransformTask extends RenderTask {
   /**
    * Null for a thread, which then places the transform, and runs it at once if it is light and not
    * isolated.
@@ -34,11 +27,10 @@ export type TransformResult =
 const maxDetail = 2000;
 
 export async function runTask(task: TransformTask): Promise<TransformResult> {
-  const { source, layers, variant, limits, placement } = task;
   const startedAt = performance.now();
   try {
-    const run = placement === null ? renderIfLight : render;
-    const result = await run(source, layers, variant, limits);
+    const run = task.placement === null ? renderIfLight : render;
+    const result = await run(task);
     if ('isolated' in result) return { ok: false, placement: result };
     return { ok: true, ...result, transformMs: performance.now() - startedAt };
   } catch (thrown) {

@@ -36,22 +36,23 @@ interface Scope extends RenderLimits {
 
 type EncodedImage = RenderedImage & { readonly format: OutputFormat };
 
+export interface RenderTask {
+  readonly source: Uint8Array;
+  /** Bytes of the layers' images and fonts; null for texts without their own font. */
+  readonly layers: readonly (Uint8Array | null)[];
+  readonly variant: Variant;
+  readonly limits: RenderLimits;
+}
+
 /**
  * Renders a variant of a source on this thread or in this process, as placed.
  *
- * @param layerBytes bytes of the layers' images and fonts; null for texts without their own font
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
  */
-export async function render(
-  sourceBytes: Uint8Array,
-  layerBytes: readonly (Uint8Array | null)[],
-  variant: Variant,
-  limits: RenderLimits,
-): Promise<RenderedImage> {
-  const inputs = await openInputs(sourceBytes, layerBytes, variant);
-  const drawing = svgImage(inputs, variant);
-  return drawing ?? draw(sourceBytes, layerBytes, variant, limits, inputs, null);
+export async function render(task: RenderTask): Promise<RenderedImage> {
+  const inputs = await openInputs(task);
+  return svgImage(inputs, task.variant) ?? draw(task, inputs, null);
 }
 
 /**
@@ -59,18 +60,14 @@ export async function render(
  *
  * @throws ServiceError as `render`
  */
-export async function renderIfLight(
-  sourceBytes: Uint8Array,
-  layerBytes: readonly (Uint8Array | null)[],
-  variant: Variant,
-  limits: RenderLimits,
-): Promise<RenderedImage | Placement> {
-  const inputs = await openInputs(sourceBytes, layerBytes, variant);
+export async function renderIfLight(task: RenderTask): Promise<RenderedImage | Placement> {
+  const { variant, limits } = task;
+  const inputs = await openInputs(task);
   const drawing = svgImage(inputs, variant);
   if (drawing !== null) return drawing;
   const { placement, prepared } = await place(inputs, variant, limits);
   if (placement.isolated || placement.cost !== null) return placement;
-  return draw(sourceBytes, layerBytes, variant, limits, inputs, prepared);
+  return draw(task, inputs, prepared);
 }
 
 /** Returns the source as SVG; null for an output with pixels. */
@@ -80,14 +77,10 @@ function svgImage({ source }: OpenedInputs, variant: Variant): RenderedImage | n
 }
 
 /** Reads the containers of the source and the layers. */
-async function openInputs(
-  sourceBytes: Uint8Array,
-  layerBytes: readonly (Uint8Array | null)[],
-  variant: Variant,
-): Promise<OpenedInputs> {
-  const source = withoutExcessMetadata(openContainer(sourceBytes), variant);
-  const layers = await Promise.all(
-    layerBytes.map((bytes, index) =>
+async function openInputs({ source, layers, variant }: RenderTask): Promise<OpenedInputs> {
+  const opened = withoutExcessMetadata(openContainer(source), variant);
+  const images = await Promise.all(
+    layers.map((bytes, index) =>
       bytes === null || variant.layers?.[index]?.kind === 'text'
         ? null
         : withLayerErrors(variant, index, () =>
@@ -95,19 +88,23 @@ async function openInputs(
           ),
     ),
   );
-  return { source, layers };
+  return { source: opened, layers: images };
 }
 
 /** Draws an animation as a still image if only its first frame can be decoded. */
-async function draw(...parameters: Parameters<typeof drawAll>): Promise<RenderedImage> {
-  const [sourceBytes, layerBytes, variant, limits, inputs] = parameters;
+async function draw(
+  task: RenderTask,
+  inputs: OpenedInputs,
+  prepared: Prepared | null,
+): Promise<RenderedImage> {
+  const { variant } = task;
   try {
-    return await drawAll(...parameters);
+    return await drawAll(task, inputs, prepared);
   } catch (error) {
     const isCorrupt = error instanceof ServiceError && error.code === 'source_corrupt';
     if (!isCorrupt || !variant.animated || inputs.source.frames < 2) throw error;
-    const still = { ...variant, animated: false };
-    const image = await drawAll(sourceBytes, layerBytes, still, limits, inputs, null);
+    const still = { ...task, variant: { ...variant, animated: false } };
+    const image = await drawAll(still, inputs, null);
     const { warnings = [] } = image;
     return variant.placeholder === null
       ? { ...image, warnings: ['animation_dropped', ...warnings] }
@@ -116,25 +113,20 @@ async function draw(...parameters: Parameters<typeof drawAll>): Promise<Rendered
 }
 
 async function drawAll(
-  sourceBytes: Uint8Array,
-  layerBytes: readonly (Uint8Array | null)[],
-  variant: Variant,
-  limits: RenderLimits,
+  task: RenderTask,
   inputs: OpenedInputs,
   prepared: Prepared | null,
 ): Promise<RenderedImage> {
   const files = new MemoryFiles();
   try {
-    return await drawFrom(sourceBytes, layerBytes, variant, { ...limits, files }, inputs, prepared);
+    return await drawFrom(task, { ...task.limits, files }, inputs, prepared);
   } finally {
     files.close();
   }
 }
 
 async function drawFrom(
-  sourceBytes: Uint8Array,
-  layerBytes: readonly (Uint8Array | null)[],
-  variant: Variant,
+  { source: sourceBytes, layers: layerBytes, variant }: RenderTask,
   scope: Scope,
   { source, layers: images }: OpenedInputs,
   prepared: Prepared | null,

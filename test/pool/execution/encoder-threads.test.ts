@@ -16,7 +16,7 @@ const avif = variant({ formats: ['avif'] });
 /** Returns the entity tag, a digest of the bytes, for a number of threads. */
 async function etagWith(threads: number): Promise<string> {
   sharp.concurrency(threads);
-  return (await render(source, [], avif, limits)).etag;
+  return (await render({ source, layers: [], variant: avif, limits })).etag;
 }
 const [one, two] = [await etagWith(1), await etagWith(2)];
 

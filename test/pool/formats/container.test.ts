@@ -99,7 +99,12 @@ const makers: Readonly<Record<string, Partial<Record<MetadataRole, Make>>>> = {
 };
 
 const open = (source: Buffer, options = {}) =>
-  renderIfLight(shared(source), [], variant({ formats: ['png'], ...options }), limits);
+  renderIfLight({
+    source: shared(source),
+    layers: [],
+    variant: variant({ formats: ['png'], ...options }),
+    limits,
+  });
 const rendered = { width: 20 };
 const placedInProcess = { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } };
 

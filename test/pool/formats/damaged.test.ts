@@ -169,7 +169,12 @@ t.test('treats many small frames as costly, and encodes them as GIF in a process
     processMemoryBytes: 1_536 * 2 ** 20,
   };
   const rendered = (format: 'gif' | 'webp') =>
-    renderIfLight(source, [], variant({ formats: [format] }), onThread);
+    renderIfLight({
+      source,
+      layers: [],
+      variant: variant({ formats: [format] }),
+      limits: onThread,
+    });
   t.match(await rendered('gif'), { isolated: true, cost: { ms: Number } });
   t.match(await rendered('webp'), { width: 8 });
 });

@@ -88,7 +88,8 @@ t.test(
   async (t) => {
     const source = Buffer.from(heic('quarters'));
     source.write('avif', 16, 'latin1');
-    t.match(await renderIfLight(shared(source), [], variant(), limits), { isolated: true });
+    const task = { source: shared(source), layers: [], variant: variant(), limits };
+    t.match(await renderIfLight(task), { isolated: true });
     t.throws(
       () =>
         requireSupportedFormat({ bytes: source, contentType: null }, { heic: false, pdf: true }),

@@ -28,6 +28,7 @@ const jxl = (name: string): Buffer =>
 /** Each decoding takes half a second of CPU time. */
 const skip = !more && 'npm run test:more';
 const colours = [red, green, blue, yellow];
+const plainTask = { layers: [], variant: variant(), limits };
 const signature = jxl('turned').subarray(0, 32);
 
 function box(type: string, ...parts: readonly Uint8Array[]): Buffer {
@@ -189,7 +190,7 @@ t.test('names each unsupported feature that it rejects', async (t) => {
   t.throws(refused(one, ...channel(4)), unsupported(/\(black\)/));
   t.throws(refused(one, ...channel(2)), unsupported(/\(a spot colour\)/));
   t.throws(refused([2, 2], [0, 4], yes, yes), unsupported(/\(a second alpha\)/));
-  await t.rejects(render(jxl('pq'), [], variant({}), limits), unsupported(/HDR image \(PQ\)/));
+  await t.rejects(render({ source: jxl('pq'), ...plainTask }), unsupported(/HDR image \(PQ\)/));
 });
 
 t.test('rejects damaged files', async (t) => {
@@ -205,7 +206,7 @@ t.test('rejects damaged files', async (t) => {
     'a box beyond the end': Buffer.concat([signature, Buffer.from([0, 0, 0, 99])]),
   };
   for (const [name, source] of Object.entries(cases)) {
-    await t.rejects(render(source, [], variant({}), limits), { code: 'source_corrupt' }, name);
+    await t.rejects(render({ source, ...plainTask }), { code: 'source_corrupt' }, name);
   }
 });
 
@@ -217,7 +218,7 @@ t.test('estimates its memory from the header', async (t) => {
   ] as const) {
     const cost = { bytes: 2 ** 28 + each * 40 * 30 };
     t.match(
-      await renderIfLight(jxl(name), [], variant({}), limits),
+      await renderIfLight({ source: jxl(name), ...plainTask }),
       { isolated: true, cost },
       name,
     );

@@ -108,7 +108,8 @@ t.test('rejects encrypted, damaged and hostile PDFs', async (t) => {
 });
 
 t.test('draws a PDF in a process, and ends it at the timeout', async (t) => {
-  t.match(await renderIfLight(shared(two), [], variant({}), limits), { isolated: true });
+  const task = { source: shared(two), layers: [], variant: variant(), limits };
+  t.match(await renderIfLight(task), { isolated: true });
   const pool = openPool(t, { transformTimeoutMs: 3_000 });
   const draw = (source: Buffer, width: number) =>
     pool.transform(shared(source), variant({ width }), patient);

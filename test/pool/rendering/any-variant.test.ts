@@ -155,7 +155,7 @@ t.test(
           // A crop outside the source.
           return error instanceof Error && 'code' in error && error.code === 'parameter_invalid';
         }
-        const output = await render(source, [], options, limits);
+        const output = await render({ source, layers: [], variant: options, limits });
         // readable returns the first frame of a JPEG XL, with a profile even for sRGB.
         const isJxl = plan.format === 'jxl';
         const body = await readable(output.body);

@@ -61,7 +61,7 @@ export const rendered = (
   source: Uint8Array | string,
   options: Partial<Variant> = {},
   ...layers: readonly Uint8Array[]
-) => render(shared(source), layers, variant(options), limits);
+) => render({ source: shared(source), layers, variant: variant(options), limits });
 
 /** Renders a variant and gives access to its pixels. */
 export async function drawn(...parameters: Parameters<typeof rendered>) {

@@ -3,6 +3,7 @@ import t from 'tap';
 import { indexedPng } from '../../../pool/rendering/encode/indexed-png.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
+import { limits } from './drawn.ts';
 import { noise, pixels, quarters, variant } from './pictures.ts';
 
 async function raw(image: Sharp) {
@@ -80,14 +81,8 @@ t.test('returns fewer bytes for an indexed PNG than for truecolour', async (t) =
 });
 
 t.test('uses a palette only if it loses no colour', async (t) => {
-  const limits = {
-    sourceMaxPixels: 1e6,
-    softTimeoutSeconds: 10,
-    svgTimeoutMs: 60_000,
-    processMemoryBytes: 1_536 * 2 ** 20,
-  };
   const kind = async (source: Uint8Array, options: Partial<Variant> = {}) => {
-    const { body } = await render(source, [], variant(options), limits);
+    const { body } = await render({ source, layers: [], variant: variant(options), limits });
     // IHDR contains the bits, then the colour type; type 3 is indexed.
     return body[25] === 3 ? body[24] : null;
   };
@@ -95,6 +90,11 @@ t.test('uses a palette only if it loses no colour', async (t) => {
   t.equal(await kind(few), 2);
   t.equal(await kind(await noise(80, 60).png().toBuffer()), null);
   t.equal(await kind(few, { stripMetadata: false }), null, 'indexed PNGs have no metadata');
-  const { body } = await render(few, [], variant({ width: 40 }), limits);
+  const { body } = await render({
+    source: few,
+    layers: [],
+    variant: variant({ width: 40 }),
+    limits,
+  });
   t.same((await pixels(body)).at(1, 1), [255, 0, 0, 255]);
 });

@@ -309,7 +309,7 @@ t.test('draws texts in a process that the service can kill', async (t) => {
   const { renderIfLight } = await import('../../../pool/rendering/render.ts');
   const { limits } = await import('./drawn.ts');
   const variant = { ...plainVariant, layers: [textLayer()] };
-  const placement = await renderIfLight(source, [null], variant, limits);
+  const placement = await renderIfLight({ source, layers: [null], variant, limits });
   t.match(placement, { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } });
 });
 
@@ -338,7 +338,8 @@ t.test('does not classify many large layers as a light transform', async (t) => 
   const large = { width: 800, height: 800, enlarge: true, formats: ['jpeg'] } as const;
   const draw = (layers: readonly Layer[]) => {
     const images = layers.map(() => mark);
-    return renderIfLight(source, images, { ...plainVariant, ...large, layers }, limits);
+    const variant = { ...plainVariant, ...large, layers };
+    return renderIfLight({ source, layers: images, variant, limits });
   };
   const heavy = await draw(Array(5).fill(imageLayer({ scale: 100 })));
   t.match(heavy, { isolated: false, cost: { ms: Number } });

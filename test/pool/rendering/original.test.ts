@@ -73,7 +73,12 @@ t.test('does not negotiate a format larger than the source', async (t) => {
   const refused = await drawn(sources.webp, { ...best, negotiated: true, refused: ['webp'] });
   t.equal(refused.contentType, 'image/png');
   const facts = variant({ ...auto, placeholder: 'json' });
-  const { body } = await render(shared(sources.jpeg), [], facts, limits);
+  const { body } = await render({
+    source: shared(sources.jpeg),
+    layers: [],
+    variant: facts,
+    limits,
+  });
   t.match(JSON.parse(Buffer.from(body).toString()), { output: { format: 'jpeg' } });
 });
 

@@ -8,7 +8,7 @@ import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
 
 import { openPool, patient } from '../execution/pools.ts';
 import { recognised } from '../formats/named.ts';
-import { rendered } from './drawn.ts';
+import { limits, rendered } from './drawn.ts';
 import { blue, green, noise, type Rgb, red, shared, variant, yellow } from './pictures.ts';
 import { readable } from './readable.ts';
 import { redOnBlue } from './red-on-blue.ts';
@@ -43,12 +43,6 @@ t.test('returns a body in a separate ArrayBuffer', async (t) => {
 });
 
 t.test('transfers the body from a thread', async (t) => {
-  const limits = {
-    sourceMaxPixels: 1e6,
-    softTimeoutSeconds: 10,
-    svgTimeoutMs: 60_000,
-    processMemoryBytes: 1_536 * 2 ** 20,
-  };
   const sent = await transform({
     source,
     layers: [],

@@ -22,7 +22,12 @@ const ico = (picture: Buffer): Buffer =>
   Buffer.concat([...[0, 1, 1, 0, 0, 1, 32].map(le16), ...[picture.length, 22].map(le32), picture]);
 
 const place = (source: Buffer, options: Partial<Variant> = {}, ...layers: readonly Buffer[]) =>
-  renderIfLight(shared(source), layers.map(shared), variant(options), limits);
+  renderIfLight({
+    source: shared(source),
+    layers: layers.map(shared),
+    variant: variant(options),
+    limits,
+  });
 
 const light = { isolated: true, cost: null };
 const unopened = { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } };
