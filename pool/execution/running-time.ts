@@ -6,12 +6,19 @@ const longestStepMs = 2_000;
  * paused. Must be read each second.
  */
 export class RunningTime {
-  #readAt = performance.now();
+  readonly #clock: () => number;
+  #readAt: number;
   #ms = 0;
+
+  /** @param clock ms, monotonic */
+  constructor(clock = () => performance.now()) {
+    this.#clock = clock;
+    this.#readAt = clock();
+  }
 
   /** ms since the creation. */
   get ms(): number {
-    const now = performance.now();
+    const now = this.#clock();
     this.#ms += Math.min(now - this.#readAt, longestStepMs);
     this.#readAt = now;
     return this.#ms;

@@ -1,14 +1,11 @@
+import { RunningTime } from '../../pool/execution/running-time.ts';
+
 /**
  * Front ends send their stats every second; after this time without a message, a front end is
- * unresponsive.
+ * unresponsive. Pauses of this process do not count, because it reads no messages meanwhile.
  */
 const unresponsiveAfterMs = 15_000;
 const checkEveryMs = 1_000;
-/**
- * A check that runs this late shows that this process was blocked, for example while the machine
- * was suspended, and could not read the front ends' messages.
- */
-const stallThresholdMs = 5_000;
 
 interface LivenessOptions {
   /** Called with a front end that has sent no message for 15 s. */
@@ -19,30 +16,28 @@ interface LivenessOptions {
 
 /** Detects unresponsive front ends, which hold connections and send no response. */
 export class Liveness {
-  readonly #options: LivenessOptions;
-  readonly #now: () => number;
+  readonly #onUnresponsive: LivenessOptions['onUnresponsive'];
+  readonly #time: RunningTime;
+  /** By front end, in `#time`. */
   readonly #lastMessageAt = new Map<number, number>();
-  #checkedAt: number;
-  #timer: NodeJS.Timeout | null = null;
+  #timer: NodeJS.Timeout | undefined;
 
-  constructor(options: LivenessOptions) {
-    this.#options = options;
-    this.#now = options.now ?? (() => performance.now());
-    this.#checkedAt = this.#now();
+  constructor({ onUnresponsive, now }: LivenessOptions) {
+    this.#onUnresponsive = onUnresponsive;
+    this.#time = new RunningTime(now);
   }
 
   start(): void {
-    this.#checkedAt = this.#now();
     this.#timer = setInterval(() => this.check(), checkEveryMs).unref();
   }
 
   stop(): void {
-    if (this.#timer !== null) clearInterval(this.#timer);
+    clearInterval(this.#timer);
   }
 
   /** Records a front end's message, and starts watching it at the first message. */
   messageReceived(frontEnd: number): void {
-    this.#lastMessageAt.set(frontEnd, this.#now());
+    this.#lastMessageAt.set(frontEnd, this.#time.ms);
   }
 
   forget(frontEnd: number): void {
@@ -50,15 +45,11 @@ export class Liveness {
   }
 
   check(): void {
-    const now = this.#now();
-    const late = now - this.#checkedAt > stallThresholdMs;
-    this.#checkedAt = now;
+    const now = this.#time.ms;
     for (const [frontEnd, lastMessageAt] of this.#lastMessageAt) {
-      if (late) this.#lastMessageAt.set(frontEnd, now);
-      else if (now - lastMessageAt > unresponsiveAfterMs) {
-        this.#lastMessageAt.delete(frontEnd);
-        this.#options.onUnresponsive(frontEnd);
-      }
+      if (now - lastMessageAt <= unresponsiveAfterMs) continue;
+      this.#lastMessageAt.delete(frontEnd);
+      this.#onUnresponsive(frontEnd);
     }
   }
 }
