@@ -25,7 +25,7 @@ import { drainRequests } from './http/drain.ts';
 import { RequestHosts } from './http/request-hosts.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurgedKey, projectDigits } from './image/key.ts';
-import { logLayerFailures } from './image/layer-failures.ts';
+import { logLayerFailures } from './image/layer-failure-log.ts';
 import { shownRequest } from './image/shown-url.ts';
 import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';

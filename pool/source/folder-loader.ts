@@ -1,6 +1,7 @@
 import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../contract/errors.ts';
+import { Semaphore } from '../semaphore.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { readBody, releaseBody, sourceTooLarge } from './body.ts';
 import {
@@ -14,7 +15,6 @@ import { withinDeadline } from './fetch-deadline.ts';
 import { findErrorCode, outOfDescriptors } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
 import { noFreshness } from './response-headers.ts';
-import { Semaphore } from './semaphore.ts';
 import type { SourceLoader } from './source-loader.ts';
 
 /** Bytes per read. */

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { Semaphore } from '../../pool/source/semaphore.ts';
+import { Semaphore } from '../../pool/semaphore.ts';
 
 /** Maximum calls per project that wait for their turn. */
 const maxWaiting = 100;

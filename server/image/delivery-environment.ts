@@ -5,7 +5,7 @@ import type { Project } from '../../store/projects.ts';
 import type { RequestHosts } from '../http/request-hosts.ts';
 import type { ProjectCache } from '../project-cache.ts';
 import type { ImageTelemetry } from '../telemetry/image-telemetry.ts';
-import type { OnLayerFailure } from './layer-failures.ts';
+import type { OnLayerFailure } from './layer-failure-log.ts';
 
 /** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {

@@ -1,4 +1,4 @@
-import { Semaphore } from '../../../pool/source/semaphore.ts';
+import { Semaphore } from '../../../pool/semaphore.ts';
 import { isProjectId } from '../../../store/identifiers.ts';
 import type { ApiKey } from '../../../store/keys.ts';
 import { List, type PageQuery } from '../list.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Semaphore } from '../../../pool/source/semaphore.ts';
+import { Semaphore } from '../../pool/semaphore.ts';
 
 t.test('runs a limited number of tasks at a time, in order', async (t) => {
   const semaphore = new Semaphore(2);

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { logLayerFailures } from '../../../server/image/layer-failures.ts';
+import { logLayerFailures } from '../../../server/image/layer-failure-log.ts';
 import { watermark } from '../../pool/rendering/pictures.ts';
 
 t.test('logs one line a minute per project', async (t) => {
