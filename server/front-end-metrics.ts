@@ -41,22 +41,13 @@ export class FrontEndMetrics {
 
   #collect({ engine, responses, ...figures }: FrontEndFigures): void {
     const { registry } = this;
-    const { memory, transforms, sources, refusals, followers, revalidations } = engine;
+    const { memory, transforms, sources } = engine;
     registry.set('requestsOpen', figures.openRequests);
     registry.set('storeAvailable', figures.storeAvailable ? 1 : 0);
     registry.set('knownProjects', figures.knownProjects);
-    registry.setTotal('refusals', refusals.misses, 'misses');
-    registry.setTotal('refusals', refusals.queue, 'queue');
-    registry.setTotal('refusals', refusals.fetches, 'fetches');
-    registry.setTotal('refusals', refusals.heldBytes, 'held_bytes');
-    registry.setTotal('followers', followers.process, 'process');
-    registry.setTotal('followers', followers.machine, 'machine');
-    registry.setTotal('followers', sources.followers, 'source');
-    registry.setTotal('revalidations', revalidations.notModified, 'not_modified');
-    registry.setTotal('revalidations', revalidations.sameBytes, 'same_bytes');
-    registry.setTotal('revalidations', revalidations.changed, 'changed');
-    registry.setTotal('revalidations', revalidations.gone, 'gone');
-    registry.setTotal('revalidations', revalidations.failed, 'failed');
+    registry.setTotals('refusals', engine.refusals);
+    registry.setTotals('followers', { ...engine.followers, source: sources.followers });
+    registry.setTotals('revalidations', engine.revalidations);
     registry.set('misses', engine.misses);
     registry.set('transforms', transforms.active);
     registry.set('transformSlots', transforms.concurrency);
@@ -89,22 +80,14 @@ export class FrontEndMetrics {
     const { registry } = this;
     registry.set('connections', open);
     registry.set('connectionLimit', limit);
-    registry.setTotal('connectionsClosed', closedWaiting, 'waiting');
-    registry.setTotal('connectionsClosed', refused, 'refused');
+    registry.setTotals('connectionsClosed', { waiting: closedWaiting, refused });
   }
 
   #collectShared(shared: NonNullable<FrontEndStats['shared']>): void {
     const { registry } = this;
     const { reads, writes, available } = shared;
-    registry.setTotal('sharedReads', reads.hit, 'hit');
-    registry.setTotal('sharedReads', reads.miss, 'miss');
-    registry.setTotal('sharedReads', reads.damaged, 'damaged');
-    registry.setTotal('sharedReads', reads.timeout, 'timeout');
-    registry.setTotal('sharedReads', reads.error, 'error');
-    registry.setTotal('sharedReads', reads.skipped, 'skipped');
-    registry.setTotal('sharedWrites', writes.stored, 'stored');
-    registry.setTotal('sharedWrites', writes.failed, 'failed');
-    registry.setTotal('sharedWrites', writes.dropped, 'dropped');
+    registry.setTotals('sharedReads', reads);
+    registry.setTotals('sharedWrites', writes);
     registry.setTotal('sharedDropped', shared.droppedBytes);
     registry.set('sharedQueue', shared.queuedBytes);
     registry.set('sharedAvailable', available.read ? 1 : 0, 'read');

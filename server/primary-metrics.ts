@@ -67,12 +67,9 @@ export class PrimaryMetrics {
   async text(): Promise<string> {
     const { supervisor, processes, disk, sweep, hasSharedCache, diskFull } = this.#parts;
     const registry = this.#registry;
-    const { died, unresponsive, stuck } = supervisor.restarts;
     registry.set('frontEnds', supervisor.listening);
     registry.set('frontEndsWanted', processes);
-    registry.setTotal('restarts', died, 'died');
-    registry.setTotal('restarts', unresponsive, 'unresponsive');
-    registry.setTotal('restarts', stuck, 'stuck');
+    registry.setTotals('restarts', supervisor.restarts);
     registry.set('cacheBytes', disk.bytes, 'disk');
     registry.set('cacheLimit', disk.maxBytes, 'disk');
     registry.set('cacheEntries', disk.count, 'disk');
@@ -81,8 +78,8 @@ export class PrimaryMetrics {
     registry.setTotal('purges', swept?.purges ?? 0);
     registry.setTotal('purgedImages', swept?.images ?? 0);
     if (hasSharedCache) {
-      registry.setTotal('sharedDeletions', swept?.objects ?? 0, 'deleted');
-      registry.setTotal('sharedDeletions', swept?.failed ?? 0, 'failed');
+      const { objects: deleted, failed } = swept ?? { objects: 0, failed: 0 };
+      registry.setTotals('sharedDeletions', { deleted, failed });
     }
     registry.set('diskFull', diskFull() ? 1 : 0);
     registry.reset('projectRequests');

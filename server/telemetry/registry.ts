@@ -39,6 +39,17 @@ export class MetricsRegistry {
 
   /** Sets a counter to a total counted elsewhere. */
   setTotal<N extends MetricOf<'counter'>>(name: N, total: number, ...labels: LabelsOf<N>): void {
+    this.#setTotal(name, total, labels);
+  }
+
+  /** Sets a counter with one label to totals by label value; `sameBytes` sets `same_bytes`. */
+  setTotals(name: MetricOf<'counter'>, totals: Readonly<Record<string, number>>): void {
+    for (const [key, total] of Object.entries(totals)) {
+      this.#setTotal(name, total, [key.replaceAll(/[A-Z]/g, (a) => `_${a.toLowerCase()}`)]);
+    }
+  }
+
+  #setTotal(name: MetricOf<'counter'>, total: number, labels: readonly string[]): void {
     const values = toLabels(name, labels);
     this.#counters.get(name)?.remove(values);
     this.#counters.get(name)?.inc(values, total);
