@@ -1,16 +1,13 @@
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../contract/s3-location.ts';
-import { Engine } from '../../pool/engine.ts';
-import { allFormats } from '../../pool/formats/source-formats.ts';
 import { imageInputs } from '../../pool/inputs.ts';
-import { onlyProcess } from '../../pool/single-flight.ts';
 import { until } from '../until.ts';
-import { settings } from './execution/pools.ts';
+import { openEngine } from './engine.ts';
 import { variant } from './rendering/pictures.ts';
 import { imageRequest } from './requests.ts';
 import { startTestS3, variables } from './s3/server.ts';
-import { sourceSettings, startOrigin } from './source/origin.ts';
+import { startOrigin } from './source/origin.ts';
 
 const versions = { red: 100, blue: 50 } as const;
 type Version = keyof typeof versions;
@@ -36,29 +33,15 @@ async function startMachines(t: Test) {
   });
   const bucket = await startTestS3(t);
   const start = (aheadMs: number) => {
-    const engine = new Engine(
+    const engine = openEngine(
+      t,
       {
-        ...settings,
-        ...sourceSettings,
-        formats: allFormats,
-        queue: 10,
         memoryCacheBytes: 1e7,
-        diskCacheFolder: null,
         sharedCache: { location: parseS3Location(bucket.url), timeoutMs: 5_000, queueBytes: 1e7 },
-        sourceMaxBytes: 1e8,
         freshness: { minAge: 1, maxAge: 1_000, staleIfError: 100 },
       },
-      {
-        coalescer: onlyProcess,
-        disk: { stored() {}, read() {}, removed() {}, failed() {} },
-        onSharedCacheChange() {},
-        deploymentSecret: async () => 'of the deployment',
-        onMemoryHit() {},
-        onRender() {},
-        now: () => current.at + aheadMs,
-      },
+      { now: () => current.at + aheadMs },
     );
-    t.teardown(() => engine.close());
     /** Returns an image's cache tier and the version that it shows. */
     return async (width: number) => {
       const { tier, image } = await engine.get(

@@ -1,20 +1,18 @@
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../contract/s3-location.ts';
 import type { SharedCacheSettings } from '../../pool/cache/shared-cache.ts';
-import { Engine } from '../../pool/engine.ts';
 import { Schedule } from '../../pool/execution/schedule.ts';
-import { allFormats } from '../../pool/formats/source-formats.ts';
 import { imageInputs } from '../../pool/inputs.ts';
-import { onlyProcess } from '../../pool/single-flight.ts';
+import { type Coalescer, onlyProcess } from '../../pool/single-flight.ts';
 import type { Variant } from '../../pool/variant.ts';
 import { stopClock } from '../clock.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
-import { settings } from './execution/pools.ts';
+import { openEngine } from './engine.ts';
 import { noise, variant } from './rendering/pictures.ts';
 import { imageRequest } from './requests.ts';
 import { startTestS3, variables } from './s3/server.ts';
-import { sourceSettings, startOrigin } from './source/origin.ts';
+import { startOrigin } from './source/origin.ts';
 
 const keyOf = (name: string) => name.padStart(64, '0');
 
@@ -29,35 +27,15 @@ async function startEngine(
 ) {
   const joined: string[] = [];
   const inBackground: string[] = [];
-  const engine = new Engine(
-    {
-      ...settings,
-      ...sourceSettings,
-      formats: allFormats,
-      queue,
-      memoryCacheBytes: 0,
-      diskCacheFolder: await temporaryFolder(t),
-      sharedCache,
-      sourceMaxBytes: 1e8,
-      freshness: { minAge: 1, maxAge: 1, staleIfError: 1 },
+  const coalescer: Coalescer = {
+    join: (key, participant) => {
+      joined.push(key);
+      if (!participant.live) inBackground.push(key);
+      return onlyProcess.join(key, participant);
     },
-    {
-      coalescer: {
-        join: (key, participant) => {
-          joined.push(key);
-          if (!participant.live) inBackground.push(key);
-          return onlyProcess.join(key, participant);
-        },
-      },
-      disk: { stored() {}, read() {}, removed() {}, failed() {} },
-      onSharedCacheChange() {},
-      deploymentSecret: async () => 'of the deployment',
-      onMemoryHit() {},
-      onRender() {},
-      now: Date.now,
-    },
-  );
-  t.teardown(() => engine.close());
+  };
+  const diskCacheFolder = await temporaryFolder(t);
+  const engine = openEngine(t, { queue, diskCacheFolder, sharedCache }, { coalescer });
   const requestOf = (name: string, path: string, more: Partial<Variant> = {}, project = 'a') =>
     imageRequest({
       key: keyOf(name),
