@@ -23,6 +23,19 @@ export function stopClock(t: { teardown(action: () => void): void }): StoppedClo
   };
 }
 
+/** Sets `Date.now` ahead in this process; each call of the returned function adds ms. */
+export function advanceDate(t: { teardown(action: () => void): void }): (ms: number) => void {
+  const { now } = Date;
+  let aheadMs = 0;
+  Date.now = () => now() + aheadMs;
+  t.teardown(() => {
+    Date.now = now;
+  });
+  return (ms) => {
+    aheadMs += ms;
+  };
+}
+
 /** Stops the timers of this thread; the returned function advances them by ms. */
 export function stopTimers(t: { teardown(action: () => void): void }): (ms: number) => void {
   mock.timers.enable({ apis: ['setTimeout'] });

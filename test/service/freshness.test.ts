@@ -4,6 +4,7 @@ import t, { type Test } from 'tap';
 import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
 import { findDeployment } from '../../store/deployment.ts';
 import type { ProjectFreshness } from '../../store/projects.ts';
+import { advanceDate } from '../clock.ts';
 import { until } from '../until.ts';
 import { startControl } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
@@ -12,12 +13,7 @@ import { pictureOf, type Reply, startTestOrigin } from './origin.ts';
 
 /** Starts a front end with a separate clock, and an origin with responses from the test. */
 async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
-  const { now } = Date;
-  let shift = 0;
-  Date.now = () => now() + shift;
-  t.teardown(() => {
-    Date.now = now;
-  });
+  const forward = advanceDate(t);
   const frontEnd = await startFrontEnd(t, {
     SERVICE_STALE_IF_ERROR_SECONDS: '600',
     SERVICE_DISK_CACHE_BYTES: '1000000000',
@@ -73,9 +69,7 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
       const token = backgroundToken(backgroundSecret, pathOf(), Date.now());
       return (await fetch(url + pathOf(), { headers: { [backgroundHeader]: token } })).status;
     },
-    forward: (seconds: number) => {
-      shift += seconds * 1_000;
-    },
+    forward: (seconds: number) => forward(seconds * 1_000),
     /** Waits for a number of requests to the origin, and for the last response. */
     async asked(count: number, query = '') {
       await until(`${count} requests to the origin`, async () => {

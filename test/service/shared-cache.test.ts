@@ -2,6 +2,7 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { decodeFile, encodeFile } from '../../pool/cache/file.ts';
 import { entityTag, type Image } from '../../pool/image.ts';
+import { advanceDate } from '../clock.ts';
 import { silent, startTestS3, variables } from '../pool/s3/server.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
@@ -131,12 +132,7 @@ t.test('needs no render on a new machine for a project with a source age', async
 });
 
 t.test('shares source changes among machines', async (t) => {
-  const { now } = Date;
-  let shift = 0;
-  Date.now = () => now() + shift;
-  t.teardown(() => {
-    Date.now = now;
-  });
+  const forward = advanceDate(t);
   const { bucket, first, second, project, store, get, publish, fetches, stored } =
     await startMachines(t);
   await store.projects.setFreshness(project, { sourceAge: 60, browserAge: null });
@@ -146,7 +142,7 @@ t.test('shares source changes among machines', async (t) => {
   const writes = () => bucket.requests.filter((line) => line.startsWith('PUT')).length;
   t.equal(writes(), 2);
 
-  shift += 61_000;
+  forward(61_000);
   await get(first);
   await until('the origin gets a request', () => fetches() === 2);
   await until('the image is fresh', async () => {
@@ -156,7 +152,7 @@ t.test('shares source changes among machines', async (t) => {
   t.equal(writes(), 2, 'unchanged bytes cause no write');
 
   await publish(2);
-  shift += 61_000;
+  forward(61_000);
   await until('one machine has the new image', async () => (await get(second)).version === 2);
   await until('it and the state are stored', () => writes() === 4);
   t.equal(fetches(), 3, 'by one fetch for revalidation and image');

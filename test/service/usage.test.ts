@@ -1,6 +1,7 @@
 import t, { type Test } from 'tap';
 import { backgroundHeader, backgroundToken, consoleMark } from '../../contract/background-token.ts';
 import { findDeployment } from '../../store/deployment.ts';
+import { advanceDate } from '../clock.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
@@ -15,12 +16,8 @@ const today = '2026-11-22';
  * client.
  */
 async function start(t: Test) {
-  const { now } = Date;
-  let shift = Date.parse(`${today}T12:00:00Z`) - now();
-  Date.now = () => now() + shift;
-  t.teardown(() => {
-    Date.now = now;
-  });
+  const forward = advanceDate(t);
+  forward(Date.parse(`${today}T12:00:00Z`) - Date.now());
   const frontEnd = await startFrontEnd(t, {
     SERVICE_ROOT_API_KEY: rootKey,
     SERVICE_DISK_CACHE_BYTES: '1000000000',
@@ -61,9 +58,7 @@ async function start(t: Test) {
       const response = await call('limits', project, { method: 'PUT', body });
       t.equal(response.status, 200);
     },
-    forward: (ms: number) => {
-      shift += ms;
-    },
+    forward,
   };
 }
 
