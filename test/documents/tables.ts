@@ -51,9 +51,9 @@ export function adminMarkdown(): string {
     const options = command.options
       .filter(({ description }) => description !== jsonOption[1])
       .map(({ flags, description }) => `\`${flags}\` ${description}`);
-    return [`\`${usage.trim()}\``, command.description(), options.join('; ')];
+    return [`\`${usage.trim()}\``, [command.description(), ...options].join('<br>')];
   });
-  return markdownTable(['Command', 'Effect', 'Options'], rows);
+  return markdownTable(['Command', 'Effect and options'], rows);
 }
 
 /** Returns every operation of the control plane, for docs/api.md. */
