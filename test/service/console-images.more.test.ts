@@ -44,7 +44,12 @@ t.test(
           'a new text is visible on any image',
         );
       }
+      t.equal(await form.getByLabel('Color, in a colour picker').inputValue(), '#ffffff');
       await form.getByLabel('Layer name').fill('price');
+      await form.getByLabel('Find a field').fill('opacity');
+      await page.keyboard.press('Enter');
+      t.ok(await control(form, 'Opacity').isVisible(), 'a search opens its group');
+      await form.getByLabel('Find a field').fill('');
       await form.getByLabel('Words', { exact: true }).fill('19,90 €');
       await form.getByLabel('Image for the preview').fill(source);
       const drawn = page.getByAltText('With the layer');

@@ -6,6 +6,7 @@ import {
   control,
   faultsOf,
   hasFocus,
+  loaded,
   openOf,
   reported,
   signIn,
@@ -72,6 +73,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     for (const name of names) {
       // The project's own page is open, with the project's name as its heading.
       if (name !== 'Overview') await open(name);
+      await loaded(page);
       t.ok(
         (await gapsOf(page.locator('.rows'))).every((gap) => gap >= 16),
         `${name}: rows are inset`,

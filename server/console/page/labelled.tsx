@@ -81,6 +81,8 @@ export function TextField({ type = 'text', maxLength, ...field }: TextFieldProps
           maxLength={maxLength}
           // Preact's input type does not accept a union of these types.
           type={type as 'text'}
+          // Enter in a search must not send the form around it.
+          form={type === 'search' ? '' : undefined}
           autocomplete="off"
           spellcheck={false}
         />

@@ -39,6 +39,13 @@ export function SchemaField(props: SchemaFieldProps) {
   return <TextField {...field} type={type} maxLength={schema.maxLength} />;
 }
 
+/** Returns the colour for a picker, which takes six digits, or grey for a colour name. */
+function pickerColour(value: string): string {
+  const hex = value.toLowerCase();
+  if (/^[0-9a-f]{3,4}$/.test(hex)) return `#${hex.slice(0, 3).replace(/./g, '$&$&')}`;
+  return /^[0-9a-f]{6}(?:..)?$/.test(hex) ? `#${hex.slice(0, 6)}` : '#808080';
+}
+
 function ColourField(props: FieldProps) {
   const { label, value, onChange } = props;
   return (
@@ -50,7 +57,7 @@ function ColourField(props: FieldProps) {
           <input
             type="color"
             aria-label={`${label}, in a colour picker`}
-            value={/^[0-9a-f]{6}$/i.test(value) ? `#${value}` : '#808080'}
+            value={pickerColour(value)}
             onInput={(event) => onChange(event.currentTarget.value.slice(1))}
           />
         </span>

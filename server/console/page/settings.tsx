@@ -72,14 +72,16 @@ function Deletion({ api, project, onDelete }: ProjectProps) {
               value={typed}
               onChange={setTyped}
             />
-            <label class="field">
-              <input
-                type="checkbox"
-                checked={isForced}
-                onChange={(event) => setForced(event.currentTarget.checked)}
-              />{' '}
-              Cancel prewarming that waits or runs
-            </label>
+            <p>
+              <label>
+                <input
+                  type="checkbox"
+                  checked={isForced}
+                  onChange={(event) => setForced(event.currentTarget.checked)}
+                />{' '}
+                Cancel prewarming that waits or runs
+              </label>
+            </p>
           </>
         )}
       </ActionForm>
