@@ -138,7 +138,8 @@ async function captureAll(): Promise<void> {
     }
     if (name === 'Defaults') await page.getByAltText('With your changes').waitFor();
     await loaded(page);
-    await capture(page, name.toLowerCase().replaceAll(' ', '-'));
+    const wide = name === 'Layers' ? windows[0] : undefined;
+    await capture(page, name.toLowerCase().replaceAll(' ', '-'), wide);
     if (name === 'Layers') await page.getByRole('button', { name: 'Cancel' }).click();
   }
   await page.getByRole('link', { name: 'Service', exact: true }).click();
