@@ -39,6 +39,8 @@ export function useRoute(): PageRoute {
 
 /** Replaces the URL with a route's state, without adding a history entry. */
 export function replaceRoute(path: string, query: PageRoute['query']): void {
+  // A followed link changes the URL before the page.
+  if (parseRoute(location.hash).path !== path) return;
   history.replaceState(null, '', linkTo(path, query));
 }
 
