@@ -1,4 +1,4 @@
-// Own process: takes over a minute, mostly waiting.
+// Own process: takes half a minute, mostly waiting.
 import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
@@ -97,50 +97,6 @@ function cachedKeys({ service }: Control): string[] {
 
 /** Returns true if the key belongs to an image rendered before the first purge. */
 const isFirst = (key: string): boolean => key.split('-')[1] === '0';
-
-t.test('replaces the image in every process, in memory and on disk', async (t) => {
-  const bucket = await startTestS3(t);
-  const { control, origin, url, publish, ask, purge, progress, warm, becomes } = await startPurging(
-    t,
-    { SERVICE_SHARED_CACHE_URL: bucket.url, ...variables },
-  );
-  const { service } = control;
-  for (const path of ['/a.png', '/b.png']) await publish(path, 1);
-  for (const path of ['/a.png', '/b.png'])
-    for (const query of ['', '&w=20']) await warm(path, query);
-  await until('all are on the disk', () => cachedKeys(control).length === 4);
-  await until('all are in the bucket', () => bucket.objects.size === 4);
-  for (const path of ['/a.png', '/b.png']) await publish(path, 2);
-  const fetched = origin.requests.get('/b.png');
-
-  t.equal(await purge({ sources: [url('/a.png'), `${url('/a.png')}#again`] }), 1);
-  await becomes('/a.png', 2);
-  await becomes('/a.png', 2, '&w=20');
-  t.match(await ask('/b.png'), { version: 1, tier: 'memory' }, 'images of other sources stay');
-  t.equal(origin.requests.get('/b.png'), fetched);
-  await until('it is done', async () => (await progress()).status === 'done');
-  t.match(await progress(), { sourceCount: 1, hook: { status: 'none' } });
-  const digits = sourceTag(new URL(url('/a.png'))).slice(0, 16);
-  const isOld = (key: string) => key.slice(16, 32) === digits && isFirst(key);
-  await until('their bytes are gone', () => cachedKeys(control).filter(isOld).length === 0);
-  await until('they are gone from the bucket', () =>
-    [...bucket.objects.keys()].every((object) => !isOld(object.slice(object.lastIndexOf('/') + 1))),
-  );
-  t.ok(bucket.objects.size >= 2, 'images of other sources stay');
-
-  await publish('/a.png', 3);
-  await service.admin('purge', (await control.store.projects.list())[0]?._id ?? '', '--all');
-  await becomes('/a.png', 3);
-  await becomes('/b.png', 2);
-
-  await publish('/a.png', 4);
-  await purge({ sources: [url('/a.png')] });
-  await becomes('/a.png', 4);
-  await until('earlier generations are deleted too', () => {
-    const ofSource = cachedKeys(control).filter((key) => key.slice(16, 32) === digits);
-    return new Set(ofSource.map((key) => key.split('-')[1])).size === 1;
-  });
-});
 
 t.test('purges in two processes', async (t) => {
   const control = await startControl(t, twoProcesses);
@@ -294,103 +250,165 @@ t.test('delivers no old image after processes die during purges', async (t) => {
   await becomes('/a.png', last + 1);
 });
 
-t.test('ends a purge although its project gets no request, even after a kill', async (t) => {
-  const bucket = await startTestS3(t);
-  const link = await storeLink(t);
-  const { control, project, url, publish, warm, purge, progress } = await startPurging(t, {
-    SERVICE_MONGODB_URL: link.url,
-    SERVICE_SHARED_CACHE_URL: bucket.url,
-    ...variables,
-  });
-  const { dataDir, port, environment } = control.service;
-  await publish('/a.png', 1);
-  await warm('/a.png');
-  await until('it is in the bucket', () => bucket.objects.size === 1);
-  await until('it is on the disk', () => cachedKeys(control).length === 1);
-  // Keep the purge from the primary.
-  control.service.process.kill('SIGSTOP');
-  await purge({ sources: [url('/a.png')] });
-  await control.service.end('SIGKILL');
-  await until('all have ended', () => control.service.frontEnds().length === 0);
-  t.equal(cachedKeys(control).length, 1);
+// These wait most of the time, each for a separate service.
+t.test('completes purges', { jobs: 4 }, async (t) => {
+  t.test(
+    'replaces the image in every process, in memory and on disk',
+    { buffered: true },
+    async (t) => {
+      const bucket = await startTestS3(t);
+      const { control, origin, url, publish, ask, purge, progress, warm, becomes } =
+        await startPurging(t, { SERVICE_SHARED_CACHE_URL: bucket.url, ...variables });
+      const { service } = control;
+      for (const path of ['/a.png', '/b.png']) await publish(path, 1);
+      for (const path of ['/a.png', '/b.png'])
+        for (const query of ['', '&w=20']) await warm(path, query);
+      await until('all are on the disk', () => cachedKeys(control).length === 4);
+      await until('all are in the bucket', () => bucket.objects.size === 4);
+      for (const path of ['/a.png', '/b.png']) await publish(path, 2);
+      const fetched = origin.requests.get('/b.png');
 
-  const again = await startService(t, { dataDir, port, environment });
-  await until('it is done', async () => (await progress()).status === 'done');
-  // An effective purge counts as done; the service deletes files later.
-  await until('it is gone from the disk', () => cachedKeys(control).length === 0);
-  await until('it is gone from the bucket', () => bucket.objects.size === 0);
+      t.equal(await purge({ sources: [url('/a.png'), `${url('/a.png')}#again`] }), 1);
+      await becomes('/a.png', 2);
+      await becomes('/a.png', 2, '&w=20');
+      t.match(await ask('/b.png'), { version: 1, tier: 'memory' }, 'images of other sources stay');
+      t.equal(origin.requests.get('/b.png'), fetched);
+      await until('it is done', async () => (await progress()).status === 'done');
+      t.match(await progress(), { sourceCount: 1, hook: { status: 'none' } });
+      const digits = sourceTag(new URL(url('/a.png'))).slice(0, 16);
+      const isOld = (key: string) => key.slice(16, 32) === digits && isFirst(key);
+      await until('their bytes are gone', () => cachedKeys(control).filter(isOld).length === 0);
+      await until('they are gone from the bucket', () =>
+        [...bucket.objects.keys()].every(
+          (object) => !isOld(object.slice(object.lastIndexOf('/') + 1)),
+        ),
+      );
+      t.ok(bucket.objects.size >= 2, 'images of other sources stay');
 
-  await publish('/a.png', 2);
-  await warm('/a.png');
-  await until('it is on the disk', () => cachedKeys(control).length === 1);
-  await again.admin('purge', project, '--all');
-  await until(
-    'a purge of another process is found in the store',
-    () => cachedKeys(control).length === 0,
+      await publish('/a.png', 3);
+      await service.admin('purge', (await control.store.projects.list())[0]?._id ?? '', '--all');
+      await becomes('/a.png', 3);
+      await becomes('/b.png', 2);
+
+      await publish('/a.png', 4);
+      await purge({ sources: [url('/a.png')] });
+      await becomes('/a.png', 4);
+      await until('earlier generations are deleted too', () => {
+        const ofSource = cachedKeys(control).filter((key) => key.slice(16, 32) === digits);
+        return new Set(ofSource.map((key) => key.split('-')[1])).size === 1;
+      });
+    },
   );
-});
 
-t.test('delays images, but no purge, with a slow store', async (t) => {
-  const link = await storeLink(t);
-  const { control, project, url, publish, warm, becomes } = await startPurging(t, {
-    SERVICE_MONGODB_URL: link.url,
-  });
-  const elsewhere = new Projects(link.other);
-  await publish('/a.png', 1);
-  await warm('/a.png');
-  link.slow(400);
-  const health = async () => json(await fetch(`${control.service.url}/api/health`));
-  await until('a slow poll', async () => (await health()).checks.projects.status === 'slow');
-  for (let version = 2; version <= 4; version += 1) {
-    await publish('/a.png', version);
-    await elsewhere.purge(project, [sourceTag(new URL(url('/a.png')))]);
-    await becomes('/a.png', version);
-  }
-  t.equal((await health()).status, 'ok');
-  link.slow(0);
-  await until('the polls', async () => (await health()).checks.projects.status === 'ok');
-});
+  t.test(
+    'ends a purge although its project gets no request, even after a kill',
+    { buffered: true },
+    async (t) => {
+      const bucket = await startTestS3(t);
+      const link = await storeLink(t);
+      const { control, project, url, publish, warm, purge, progress } = await startPurging(t, {
+        SERVICE_MONGODB_URL: link.url,
+        SERVICE_SHARED_CACHE_URL: bucket.url,
+        ...variables,
+      });
+      const { dataDir, port, environment } = control.service;
+      await publish('/a.png', 1);
+      await warm('/a.png');
+      await until('it is in the bucket', () => bucket.objects.size === 1);
+      await until('it is on the disk', () => cachedKeys(control).length === 1);
+      // Keep the purge from the primary.
+      control.service.process.kill('SIGSTOP');
+      await purge({ sources: [url('/a.png')] });
+      await control.service.end('SIGKILL');
+      await until('all have ended', () => control.service.frontEnds().length === 0);
+      t.equal(cachedKeys(control).length, 1);
 
-t.test('calls the hook for every purge, once no process can send a stale image', async (t) => {
-  const receiver = await startReceiver(t);
-  const { control, project, url, purge, progress } = await startPurging(t, {
-    SERVICE_PROCESSES: '1',
-    SERVICE_PURGE_HOOK_URL: `${receiver.url}/hook`,
-    SERVICE_HOOK_SECRET: hookSecret,
-  });
-  const { service } = control;
-  await startWorker(t, service);
-  const tagOf = (path: string) => cdnSourceTag(project, new URL(url(path)));
-  const secret = projectWebhookSecret(hookSecret, project);
-  t.equal(await service.admin('projects', 'webhook-secret', project), secret);
-  const client = await startReceiver(t, secret);
-  const callbackUrl = `${client.url}/ended`;
-  await purge({ sources: [url('/a'), url('/b'), url('/a')], callbackUrl });
-  const purgedAt = Date.now();
-  const [first] = await until(
-    'the first call',
-    () => receiver.received.length > 0 && receiver.received,
+      const again = await startService(t, { dataDir, port, environment });
+      await until('it is done', async () => (await progress()).status === 'done');
+      // An effective purge counts as done; the service deletes files later.
+      await until('it is gone from the disk', () => cachedKeys(control).length === 0);
+      await until('it is gone from the bucket', () => bucket.objects.size === 0);
+
+      await publish('/a.png', 2);
+      await warm('/a.png');
+      await until('it is on the disk', () => cachedKeys(control).length === 1);
+      await again.admin('purge', project, '--all');
+      await until(
+        'a purge of another process is found in the store',
+        () => cachedKeys(control).length === 0,
+      );
+    },
   );
-  t.same(first?.body, { tags: [tagOf('/a'), tagOf('/b')] });
-  t.ok(Number(first?.at) - purgedAt > 2_000, `${Number(first?.at) - purgedAt} ms after the answer`);
 
-  await until('it is done', async () => (await progress()).status === 'done');
-  t.match(await progress(), { hook: { status: 'done' }, sourceCount: 2 });
-  const { body } = await until('the callback', () => client.received[0]);
-  t.same(body.data, { projectId: project, ...(await progress()) });
-  t.equal(body.type, 'purge.done');
+  t.test('delays images, but no purge, with a slow store', { buffered: true }, async (t) => {
+    const link = await storeLink(t);
+    const { control, project, url, publish, warm, becomes } = await startPurging(t, {
+      SERVICE_MONGODB_URL: link.url,
+    });
+    const elsewhere = new Projects(link.other);
+    await publish('/a.png', 1);
+    await warm('/a.png');
+    link.slow(400);
+    const health = async () => json(await fetch(`${control.service.url}/api/health`));
+    await until('a slow poll', async () => (await health()).checks.projects.status === 'slow');
+    for (let version = 2; version <= 4; version += 1) {
+      await publish('/a.png', version);
+      await elsewhere.purge(project, [sourceTag(new URL(url('/a.png')))]);
+      await becomes('/a.png', version);
+    }
+    t.equal((await health()).status, 'ok');
+    link.slow(0);
+    await until('the polls', async () => (await health()).checks.projects.status === 'ok');
+  });
 
-  await service.admin('purge', project, url('/c'));
-  await service.admin('purge', project, '--all');
-  await until('all calls', () => receiver.received.length === 3);
-  const bodies = receiver.received.slice(1).map(({ body }) => body.tags);
-  t.same(bodies.sort(), [[cdnProjectTag(project)], [tagOf('/c')]]);
-  for (const input of [{ all: false }, { all: true, callbackUrl: 'http://10.0.0.1/' }]) {
-    const path = `/projects/${project}/purge`;
-    t.equal((await control.call('POST', path, { json: input })).status, 400);
-  }
-  const { db } = control.store;
-  t.equal(await db.collection('jobs').countDocuments({}), 4, 'and of no other');
-  const log = service.log.map((line) => JSON.stringify(line)).join('');
-  t.notMatch(log, hookSecret);
+  t.test(
+    'calls the hook for every purge, once no process can send a stale image',
+    { buffered: true },
+    async (t) => {
+      const receiver = await startReceiver(t);
+      const { control, project, url, purge, progress } = await startPurging(t, {
+        SERVICE_PROCESSES: '1',
+        SERVICE_PURGE_HOOK_URL: `${receiver.url}/hook`,
+        SERVICE_HOOK_SECRET: hookSecret,
+      });
+      const { service } = control;
+      await startWorker(t, service);
+      const tagOf = (path: string) => cdnSourceTag(project, new URL(url(path)));
+      const secret = projectWebhookSecret(hookSecret, project);
+      t.equal(await service.admin('projects', 'webhook-secret', project), secret);
+      const client = await startReceiver(t, secret);
+      const callbackUrl = `${client.url}/ended`;
+      await purge({ sources: [url('/a'), url('/b'), url('/a')], callbackUrl });
+      const purgedAt = Date.now();
+      const [first] = await until(
+        'the first call',
+        () => receiver.received.length > 0 && receiver.received,
+      );
+      t.same(first?.body, { tags: [tagOf('/a'), tagOf('/b')] });
+      t.ok(
+        Number(first?.at) - purgedAt > 2_000,
+        `${Number(first?.at) - purgedAt} ms after the answer`,
+      );
+
+      await until('it is done', async () => (await progress()).status === 'done');
+      t.match(await progress(), { hook: { status: 'done' }, sourceCount: 2 });
+      const { body } = await until('the callback', () => client.received[0]);
+      t.same(body.data, { projectId: project, ...(await progress()) });
+      t.equal(body.type, 'purge.done');
+
+      await service.admin('purge', project, url('/c'));
+      await service.admin('purge', project, '--all');
+      await until('all calls', () => receiver.received.length === 3);
+      const bodies = receiver.received.slice(1).map(({ body }) => body.tags);
+      t.same(bodies.sort(), [[cdnProjectTag(project)], [tagOf('/c')]]);
+      for (const input of [{ all: false }, { all: true, callbackUrl: 'http://10.0.0.1/' }]) {
+        const path = `/projects/${project}/purge`;
+        t.equal((await control.call('POST', path, { json: input })).status, 400);
+      }
+      const { db } = control.store;
+      t.equal(await db.collection('jobs').countDocuments({}), 4, 'and of no other');
+      const log = service.log.map((line) => JSON.stringify(line)).join('');
+      t.notMatch(log, hookSecret);
+    },
+  );
 });
