@@ -142,7 +142,9 @@ export async function playHostGames(
     }
     for (const kind of kinds) {
       const idn = name === 'b' ? [`${kind}.xn--bcher-kva.example`] : [];
-      for (const host of [`${kind}.${name}.example`, ...idn]) {
+      // A malformed host must not become the host `invalid`.
+      const invalid = name === 'a' && kind === 'native' ? ['invalid'] : [];
+      for (const host of [`${kind}.${name}.example`, ...idn, ...invalid]) {
         await projects.hostClaims.claim(host, ids[name]);
         const fields = { host, base, urls: kind, updatedAt: new Date() };
         await projects.setDeliveryHost(ids[name], fields);
