@@ -23,7 +23,7 @@ export function stopClock(t: { teardown(action: () => void): void }): StoppedClo
   };
 }
 
-/** Sets `Date.now` ahead in this process; each call of the returned function adds ms. */
+/** Sets the date ahead in this process; each call of the returned function adds ms. */
 export function advanceDate(t: { teardown(action: () => void): void }): (ms: number) => void {
   const { now } = Date;
   let aheadMs = 0;
