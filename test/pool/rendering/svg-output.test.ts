@@ -141,15 +141,23 @@ t.test('reads hostile style sheets in linear time', async (t) => {
 });
 
 t.test('limits shapes, coordinates, texts and images', async (t) => {
-  const path = (points: number) =>
-    `<path stroke-linejoin="round" d="M0 0${'L9 9'.repeat(points)}"/>`;
+  const path = (data: string) => `<path stroke-linejoin="round" d="M0 0${data}"/>`;
+  const zigzags = 'L900 900L0 0'.repeat(30_000);
   const page = '<rect width="100%" height="100%" fill-opacity=".1"/>';
   const image = `data:image/png;base64,${(await noise(2, 2).png().toBuffer()).toString('base64')}`;
   const copies = (count: number) =>
     `<image id="i" href="${image}"/>${'<use href="#i"/>'.repeat(count)}`;
   const animation = '<animate attributeName="x" values="1;9"/>';
   for (const [few, many] of [
-    [path(100_000), path(300_000)],
+    [path('l1 1'.repeat(100_000)), path('l1 1'.repeat(300_000))],
+    [path('L900 900L0 0'.repeat(5_000)), path(zigzags)],
+    [path(`${'l1 1'.repeat(50_000)}z`), path(`${zigzags}X M9e9 9e9`)],
+    [path('L9 9'.repeat(1_000)), path(`${zigzags}L5. 5M9e9 9e9`)],
+    [path('h9 v9 a1 1 0 01.5.5'.repeat(900)), path('h900z'.repeat(90_000))],
+    [
+      path('l.1 .1'.repeat(40_000)),
+      `<g stroke-width="99">${path('l.1 .1l-.1-.1'.repeat(20_000))}</g>`,
+    ],
     [page.repeat(10_000), page.repeat(30_000)],
     [`<text>${'a'.repeat(10_000)}</text>`, `<text>${'a'.repeat(20_000)}</text>`],
     [copies(100), copies(300)],
@@ -266,6 +274,9 @@ t.test('counts references that other syntax hides', (t) => {
     `${filter}<style>@keyframes k{to{filter:url(#f)}}</style>${many}`,
     `${pattern}<style>g{a:" .b{";fill:url(#p)}</style><g>${many}</g>`,
     `${markers} style="MARKER-MID:url(#n)"/>`,
+    `<marker id="n">${many}</marker><polyline d="" points="0 0${' 1 1'.repeat(500)}" marker-mid="url(#n)"/>`,
+    `<polygon d="M0 0" points="${'0 0 900 900 '.repeat(30_000)}"/>`,
+    `<rect d="M0 0h1" width="900" height="900" stroke-dasharray=".001"/>`.repeat(20),
     `<g id="a"><use href="#b"/></g><g id="b">${many}<use href="#a"/></g>${'<use href="#a"/>'.repeat(300)}`,
     `${circle('x', 'y')}${circle('y', 'z')}${circle('z', 'x')}`,
     `<linearGradient id="g">${'<stop/>'.repeat(9_000)}</linearGradient><linearGradient id="h" href="#g"/><g fill="url(#h)">${many}</g>`,
@@ -325,6 +336,7 @@ t.test('limits filters, dashes, groups and style rules', (t) => {
     `<filter id="e" width="1e999"/><g filter="url(#e)">${tenTimes('mask', 'mask', 8)}</g>`,
     '<path d="M0 0H1000" stroke-dasharray=".0001"/>'.repeat(100),
     '<path d="M0 0H1" stroke-dasharray=".001%"/>'.repeat(100),
+    `<text stroke-dasharray=".0001">${'a'.repeat(900)}</text>`,
     '<path d="M0 0H1" stroke-dasharray="1em" font-size=".0001"/>'.repeat(100),
     `<style>svg{--d:.0001}path{stroke-dasharray:var(--d)}</style>${'<path d="M0 0H1"/>'.repeat(100)}`,
     `<style>path{stroke-dasharray:.0001}</style>${'<path d="M0 0H1000"/>'.repeat(100)}`,

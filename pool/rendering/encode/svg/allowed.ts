@@ -25,7 +25,7 @@ const presentation = words(`
   lighting-color marker marker-end marker-mid marker-start mask mask-type mix-blend-mode opacity overflow paint-order
   pointer-events r rx ry shape-rendering stop-color stop-opacity stroke stroke-dasharray stroke-dashoffset
   stroke-linecap stroke-linejoin stroke-miterlimit stroke-opacity stroke-width text-anchor text-decoration
-  text-overflow text-rendering transform transform-box transform-origin unicode-bidi vector-effect visibility
+  text-overflow text-rendering transform transform-box transform-origin unicode-bidi visibility
   white-space width word-spacing writing-mode x y`);
 
 const others = words(`

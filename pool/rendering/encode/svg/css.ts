@@ -5,7 +5,7 @@ export const maxStyleText = 1_000_000;
  * Matches values that load, run or escape; references within the document are replaced beforehand.
  */
 const unsafe =
-  /\\|<|&|@import|@charset|@namespace|@font-face|expression\s*\(|(?:java|vb)script:|behavior\s*:|-moz-binding|(?:url|src|image|image-set|cross-fade|element|paint|attr|url-prefix|domain|document)\s*\(|@property|(?<![^\s;{}])(?:-webkit-)?(?:text|box)-shadow\s*:|(?:gradient|path|polygon|shape)\s*\(/i;
+  /\\|<|&|@import|@charset|@namespace|@font-face|expression\s*\(|(?:java|vb)script:|behavior\s*:|-moz-binding|(?:url|src|image|image-set|cross-fade|element|paint|attr|url-prefix|domain|document)\s*\(|@property|(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect)\s*:|(?:gradient|path|polygon|shape)\s*\(/i;
 
 const comments = /\/\*[\s\S]*?(?:\*\/|$)/g;
 const references = /url\(\s*(?:"#[^"'()\\]*"|'#[^"'()\\]*'|#[^"'()\\\s]*)\s*\)/gi;
@@ -17,7 +17,8 @@ const resources = /url\((?!\s*["']?#)(?:\s*"[^"\\]*"\s*|\s*'[^'\\]*'\s*|[^'"()\\
 const embedded = /@(?:font-face\s*|property\s[^{}@]*)\{[^{}]*\}/gi;
 /** Matches functions that draw outlines or gradients, which nothing bounds. */
 const drawings = /(?<![\w-])(?:[\w-]*gradient|path|polygon|shape)\([^()]*(?:\([^()]*\)[^()]*)*\)/gi;
-const shadows = /(?<![^\s;{}])(?:-webkit-)?(?:text|box)-shadow\s*:[^;{}]*/gi;
+/** Matches effects that nothing bounds: shadows, and dashes that do not scale. */
+const effects = /(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect)\s*:[^;{}]*/gi;
 /** Matches custom properties from their names' start. */
 const variables = /(?<![^\s;{}])--[^\s:;{}]*\s*:[^;{}]*/g;
 const costly = /(?:url|blur|drop-shadow)\s*\(/i;
@@ -35,7 +36,7 @@ const bounded = (css: string): string =>
   css
     .replace(resources, 'none')
     .replace(drawings, 'none')
-    .replace(shadows, '')
+    .replace(effects, '')
     .replace(variables, (declaration) => (costly.test(declaration) ? '' : declaration));
 
 /**

@@ -19,6 +19,7 @@ import {
   pointsOf,
   shortestPeriod,
   shortestPeriodIn,
+  Strokes,
 } from './shape-weight.ts';
 
 /** An element of the result. */
@@ -110,6 +111,7 @@ export class Expansion {
   readonly #side: number;
   /** The shortest period of dashes in the document. */
   #period = Number.POSITIVE_INFINITY;
+  readonly #strokes = new Strokes();
   #hasMarkers = false;
   #isAnimated = false;
   #isCircular = false;
@@ -138,6 +140,7 @@ export class Expansion {
     if (animations.has(name)) this.#animate(parent, attributes);
     parent?.children.push(part);
     this.#period = Math.min(this.#period, shortestPeriod(attributes));
+    this.#strokes.addAttributes(attributes);
     this.#parts.push(part);
     const id = attributes.get('id');
     if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, part);
@@ -165,6 +168,7 @@ export class Expansion {
     const [root] = this.#parts;
     if (root === undefined) return 0;
     this.#period = Math.min(this.#period, shortestPeriodIn(sheets));
+    this.#strokes.addSheet(sheets);
     if (!this.#style(sheets) || !this.#inherit()) return Number.POSITIVE_INFINITY;
     this.#hasMarkers = this.#parts.some(({ painting }) => painting.markers.length > 0);
     const { weight, elements } = this.#cost(root, 0);
@@ -225,18 +229,18 @@ export class Expansion {
     part.cost = null;
     const sum = (parts: readonly Part[]): Cost =>
       parts.map((one) => this.#cost(one, chain + 1)).reduce(added, nothing);
-    const { name, attributes, children, painting, isInClip, characters } = part;
+    const { name, attributes, children, painting, isInClip } = part;
     const href = attributes.get('href') ?? '';
     const repeated =
       repeating.has(name) && href.startsWith('#') ? this.#partsOf(idsOf(href.slice(1))) : [];
     const drawn = sum([...children.filter((one) => !definitions.has(one.name)), ...repeated]);
     const elements = 1 + drawn.elements;
-    const points = (this.#hasMarkers ? pointsOf(attributes) : 0) + drawn.points;
+    const points = (this.#hasMarkers ? pointsOf(part) : 0) + drawn.points;
     const surfaces = this.#partsOf(painting.surfaces);
     // A `use` gives its paints and markers to all that it repeats.
     const isUse = name === 'use';
     const weight =
-      elementWeightOf(name, attributes, characters) +
+      elementWeightOf(part, this.#strokes.join) +
       drawn.weight +
       (isUse ? elements : 1) * sum(this.#partsOf(painting.paints)).weight +
       (isUse ? points + elements : points) * sum(this.#partsOf(painting.markers)).weight +
@@ -244,7 +248,7 @@ export class Expansion {
       surfaces.reduce((total, one) => total + this.#surface(one, isInClip), 0) +
       painting.passes +
       (children.length + repeated.length > 0 ? painting.effects * groupWeight : 0) +
-      dashWeight(attributes, this.#period);
+      dashWeight(part, this.#period, this.#side);
     const cost = { weight, elements, points };
     // In a circle the cost depends on the element that the count began with.
     part.cost = this.#isCircular ? undefined : cost;

@@ -1,4 +1,5 @@
-import { type Attributes, numbersIn } from './shape-weight.ts';
+import { numbersIn } from './outline.ts';
+import type { Attributes } from './shape-weight.ts';
 
 interface FilterElement {
   readonly name: string;
@@ -9,11 +10,11 @@ interface FilterElement {
 /** The elements that take as long as a primitive of a filter on a page of a megapixel. */
 const weights: Readonly<Record<string, number>> = {
   feTurbulence: 50_000,
-  feDiffuseLighting: 10_000,
-  feSpecularLighting: 10_000,
+  feDiffuseLighting: 15_000,
+  feSpecularLighting: 15_000,
   feConvolveMatrix: 10_000,
   feDisplacementMap: 5_000,
-  feMorphology: 20_000,
+  feMorphology: 100_000,
   feGaussianBlur: 5_000,
   feDropShadow: 5_000,
 };

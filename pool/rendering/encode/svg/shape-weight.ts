@@ -1,10 +1,11 @@
+import { numbersIn, outlineOf } from './outline.ts';
+
 /**
- * Weights are multiples of 5 µs in Chromium on the machine of the measurements: 200 µs for a shape
- * as large as a page, up to 50 µs per coordinate of a path with a wide, round stroke, and 300 µs for
- * a glyph as large as a page.
+ * Weights are multiples of 5 µs in Chromium on two cores: 200 to 600 µs for a shape as large as a
+ * page, 10 µs for a coordinate of a path, and 300 µs for a glyph as large as a page.
  */
-const shapeWeight = 40;
-const coordinateWeight = 4;
+const shapeWeight = 60;
+const coordinateWeight = 2;
 const glyphWeight = 60;
 /** An image of four megapixels, which is scaled for each use. */
 const imageWeight = 4_000;
@@ -21,7 +22,7 @@ const weights: Readonly<Record<string, number>> = {
 };
 
 /** Dashes per weight. */
-const dashesPerWeight = 20;
+const dashesPerWeight = 10;
 /** Browsers draw lines with more dashes as solid. */
 const mostDashes = 1_000_000;
 /** A shape's outline is at most this many times the sum of its numbers. */
@@ -29,8 +30,15 @@ const outline = 7;
 
 export type Attributes = ReadonlyMap<string, string>;
 
-export const numbersIn = (text: string): number[] =>
-  (text.match(/[-+]?(?:\d+\.?\d*|\.\d+)(?:e[-+]?\d+)?/gi) ?? []).map(Number);
+/** Crossings of a path with itself per weight: a browser sorts the edges in each row of pixels. */
+const crossingsPerWeight = 500;
+
+interface ShapePart {
+  readonly name: string;
+  readonly attributes: Attributes;
+  /** Of its own text. */
+  readonly characters: number;
+}
 
 const shapes: ReadonlySet<string> = new Set([
   'circle',
@@ -43,12 +51,24 @@ const shapes: ReadonlySet<string> = new Set([
 ]);
 const texts: ReadonlySet<string> = new Set(['text', 'textPath', 'tspan']);
 
-/** Returns the weight of an element without its children. @param characters of its own text */
-export function elementWeightOf(name: string, attributes: Attributes, characters: number): number {
+/**
+ * Returns the weight of an element without its children.
+ *
+ * @param join the largest reach of a stroke beyond its path
+ */
+export function elementWeightOf(part: ShapePart, join: number): number {
+  const { name, characters } = part;
   if (texts.has(name)) return shapeWeight + characters * glyphWeight;
   if (!shapes.has(name)) return weights[name] ?? elementWeight;
-  const coordinates = numbersIn(attributes.get('d') ?? attributes.get('points') ?? '');
-  return shapeWeight + coordinates.length * coordinateWeight;
+  const { coordinates, turns } = outlineOf(pathOf(part) ?? '', join);
+  return shapeWeight + coordinates * coordinateWeight + turns ** 2 / crossingsPerWeight;
+}
+
+/** Returns a shape's path; null for other elements, whose `d` and `points` browsers ignore. */
+function pathOf({ name, attributes }: Pick<ShapePart, 'name' | 'attributes'>): string | null {
+  if (name === 'path') return attributes.get('d') ?? '';
+  const isPoly = name === 'polygon' || name === 'polyline';
+  return isPoly ? `M${attributes.get('points') ?? ''}` : null;
 }
 
 const numbersOfShape = (attributes: Attributes): number[] =>
@@ -57,17 +77,22 @@ const numbersOfShape = (attributes: Attributes): number[] =>
   );
 
 /** Returns the maximum points of a line that can draw markers. */
-export function pointsOf(attributes: Attributes): number {
-  const line = attributes.get('d') ?? attributes.get('points');
-  if (line === undefined) return attributes.has('x1') || attributes.has('x2') ? 2 : 0;
-  return numbersIn(line).length + (line.match(/z/gi) ?? []).length + 2;
+export function pointsOf(part: ShapePart): number {
+  const path = pathOf(part);
+  if (path === null) return part.name === 'line' ? 2 : 0;
+  return numbersIn(path).length + (path.match(/z/gi) ?? []).length + 2;
 }
 
-/** Returns the weight of a shape's dashes. */
-export function dashWeight(attributes: Attributes, period: number): number {
+/** Returns the weight of a shape's dashes. @param side the drawing's, for sizes in style sheets */
+export function dashWeight(part: ShapePart, period: number, side: number): number {
+  const { name, attributes, characters } = part;
   if (period === Number.POSITIVE_INFINITY) return 0;
+  if (texts.has(name)) return (characters * Math.min(mostDashes, side / period)) / dashesPerWeight;
+  if (!shapes.has(name)) return 0;
+  const path = attributes.has('pathLength') ? null : pathOf(part);
   const numbers = numbersOfShape(attributes);
-  const length = outline * numbers.reduce((sum, one) => sum + Math.abs(one), 0);
+  const bound = outline * numbers.reduce((sum, one) => sum + Math.abs(one), 0);
+  const length = (path === null ? null : outlineOf(path, 0).length) ?? bound;
   return Math.min(mostDashes, length / period) / dashesPerWeight;
 }
 
@@ -101,4 +126,43 @@ function periodOf(list: string): number {
   if (!plainDashes.test(list)) return Number.MIN_VALUE;
   const sum = numbersIn(list).reduce((total, one) => total + Math.abs(one), 0);
   return sum > 0 ? sum : Number.POSITIVE_INFINITY;
+}
+
+const strokes = /(stroke-width|stroke-miterlimit)\s*:([^;{}]*)/gi;
+const plainLength = /^\s*\+?([\d.]+(?:e-?\d+)?)(?:px)?\s*(?:!important)?\s*$/i;
+
+/** The largest values of a document's strokes; infinite if unknown. */
+export class Strokes {
+  #width = 1;
+  /** The default. */
+  #miterLimit = 4;
+
+  /** How far a join can reach beyond its path. */
+  get join(): number {
+    return this.#width * this.#miterLimit;
+  }
+
+  addAttributes(attributes: Attributes): void {
+    for (const [name, value] of attributes) {
+      if (name === 'style') this.addSheet(value);
+      else this.#add(name, value);
+    }
+    const animated = attributes.get('attributeName')?.trim() ?? '';
+    for (const name of animatedValues) {
+      for (const value of attributes.get(name)?.split(';') ?? []) this.#add(animated, value);
+    }
+  }
+
+  addSheet(css: string): void {
+    for (const [, name = '', value = ''] of css.matchAll(strokes)) this.#add(name, value);
+  }
+
+  #add(given: string, value: string): void {
+    const name = given.toLowerCase();
+    if (name !== 'stroke-width' && name !== 'stroke-miterlimit') return;
+    if (/^\s*(?:inherit|initial|unset)?\s*$/i.test(value)) return;
+    const number = Number(plainLength.exec(value)?.[1] ?? Number.POSITIVE_INFINITY);
+    if (name === 'stroke-width') this.#width = Math.max(this.#width, number);
+    else this.#miterLimit = Math.max(this.#miterLimit, number);
+  }
 }

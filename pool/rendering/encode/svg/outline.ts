@@ -1,0 +1,108 @@
+const number = /[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?/gi;
+
+export const numbersIn = (text: string): number[] => (text.match(number) ?? []).map(Number);
+
+/** Numbers per segment of a path command. */
+const sizes: Readonly<Record<string, number>> = {
+  m: 2,
+  l: 2,
+  h: 1,
+  v: 1,
+  c: 6,
+  s: 4,
+  q: 4,
+  t: 2,
+  a: 7,
+  z: 0,
+};
+
+interface Point {
+  readonly x: number;
+  readonly y: number;
+}
+
+const origin: Point = { x: 0, y: 0 };
+
+export interface Outline {
+  readonly coordinates: number;
+  /** Maximum length; null if unknown. */
+  readonly length: number | null;
+  /**
+   * How often the outline crosses its own extent: the sum of its segments' lengths, and of their
+   * joins. It does not change with the drawing's scale.
+   */
+  readonly turns: number;
+}
+
+/**
+ * Measures a path.
+ *
+ * @param data a `d` attribute
+ * @param join the largest reach of a stroke beyond the path, in the path's units
+ */
+export function outlineOf(data: string, join: number): Outline {
+  const points: Point[] = [];
+  let [coordinates, segments, arcs, length] = [0, 0, 0, 0];
+  let isRegular = !/[^mlhvcsqtaz\d.e,+\s-]/i.test(data);
+  let [at, opened] = [origin, origin];
+  for (const [, letter = '', text = ''] of data.matchAll(/([mlhvcsqtaz])([^mlhvcsqtaz]*)/gi)) {
+    const numbers = numbersIn(text);
+    const command = letter.toLowerCase();
+    const size = sizes[command] ?? 0;
+    coordinates += numbers.length;
+    if (!isComplete(text, numbers.length, size)) isRegular = false;
+    if (size === 0) {
+      length += Math.hypot(at.x - opened.x, at.y - opened.y);
+      at = opened;
+    }
+    for (let from = 0; size > 0 && from < numbers.length; from += size) {
+      segments += 1;
+      if (command === 'a') arcs += 1;
+      const start = letter === command ? at : origin;
+      for (const point of pointsIn(command, numbers.slice(from, from + size), start, at)) {
+        if (command === 'm' && from === 0) opened = point;
+        else length += Math.hypot(point.x - at.x, point.y - at.y);
+        at = point;
+        points.push(point);
+      }
+    }
+  }
+  const extent = Math.max(spread(points, 'x'), spread(points, 'y'));
+  const isKnown = isRegular && extent > 0 && length < Number.POSITIVE_INFINITY;
+  // Arcs can be large circles between near points.
+  const turns = length / extent + segments * Math.min(1, join / extent) + arcs;
+  return {
+    coordinates,
+    length: isKnown && arcs === 0 ? length : null,
+    turns: isKnown ? turns : 2 * segments,
+  };
+}
+
+/** Returns whether a browser reads all numbers of a command: it ignores a path after an error. */
+function isComplete(text: string, count: number, size: number): boolean {
+  if (size === 0) return text.trim() === '';
+  const form = text.replace(number, 'n').replace(/\s+/g, ' ').trim();
+  return count > 0 && count % size === 0 && /^n(?:(?: ?, ?| |)n)*$/.test(form);
+}
+
+function spread(points: readonly Point[], axis: 'x' | 'y'): number {
+  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  for (const point of points) {
+    low = Math.min(low, point[axis]);
+    high = Math.max(high, point[axis]);
+  }
+  return high - low;
+}
+
+/** Returns a segment's control points. @param start the origin of its numbers */
+function pointsIn(command: string, numbers: readonly number[], start: Point, at: Point): Point[] {
+  const [first = 0] = numbers;
+  if (command === 'h') return [{ x: start.x + first, y: at.y }];
+  if (command === 'v') return [{ x: at.x, y: start.y + first }];
+  const pairs = command === 'a' ? numbers.slice(5) : numbers;
+  const points: Point[] = [];
+  for (let index = 0; index + 1 < pairs.length; index += 2) {
+    points.push({ x: start.x + (pairs[index] ?? 0), y: start.y + (pairs[index + 1] ?? 0) });
+  }
+  return points;
+}
