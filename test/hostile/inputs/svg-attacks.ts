@@ -84,4 +84,48 @@ export const svgAttacks: Readonly<Record<string, string>> = {
     '<font-face><font-face-src><font-face-uri href="URL/a.svg#a"/></font-face-src></font-face><cursor href="URL/b.png"/><color-profile xlink:href="URL/c.icc" name="c"/><discard/>',
   ),
   'another base': document('<image href="a.png" width="9" height="9"/>', 'xml:base="URL/"'),
+  'a script base': document(
+    '<a href="RUN"><rect width="90" height="90"/></a><a xlink:href="#RUN"><circle r="90"/></a>',
+    'xml:base="javascript:"',
+  ),
+  'script by a data URL': document(
+    '<script href="data:text/javascript,RUN"/><script xlink:href="data:,RUN"/>',
+  ),
+  'script of an entity with markup': `<!DOCTYPE svg [<!ENTITY a "<script xmlns='http://www.w3.org/2000/svg'>RUN</script>">]>${document('&a;')}`,
+  'event of an entity': `<!DOCTYPE svg [<!ENTITY a "RUN">]>${document('<set attributeName="x" onbegin="&a;"/>', 'onload="&a;"')}`,
+  'script in metadata': document(
+    `<metadata><h:body ${html.replace('xmlns', 'xmlns:h')}><h:script>RUN</h:script><h:img src="URL/a.png" onerror="RUN"/></h:body></metadata>`,
+  ),
+  'script behind a switch': document(
+    `<switch><foreignObject requiredExtensions="http://www.w3.org/1999/xhtml" width="9" height="9"><script ${html}>RUN</script></foreignObject><g><script>RUN</script></g></switch>`,
+  ),
+  'script in a nested drawing': document(
+    '<defs><symbol id="s"><svg onload="RUN"><script>RUN</script></svg></symbol></defs><use href="#s" onload="RUN"/>',
+  ),
+  'drawings in data URLs': document(
+    `<image href="data:image/svg+xml,&lt;svg xmlns='http://www.w3.org/2000/svg' onload='RUN'&gt;&lt;image href='URL/a.png'/&gt;&lt;/svg&gt;" width="9" height="9"/><filter id="f"><feImage href="data:image/svg+xml,&lt;svg xmlns='http://www.w3.org/2000/svg' onload='RUN'/&gt;"/></filter><rect width="9" height="9" filter="url(#f)"/>`,
+  ),
+  'the document as its own image': document(
+    '<image href="#a" width="9" height="9"/><image xlink:href="" width="9" height="9"/><image href="?URL/a" width="9" height="9"/>',
+  ),
+  'links to documents': document(
+    '<a href="data:text/html,&lt;script&gt;RUN&lt;/script&gt;" target="_self"><rect width="90" height="90"/></a><a href="URL/a" target="_top"><circle r="90"/></a><a href="URL/b" ping="URL/c"><circle r="80"/></a>',
+  ),
+  'links of MathML': document(
+    '<math xmlns="http://www.w3.org/1998/Math/MathML" href="javascript:RUN"><mtext href="javascript:RUN">a</mtext><maction actiontype="toggle" xlink:href="javascript:RUN"><mtext>a</mtext></maction></math>',
+  ),
+  'a style sheet of XSLT in the document': `<?xml version="1.0"?><?xml-stylesheet type="text/xsl" href="#x"?><svg ${svg}><xsl:stylesheet id="x" version="1.0" xmlns:xsl="http://www.w3.org/1999/XSL/Transform"><xsl:template match="/"><html ${html}><script>RUN</script></html></xsl:template></xsl:stylesheet></svg>`,
+  'imported style sheets in pieces': document(
+    '<style>@im<![CDATA[port "URL/a.css";]]></style><style>@<!-- -->import "URL/b.css";</style><style>@im&#112;ort url(URL/c.css);</style>',
+  ),
+  'resources of data URLs': document(
+    `<style>rect{fill:url("data:image/svg+xml,&lt;svg xmlns='http://www.w3.org/2000/svg'&gt;&lt;image href='URL/a.png'/&gt;&lt;/svg&gt;#a");cursor:url("data:image/svg+xml,&lt;svg onload='RUN'/&gt;"),auto}</style><rect width="90" height="90"/>`,
+  ),
+  'resources of variables and keyframes': document(
+    '<style>@property --a{syntax:"&lt;url&gt;";inherits:true;initial-value:url(URL/a.png)}:root{--b:url(URL/b.png);--c:url(URL/c.svg#c)}svg{background:var(--b)}rect{fill:var(--c);animation:k 1s infinite}@keyframes k{to{mask:url(URL/d.svg#d)}}text{content:url(URL/e.png)}</style><rect width="90" height="90"/>',
+  ),
+  'events in other namespaces': document(
+    '<g xmlns:e="http://www.w3.org/2001/xml-events" e:event="load" e:handler="#h" xmlns:s="http://www.w3.org/2000/svg" s:onload="RUN" onactivate="RUN" onscroll="RUN" onunload="RUN" onresize="RUN"/>',
+  ),
+  'markup in UTF-7': `<?xml version="1.0" encoding="utf-7"?>${document('<text>+ADw-script+AD4-RUN+ADw-/script+AD4-</text>')}`,
 };
