@@ -152,6 +152,7 @@ t.test('limits shapes, coordinates, texts and images', async (t) => {
     [path('l1 1'.repeat(100_000)), path('l1 1'.repeat(300_000))],
     [path('L900 900L0 0'.repeat(5_000)), path(zigzags)],
     [path(`${'l1 1'.repeat(50_000)}z`), path(`${zigzags}X M9e9 9e9`)],
+    [path('l1 1'.repeat(9_000)), path(`${zigzags}M9e9 9e9L0 0`)],
     [path('L9 9'.repeat(1_000)), path(`${zigzags}L5. 5M9e9 9e9`)],
     [path('h9 v9 a1 1 0 01.5.5'.repeat(900)), path('h900z'.repeat(90_000))],
     [

@@ -15,9 +15,9 @@ const references = /url\(\s*(?:"#[^"'()\\]*"|'#[^"'()\\]*'|#[^"'()\\\s]*)\s*\)/g
  */
 const resources = /url\((?!\s*["']?#)(?:\s*"[^"\\]*"\s*|\s*'[^'\\]*'\s*|[^'"()\\]*)\)/gi;
 const embedded = /@(?:font-face\s*|property\s[^{}@]*)\{[^{}]*\}/gi;
-/** Matches functions that draw outlines or gradients, which nothing bounds. */
+/** Matches functions that draw outlines or gradients, with unbounded cost. */
 const drawings = /(?<![\w-])(?:[\w-]*gradient|path|polygon|shape)\([^()]*(?:\([^()]*\)[^()]*)*\)/gi;
-/** Matches effects that nothing bounds: shadows, and dashes that do not scale. */
+/** Matches effects with unbounded cost: shadows, and dashes that do not scale. */
 const effects = /(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect)\s*:[^;{}]*/gi;
 /** Matches custom properties from their names' start. */
 const variables = /(?<![^\s;{}])--[^\s:;{}]*\s*:[^;{}]*/g;
@@ -31,7 +31,7 @@ const imports = /@(?:import|charset|namespace)\b[^;{}@]*;/gi;
  */
 export const isSafeValue = (value: string): boolean => !unsafe.test(value.replace(references, ' '));
 
-/** Removes resources, and declarations whose cost the weights of drawings do not count. */
+/** Removes resources, and declarations that the weights of drawings do not count. */
 const bounded = (css: string): string =>
   css
     .replace(resources, 'none')

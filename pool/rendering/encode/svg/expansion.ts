@@ -76,7 +76,7 @@ const definitions: ReadonlySet<string> = new Set([
 const surfaceWeight = 5_000;
 const groupWeight = 800;
 
-/** A browser draws an animation again for each frame. */
+/** A browser draws an animation again per frame. */
 const animationFactor = 10;
 
 /** Style sheet selectors that a browser checks per weight. */
@@ -250,7 +250,7 @@ export class Expansion {
       (children.length + repeated.length > 0 ? painting.effects * groupWeight : 0) +
       dashWeight(part, this.#period, this.#side);
     const cost = { weight, elements, points };
-    // In a circle the cost depends on the element that the count began with.
+    // In a circle the cost depends on the first counted element.
     part.cost = this.#isCircular ? undefined : cost;
     return cost;
   }

@@ -16,10 +16,16 @@ const sizes: Readonly<Record<string, number>> = {
   z: 0,
 };
 
+/** Arcs can be large circles between near points, and reflected control points can be far away. */
+const hiddenTurns: Readonly<Record<string, number>> = { a: 1, t: 3 };
+
 interface Point {
   readonly x: number;
   readonly y: number;
 }
+
+/** Segments per piece: the pieces of a coastline are as long as their extents. */
+const pieceSize = 4;
 
 const origin: Point = { x: 0, y: 0 };
 
@@ -28,8 +34,9 @@ export interface Outline {
   /** Maximum length; null if unknown. */
   readonly length: number | null;
   /**
-   * How often the outline crosses its own extent: the sum of its segments' lengths, and of their
-   * joins. It does not change with the drawing's scale.
+   * How often the outline crosses its own extent: the sum of its pieces' lengths, each in extents of
+   * the piece, and of their joins. It does not change with the drawing's scale, nor with points far
+   * outside of it.
    */
   readonly turns: number;
 }
@@ -42,7 +49,7 @@ export interface Outline {
  */
 export function outlineOf(data: string, join: number): Outline {
   const points: Point[] = [];
-  let [coordinates, segments, arcs, length] = [0, 0, 0, 0];
+  let [coordinates, segments, hidden, length] = [0, 0, 0, 0];
   let isRegular = !/[^mlhvcsqtaz\d.e,+\s-]/i.test(data);
   let [at, opened] = [origin, origin];
   for (const [, letter = '', text = ''] of data.matchAll(/([mlhvcsqtaz])([^mlhvcsqtaz]*)/gi)) {
@@ -54,10 +61,11 @@ export function outlineOf(data: string, join: number): Outline {
     if (size === 0) {
       length += Math.hypot(at.x - opened.x, at.y - opened.y);
       at = opened;
+      points.push(at);
     }
     for (let from = 0; size > 0 && from < numbers.length; from += size) {
       segments += 1;
-      if (command === 'a') arcs += 1;
+      hidden += hiddenTurns[command] ?? 0;
       const start = letter === command ? at : origin;
       for (const point of pointsIn(command, numbers.slice(from, from + size), start, at)) {
         if (command === 'm' && from === 0) opened = point;
@@ -67,13 +75,12 @@ export function outlineOf(data: string, join: number): Outline {
       }
     }
   }
-  const extent = Math.max(spread(points, 'x'), spread(points, 'y'));
+  const extent = extentOf(points);
   const isKnown = isRegular && extent > 0 && length < Number.POSITIVE_INFINITY;
-  // Arcs can be large circles between near points.
-  const turns = length / extent + segments * Math.min(1, join / extent) + arcs;
+  const turns = crossingsOf(points) + segments * Math.min(1, join / extent) + hidden;
   return {
     coordinates,
-    length: isKnown && arcs === 0 ? length : null,
+    length: isKnown && hidden === 0 ? length : null,
     turns: isKnown ? turns : 2 * segments,
   };
 }
@@ -85,13 +92,32 @@ function isComplete(text: string, count: number, size: number): boolean {
   return count > 0 && count % size === 0 && /^n(?:(?: ?, ?| |)n)*$/.test(form);
 }
 
-function spread(points: readonly Point[], axis: 'x' | 'y'): number {
-  let [low, high] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
-  for (const point of points) {
-    low = Math.min(low, point[axis]);
-    high = Math.max(high, point[axis]);
+function crossingsOf(points: readonly Point[]): number {
+  let crossings = 0;
+  for (let from = 0; from + 1 < points.length; from += pieceSize) {
+    const piece = points.slice(from, from + pieceSize + 1);
+    const extent = extentOf(piece);
+    let length = 0;
+    for (const [index, { x, y }] of piece.entries()) {
+      const before = piece[index - 1] ?? { x, y };
+      length += Math.hypot(x - before.x, y - before.y);
+    }
+    // A piece that is as long as its extent crosses nothing.
+    if (extent > 0) crossings += Math.max(0, length / extent - 1);
   }
-  return high - low;
+  return crossings;
+}
+
+function extentOf(points: readonly Point[]): number {
+  let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
+  let [top, bottom] = [left, right];
+  for (const { x, y } of points) {
+    left = Math.min(left, x);
+    right = Math.max(right, x);
+    top = Math.min(top, y);
+    bottom = Math.max(bottom, y);
+  }
+  return Math.max(right - left, bottom - top);
 }
 
 /** Returns a segment's control points. @param start the origin of its numbers */

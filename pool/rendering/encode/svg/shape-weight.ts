@@ -11,7 +11,7 @@ const glyphWeight = 60;
 const imageWeight = 4_000;
 /** Any other element: its style and its layout. */
 const elementWeight = 4;
-/** For each shape or point that uses the element. */
+/** Per shape or point that uses the element. */
 const weights: Readonly<Record<string, number>> = {
   linearGradient: 220,
   radialGradient: 220,
@@ -21,10 +21,13 @@ const weights: Readonly<Record<string, number>> = {
   feImage: imageWeight,
 };
 
-/** Dashes per weight. */
-const dashesPerWeight = 10;
+/** A dash with wide, round caps. */
+const weightPerDash = 3;
 /** Browsers draw lines with more dashes as solid. */
 const mostDashes = 1_000_000;
+/** Of lines with dashes in relative units or variables. */
+const unknownDashes = 30_000;
+const unknownPeriod = Number.MIN_VALUE;
 /** A shape's outline is at most this many times the sum of its numbers. */
 const outline = 7;
 
@@ -64,7 +67,7 @@ export function elementWeightOf(part: ShapePart, join: number): number {
   return shapeWeight + coordinates * coordinateWeight + turns ** 2 / crossingsPerWeight;
 }
 
-/** Returns a shape's path; null for other elements, whose `d` and `points` browsers ignore. */
+/** Returns a shape's path; null for other elements, because browsers ignore their `d` and `points`. */
 function pathOf({ name, attributes }: Pick<ShapePart, 'name' | 'attributes'>): string | null {
   if (name === 'path') return attributes.get('d') ?? '';
   const isPoly = name === 'polygon' || name === 'polyline';
@@ -83,17 +86,18 @@ export function pointsOf(part: ShapePart): number {
   return numbersIn(path).length + (path.match(/z/gi) ?? []).length + 2;
 }
 
-/** Returns the weight of a shape's dashes. @param side the drawing's, for sizes in style sheets */
+/** Returns the weight of a shape's dashes. @param side of the drawing, which limits glyphs */
 export function dashWeight(part: ShapePart, period: number, side: number): number {
   const { name, attributes, characters } = part;
   if (period === Number.POSITIVE_INFINITY) return 0;
-  if (texts.has(name)) return (characters * Math.min(mostDashes, side / period)) / dashesPerWeight;
+  const most = period === unknownPeriod ? unknownDashes : mostDashes;
+  if (texts.has(name)) return characters * Math.min(most, side / 10 / period) * weightPerDash;
   if (!shapes.has(name)) return 0;
   const path = attributes.has('pathLength') ? null : pathOf(part);
   const numbers = numbersOfShape(attributes);
   const bound = outline * numbers.reduce((sum, one) => sum + Math.abs(one), 0);
   const length = (path === null ? null : outlineOf(path, 0).length) ?? bound;
-  return Math.min(mostDashes, length / period) / dashesPerWeight;
+  return Math.min(most, length / period) * weightPerDash;
 }
 
 const dashes = /stroke-dasharray\s*:([^;{}]*)/gi;
@@ -123,7 +127,7 @@ const plainDashes = /^(?:[-+\d.e,\s]|px|p[tc]|[cm]m|in|none|inherit|!important)*
 
 /** Returns the sum of a dash list; infinite for a solid line, and tiny if unknown. */
 function periodOf(list: string): number {
-  if (!plainDashes.test(list)) return Number.MIN_VALUE;
+  if (!plainDashes.test(list)) return unknownPeriod;
   const sum = numbersIn(list).reduce((total, one) => total + Math.abs(one), 0);
   return sum > 0 ? sum : Number.POSITIVE_INFINITY;
 }
