@@ -231,7 +231,7 @@ export class Delivery {
       {
         project: project._id,
         source: shownSource(source),
-        variant: shownParameters(address.parameters),
+        variant: shownParameters(meaning?.parameters ?? address.parameters),
         isSigned,
       },
       delivered.result.image,

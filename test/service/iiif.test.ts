@@ -5,16 +5,18 @@ import { startFrontEnd } from './front-end.ts';
 import { defaultHttpServer, eachHttpServer } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
+import { json } from './service.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
+const rootKey = 'sk_0123456789';
 const context = (version: number) => `http://iiif.io/api/image/${version}/context.json`;
 const profile = (version: number) =>
   `<http://iiif.io/api/image/${version}/level2.json>;rel="profile"`;
 
 /** Starts a service with an IIIF host, and a 1600 × 1000 image in a folder below its base. */
 async function startIiif(t: Test, environment: Headers) {
-  const service = await startFrontEnd(t, environment);
+  const service = await startFrontEnd(t, { ...environment, SERVICE_ROOT_API_KEY: rootKey });
   const { origin, store, port, createProject } = service;
   await store.db.collection('hosts').deleteMany({});
   const id = await createProject('127.0.0.1');
@@ -36,7 +38,7 @@ async function startIiif(t: Test, environment: Headers) {
 eachHttpServer(
   'describes a source in info.json',
   async (t, { environment }) => {
-    const { get, origin } = await startIiif(t, environment);
+    const { get, origin, url, id } = await startIiif(t, environment);
     const own = '/iiif/3/x%2Fa%20b.jpg';
 
     t.test('describes the image in version 3.0', async (t) => {
@@ -110,6 +112,20 @@ eachHttpServer(
         t.same([status, headers.get('location')], [303, location], path);
         t.equal(headers.get('access-control-allow-origin'), '*');
       }
+    });
+
+    t.test('counts the parameters of a tile', async (t) => {
+      for (let i = 0; i < 2; i += 1) await get(`${own}/0,0,512,512/64,64/0/gray.png`);
+      const authorization = `Bearer ${rootKey}`;
+      const top = await fetch(`${url}/api/sdk/v1/projects/${id}/top`, {
+        headers: { authorization },
+      });
+      const { variants } = (await json(top)).top.hour;
+      const variant = 'crop=0,0,512,512&dpr=1&fit=fill&fmt=png&grayscale=1&h=64&w=64';
+      t.match(
+        variants.find(({ requests }: { requests: number }) => requests === 2),
+        { variant },
+      );
     });
 
     t.test('fetches the source once', async (t) => {
