@@ -196,7 +196,7 @@ eachHttpServer(
 );
 
 eachHttpServer('refuses a head that names two hosts', async (t, { name, environment }) => {
-  const { get, send, origin, store, a } = await startTwoSites(t, environment);
+  const { get, send, origin } = await startTwoSites(t, environment);
   const target = '/pic.png?fmt=png';
   // Cache both images, so that the test includes hits.
   for (const host of ['img.a.example', 'img.b.example']) {

@@ -17,9 +17,9 @@ import {
   dashWeight,
   elementWeightOf,
   pointsOf,
+  Strokes,
   shortestPeriod,
   shortestPeriodIn,
-  Strokes,
 } from './shape-weight.ts';
 
 /** An element of the result. */
