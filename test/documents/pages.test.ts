@@ -149,6 +149,26 @@ t.test('sets only existing settings in the deployment files', async (t) => {
   }
 });
 
+t.test('runs only files in the systemd units that the deployment page lists', async (t) => {
+  const page = await read('docs/deploy/README.md');
+  const [, list = ''] = /which\s+leaves (.*?) to\s+deploy/s.exec(page) ?? [];
+  const deployed = new Set(Array.from(list.matchAll(/`([^`]+)`/g), ([, path]) => path));
+  for (const [file] of page.matchAll(/^(?:cp|install) .*$/gm)) {
+    for (const [path = ''] of file.matchAll(/(?<= )(?:docs|\.env)\S*/g)) {
+      t.ok(deployed.has(path.split('/')[0]), `copies ${path}`);
+    }
+  }
+  for (const name of ['image-delivery', 'image-delivery-worker']) {
+    const unit = await read(`docs/deploy/systemd/${name}.service`);
+    const programs = Array.from(
+      unit.matchAll(/^Exec\w+=-?\/usr\/bin\/node (\S+)/gm),
+      ([, path]) => path,
+    );
+    t.ok(programs.length > 0);
+    for (const path of programs) t.ok(deployed.has(path?.split('/')[0]), `${name} runs ${path}`);
+  }
+});
+
 t.test('shows the example of every transform parameter in the gallery', async (t) => {
   const page = await read('docs/gallery/index.html');
   for (const name of parameterNames) {
