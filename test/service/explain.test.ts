@@ -1,4 +1,5 @@
 import { execFile } from 'node:child_process';
+import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
@@ -58,15 +59,19 @@ t.test('writes sources on the origin as paths, and others with their host', asyn
   );
 });
 
-// This is the example of docs/delivery-hosts.md.
-t.test('explains a URL while no service runs', async (t) => {
-  const url = 'https://www.example/_next/image?url=%2Fa.jpg&w=640&q=75';
-  const origin = 'https://shop.example';
-  const options = ['--urls', 'next', '--origin', origin, '--base', `${origin}/m/`];
-  const { stdout, stderr, code } = await explain(url, ...options);
+t.test('explains the URL of docs/delivery-hosts.md while no service runs', async (t) => {
+  const page = await readFile(join(rootPath, 'docs/delivery-hosts.md'), 'utf8');
+  const [, url = '', options = ''] = /^npx image-delivery explain '(.*)' (.*)$/m.exec(page) ?? [];
+  const { stdout, stderr, code } = await explain(url, ...options.split(' '));
   t.same([code, stderr], [0, '']);
-  t.match(stdout, 'Source: https://shop.example/m/a.jpg\nNative: /img/https%3A%2F%2Fshop.example');
+  t.match(stdout, 'Source: https://shop.example/a.jpg\nNative: /img/https%3A%2F%2Fshop.example');
   t.match(stdout, /^w=640 +Output width/m);
+});
+
+t.test('resolves a path below the base, even with an origin', async (t) => {
+  const origin = 'https://shop.example';
+  const { stdout } = await explain('/a.jpg', '--origin', origin, '--base', `${origin}/m/`);
+  t.match(stdout, 'Source: https://shop.example/m/a.jpg\n');
 });
 
 t.test('explains native URLs, with their project', async (t) => {
