@@ -125,7 +125,7 @@ export class Engine {
    * A miss takes these steps; any of them can end it with an image:
    *
    * 1. `#following` revalidates inputs that are too old.
-   * 2. `#get` reads memory, joins the same miss if it is in progress, or takes a permit.
+   * 2. `#get` reads memory, joins the same miss if it is in progress, or admits a new miss.
    * 3. `#miss` reads the disk.
    * 4. `#lead` reads the shared cache; `Producer.produce` fetches the inputs and transforms.
    * 5. The caches are written, then followers in other processes are notified.
@@ -222,10 +222,10 @@ export class Engine {
     const { request } = miss;
     const onDisk = await this.caches.readDisk(request);
     if (onDisk !== null) return onDisk;
-    // Check after the disk read: a full queue must not refuse hits, and a missing file costs one
-    // failed `open`. Check before the messages to the primary and the fetch, which a refusal would
-    // waste. With a shared cache, check after its read for the same reason: that read waits for the
-    // network, so only the leader does it.
+    // Require a queue slot only after the disk read: a full queue must not refuse hits, and a missing
+    // file costs one failed `open`. Require it before the messages to the primary and the fetch, which
+    // a refusal would waste. With a shared cache, `#produce` requires it instead, after the leader has
+    // read that cache: a full queue must not refuse those hits either.
     if (this.caches.shared === null) this.#requireQueueSlot(miss);
     const role = await this.#join(miss);
     if (role.role === 'leader') return this.#lead(miss, role);

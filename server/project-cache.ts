@@ -27,8 +27,8 @@ const compareAfterMs = 1_200;
 /** Include other projects of this age in a comparison, so that fewer comparisons are needed. */
 const includeAfterMs = 600;
 /**
- * A comparison starts this long after the previous response, or after the longer time from the
- * previous start.
+ * A comparison starts `pauseMs` after the previous response, or, if that takes long, `overlapMs`
+ * after the previous start.
  */
 const [pauseMs, overlapMs] = [20, 400];
 /** Caches unknown ids, some 2 MiB: old pages and scanners repeat them. */
@@ -255,7 +255,7 @@ export class ProjectCache {
   }
 
   /**
-   * Serves known projects without the store, until it responds.
+   * Serves known projects, unconfirmed, until the store responds.
    * @param certain whether the store is certainly unavailable; otherwise the next failed read
    *   decides
    */

@@ -40,7 +40,7 @@ export interface ConsumerOptions {
   /** The service's base URL for this worker. */
   readonly serviceUrl: string;
   readonly concurrency: number;
-  /** Of the service. */
+  /** The service's `SERVICE_AUTO_FORMATS`. */
   readonly autoFormats?: readonly NegotiableFormat[];
   readonly webhooks: WebhookSettings;
   readonly log: Logger;
@@ -135,11 +135,15 @@ export class Consumer {
     for (const timer of this.#timers) clearInterval(timer);
     if (!this.#accepting) return;
     await this.agenda.drain({ timeout: timeoutMs, closeConnection: false });
-    // Jobs that have not started, or did not stop in time.
+    // Releases jobs that have not started, or did not stop in time.
     await this.queue.release(this.#name);
   }
 
-  /** @param run rejects soon after its signal has aborted */
+  /**
+   * Runs a job while this worker holds its lock.
+   *
+   * @param run rejects soon after its signal has aborted
+   */
   async #hold<D>(
     job: Job<D>,
     run: (lock: JobLock, signal: AbortSignal) => Promise<void>,

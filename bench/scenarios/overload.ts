@@ -169,7 +169,7 @@ async function overloaded(bench: OverloadBench, server: ImageServer, rate: numbe
     server: latencyPercentile([result], outcome, 0.99, 'serverMs'),
   });
   const [refusals, cached] = [p99Of(misses, 'refused'), p99Of(hitsBeside, 'hit')];
-  // Images per second for each processor that the generator leaves free.
+  // Images per second per processor that the generator leaves free.
   const perRest = ({ goodput, generatorCores }: ClassResult) =>
     goodput / (bench.cores - generatorCores);
   return {

@@ -34,7 +34,7 @@ const wildcards = new Set(['0.0.0.0', '::']);
 const overlap = (host: string, other: string): boolean =>
   host === other || wildcards.has(host) || wildcards.has(other);
 
-/** Returns a message for each pair of listeners that share a port and address. */
+/** Returns a message per pair of listeners that share a port and address. */
 export function portConflicts(addresses: readonly ListenerAddress[]): string[] {
   const used = addresses.filter(({ port }) => port);
   return used.flatMap((listener, index) =>

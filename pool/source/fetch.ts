@@ -84,7 +84,7 @@ const defaultMaxRedirects = 5;
 /** Error codes of a connection closed before the response. */
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
-/** Returns a digest, because a redirect can be many kilobytes long. */
+/** Returns a URL's digest, because a redirect's URL can be many kilobytes long. */
 export const toResource = ({ href }: URL): string => hash('sha256', href, 'base64url').slice(0, 22);
 
 /** Matches validators that conditional requests can send. */
@@ -164,7 +164,8 @@ async function follow(
       throw badResponse(url, 'redirects to a URL that is not allowed as a source', error);
     }
     const target = canonicalUrl(next);
-    // Another scheme, host or port: not even sent again if a later redirect leads back.
+    // Another scheme, host or port never gets the credentials, nor does the first host if a later
+    // redirect leads back to it.
     if (target.origin !== url.origin) credentials = {};
     url = target;
     if (!isAllowedHost(url.hostname)) throw notAllowed(url.hostname);

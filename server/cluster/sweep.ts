@@ -36,7 +36,7 @@ export interface SweepOptions {
   readonly bucket: Pick<Bucket, 'list' | 'delete'> | null;
   readonly log: Pick<Logger, 'info' | 'warn'>;
   readonly signal: AbortSignal;
-  /** Called with a store error; the next query resumes where the last successful query ended. */
+  /** Called with a store error; the next query resumes after the last successful query. */
   readonly onError: (error: unknown) => void;
   /** Default: `everyMs`. */
   readonly pauseMs?: number;

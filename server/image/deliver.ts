@@ -104,7 +104,8 @@ export class Delivery {
     // Cached responses do not carry the headers of a background request.
     const mayBeCached = backgroundToken === '' && known !== undefined;
     const repeated = mayBeCached ? this.responses.get(keyAt(known, target), at) : undefined;
-    // `knownAt` has confirmed the host's project. The response might belong to an earlier project.
+    // `knownSite` has confirmed the host's project, but the cached response might belong to the host's
+    // previous project.
     const owner = known?.found ?? null;
     const isConfirmed =
       repeated !== undefined &&
@@ -176,7 +177,7 @@ export class Delivery {
     const background = token !== '' && (await isBackground(`${path}?${query}`, token));
     if (background) observed.kind = 'background';
     checkSource(project, source);
-    // Background requests need no signature; clients need one for the same images.
+    // Background requests need no signature; clients need a signature for the same images.
     const { isSigned, expires } = background
       ? { isSigned: true, expires: null }
       : checkSignature(project, address, path, query, now());
@@ -201,6 +202,7 @@ export class Delivery {
       signal,
     };
     const version = read.v ?? null;
+    // The meaning of some URLs, such as the IIIF Image API's, depends on the source's size.
     const facts = bySize && (await this.#get({ ...base, version, variant: factsVariant }));
     const meaning = facts && bySize?.(sourceSize(facts.image), headers.client);
     const requested = meaning?.parameters === undefined ? read : readOptions(meaning.parameters);
@@ -300,8 +302,8 @@ export class Delivery {
 
   /**
    * Returns an image from the caches or a render. Its source bytes are newer than every purge known
-   * at the end. If purges keep arriving, the last one might take effect later; that image is not
-   * stored.
+   * at the end. If purges keep arriving, the image of the last attempt can be older than the last
+   * purge, which takes effect within two seconds; that image is not stored.
    */
   async #get({ signal, latest, ...request }: CheckedRequest): Promise<CacheResult> {
     const { engine, projects, autoFirst } = this.#environment;

@@ -18,7 +18,7 @@ const maxAttributes = 1_000;
 /**
  * Reduces XMP (ISO 16684-1) to some of its elements and attributes.
  *
- * @throws Error for XML that is malformed, too long or too deep, or has too many attributes
+ * @throws Error for malformed XML, or XML that is too long or too deep or has too many attributes
  */
 export function filteredXmp(xmp: string, filter: XmpFilter): string {
   if (xmp.length > maxPacketLength) throw new Error('The XMP is too long.');

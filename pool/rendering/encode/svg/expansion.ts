@@ -72,7 +72,7 @@ const definitions: ReadonlySet<string> = new Set([
   'symbol',
 ]);
 
-/** The weight of a surface of a megapixel, such as a mask's. */
+/** The weight per megapixel of a surface, such as a mask. */
 const surfaceWeight = 5_000;
 const groupWeight = 800;
 
