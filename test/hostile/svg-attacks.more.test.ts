@@ -83,7 +83,9 @@ t.test('runs no script and sends no request in Chromium', { timeout: 180_000 }, 
   }
   let harmful = 0;
   for (const index of Object.keys(svgAttacks).keys()) {
-    harmful += (await open('raw', index)).length > 0 ? 1 : 0;
+    // A raw attack can navigate while the test opens a document.
+    const found = await open('raw', index).catch(() => ['a navigation']);
+    harmful += found.length > 0 ? 1 : 0;
   }
   t.ok(harmful > 25, `${harmful} attacks work without the sanitiser`);
 });
