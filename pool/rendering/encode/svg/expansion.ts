@@ -40,6 +40,8 @@ export interface Part extends WrittenElement {
   characters: number;
   /** Undefined before the count; null during it. */
   cost: Cost | null | undefined;
+  /** Without the elements in and repeated by it; undefined before the count. */
+  ownCost: Cost | undefined;
 }
 
 interface Cost {
@@ -136,6 +138,7 @@ export class Expansion {
       isInClip: name === 'clipPath' || parent?.isInClip === true,
       characters: 0,
       cost: undefined,
+      ownCost: undefined,
     };
     if (animations.has(name)) this.#animate(parent, attributes);
     parent?.children.push(part);
@@ -234,25 +237,36 @@ export class Expansion {
     const repeated =
       repeating.has(name) && href.startsWith('#') ? this.#partsOf(idsOf(href.slice(1))) : [];
     const drawn = sum([...children.filter((one) => !definitions.has(one.name)), ...repeated]);
-    const elements = 1 + drawn.elements;
-    const points = (this.#hasMarkers ? pointsOf(part) : 0) + drawn.points;
+    const own = this.#ownCost(part);
+    const elements = own.elements + drawn.elements;
+    const points = own.points + drawn.points;
     const surfaces = this.#partsOf(painting.surfaces);
     // A `use` gives its paints and markers to all that it repeats.
     const isUse = name === 'use';
     const weight =
-      elementWeightOf(part, this.#strokes.join) +
+      own.weight +
       drawn.weight +
       (isUse ? elements : 1) * sum(this.#partsOf(painting.paints)).weight +
       (isUse ? points + elements : points) * sum(this.#partsOf(painting.markers)).weight +
       sum(surfaces).weight +
       surfaces.reduce((total, one) => total + this.#surface(one, isInClip), 0) +
       painting.passes +
-      (children.length + repeated.length > 0 ? painting.effects * groupWeight : 0) +
-      dashWeight(part, this.#period, this.#side);
+      (children.length + repeated.length > 0 ? painting.effects * groupWeight : 0);
     const cost = { weight, elements, points };
     // In a circle the cost depends on the first counted element.
     part.cost = this.#isCircular ? undefined : cost;
     return cost;
+  }
+
+  /** Reads a path only once, even if a circle makes its users count again. */
+  #ownCost(part: Part): Cost {
+    part.ownCost ??= {
+      weight:
+        elementWeightOf(part, this.#strokes.join) + dashWeight(part, this.#period, this.#side),
+      elements: 1,
+      points: this.#hasMarkers ? pointsOf(part) : 0,
+    };
+    return part.ownCost;
   }
 
   #surface(part: Part, isInClip: boolean): number {
