@@ -17,8 +17,8 @@ const misses = isLong ? count : 2_000;
 /** Contains every kind of miss. */
 const warmUp = 1_050;
 const clients = 16;
-/** Small images take a few ms. With a lower timeout, a busy front end counts as stuck. */
-const transformTimeoutMs = 1_000;
+/** Longer than a thread loads on a busy machine: a thread that ends while loading leaves files open. */
+const transformTimeoutMs = 5_000;
 
 const skip = process.platform !== 'linux' && 'descriptors are read from /proc';
 
@@ -81,7 +81,7 @@ t.test('misses leave no descriptor', { skip, timeout: 7_200_000 }, async (t) => 
     });
   /** Decodes the small image at a half, from a file in memory. */
   const miss = async (index: number, distinct: string) => {
-    if (index % 1_000 === 7) return request(`/slow.jpg?${distinct}`, 'w=3800&blur=50&fmt=webp');
+    if (index % 1_000 === 7) return request(`/slow.jpg?${distinct}`, 'w=3800&median=15&fmt=webp');
     if (index % 200 === 9) {
       const drawn = request(`/drawing.svg?${distinct}`, 'w=20&fmt=png');
       await killTransformProcess();
