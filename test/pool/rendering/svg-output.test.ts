@@ -280,7 +280,7 @@ t.test('counts references that other syntax hides', (t) => {
     `<rect d="M0 0h1" width="900" height="900" stroke-dasharray=".001"/>`.repeat(20),
     `<g id="a"><use href="#b"/></g><g id="b">${many}<use href="#a"/></g>${'<use href="#a"/>'.repeat(300)}`,
     `${circle('x', 'y')}${circle('y', 'z')}${circle('z', 'x')}`,
-    // Reading the path again for each use would take minutes.
+    // Reading the path again per use would take minutes.
     `<g id="a"><use href="#a"/></g><path id="p" d="M0 0${'h1'.repeat(100_000)}"/>${'<use href="#p"/>'.repeat(2_000)}`,
     `<linearGradient id="g">${'<stop/>'.repeat(9_000)}</linearGradient><linearGradient id="h" href="#g"/><g fill="url(#h)">${many}</g>`,
   ]) {
