@@ -9,7 +9,7 @@ import { findErrorCode } from '../pool/source/fetch-errors.ts';
 export async function originFolderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
   for (const { host, target } of entries) {
     if (target.kind !== 'folder') continue;
-    const failure = await failureOf(target.folder);
+    const failure = await findFailure(target.folder);
     if (failure !== null) {
       return `SERVICE_ORIGINS: the folder ${target.folder} of ${host} cannot be used: ${failure}.`;
     }
@@ -17,7 +17,7 @@ export async function originFolderFailure(entries: readonly OriginEntry[]): Prom
   return null;
 }
 
-async function failureOf(folder: string): Promise<string | null> {
+async function findFailure(folder: string): Promise<string | null> {
   try {
     if (!(await stat(folder)).isDirectory()) return 'it is not a folder';
     await access(folder, constants.R_OK | constants.X_OK);

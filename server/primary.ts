@@ -121,7 +121,7 @@ export class Primary {
     void listening.then(() => this.#scanDiskCache()).then(() => this.#followPurges(store));
     // The front ends listen before the store is available: for health, and for known projects.
     const [{ prepareStore }, { findWorker, recordRegularly }] = await Promise.all([
-      import('./own-store.ts'),
+      import('./primary-store.ts'),
       import('../store/heartbeat.ts'),
     ]);
     const firstKey = await prepareStore(store, settings, log, shutdown);
@@ -180,7 +180,7 @@ export class Primary {
     const settings = this.#settings;
     const shutdown = this.#shutdown;
     // Loaded after forking the front ends.
-    const { openOwnStore } = await import('./own-store.ts');
+    const { openOwnStore } = await import('./primary-store.ts');
     const store = await openOwnStore(settings, this.#log, shutdown);
     await this.#restoreKnownProjects();
     if (settings.sharedCacheUrl !== null) await this.#openSharedCache(settings.sharedCacheUrl);
@@ -319,7 +319,7 @@ export class Primary {
   #broadcastStats(): void {
     const frontEnds: Record<number, FrontEndStats> = {};
     for (const [frontEnd, stats] of this.#stats) {
-      frontEnds[this.#supervisor.pidOf(frontEnd) ?? 0] = stats;
+      frontEnds[this.#supervisor.findPid(frontEnd) ?? 0] = stats;
     }
     const { bytes: diskBytes, maxBytes: diskMaxBytes } = this.#diskCacheIndex;
     const stats = { frontEnds, diskBytes, diskMaxBytes, diskFull: this.#diskSpace.isLow };

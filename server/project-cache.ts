@@ -36,7 +36,7 @@ const unknownIds = { max: 8_000, ttl: 1_000 };
 /** Limits cached hosts that belong to no project, such as scanners', to some 2 MiB. */
 const maxUnknownHosts = 8_000;
 
-const hostsOf = ({ hosts = {} }: Project): readonly string[] =>
+const getHosts = ({ hosts = {} }: Project): readonly string[] =>
   Object.values(hosts).map(({ host }) => host);
 
 /**
@@ -87,7 +87,7 @@ export class ProjectCache {
     // date.
     dispose: (state, id) => {
       state.stale = true;
-      for (const host of hostsOf(state.project)) {
+      for (const host of getHosts(state.project)) {
         if (this.#hosts.get(host) === id) this.#hosts.delete(host);
       }
     },
@@ -335,7 +335,7 @@ export class ProjectCache {
     const since = Math.max(readAt, known?.readAt ?? readAt);
     const state = { project, stale: false, readAt: since, comparison: null, counts };
     this.#known.set(id, state);
-    for (const host of hostsOf(project)) {
+    for (const host of getHosts(project)) {
       this.#hosts.set(host, id);
       this.#unknownHosts.delete(host);
     }

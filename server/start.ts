@@ -73,7 +73,7 @@ function run(part: Part): void {
     const { isReady } = part;
     part.child = null;
     part.isReady = false;
-    endGroupOf(child);
+    endGroup(child);
     if (exitCode !== null) return finish();
     const ranMs = performance.now() - startedAt;
     const cannotStart = code === 1 && !part.wasReady && ranMs < cannotStartWithinMs;
@@ -117,7 +117,7 @@ function watchWorker(): void {
  * Kills the processes that a dead part left: a stopped or blocked process does not notice its
  * primary's end, and would keep the port in use.
  */
-function endGroupOf({ pid = 0 }: ChildProcess): void {
+function endGroup({ pid = 0 }: ChildProcess): void {
   try {
     if (pid > 0) process.kill(-pid, 'SIGKILL');
   } catch {

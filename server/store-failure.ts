@@ -13,6 +13,6 @@ export function storeUnavailable(cause?: unknown): ServiceError {
 }
 
 /** Returns the error response to a thrown value; a store outage is not an internal error. */
-export function storeFailureOf(error: unknown): ServiceError {
+export function toStoreFailure(error: unknown): ServiceError {
   return isOutage(error) ? storeUnavailable(error) : ServiceError.of(error);
 }

@@ -217,7 +217,7 @@ async function loadedBefore(entry: string): Promise<ReadonlySet<string>> {
 }
 
 t.test('forks the front ends before the primary loads the MongoDB driver', async (t) => {
-  t.ok((await loadedBefore('server/own-store.ts')).has('mongodb'));
+  t.ok((await loadedBefore('server/primary-store.ts')).has('mongodb'));
   t.notOk((await loadedBefore('server/main.ts')).has('mongodb'));
 });
 

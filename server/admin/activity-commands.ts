@@ -8,7 +8,7 @@ import { jsonOption, print, printable, printList } from './terminal.ts';
 /**
  * Returns what the service's processes have stored for a project, which excludes the last minute.
  */
-async function activityOf(store: Store, id: string) {
+async function readActivity(store: Store, id: string) {
   requireProject(id, await store.projects.find(id));
   return new Activity({ records: store.activity, now: Date.now }).of(id);
 }
@@ -24,7 +24,7 @@ export function addActivityCommands(program: Command): void {
         const { failuresBody } = await import('../control/resources/activity.ts');
         printList({
           json,
-          items: failuresBody(await activityOf(store, id)),
+          items: failuresBody(await readActivity(store, id)),
           fields: (failure) => failure,
           cells: ({ at, status, code, count, url }) => ({
             TIME: at.slice(0, 19).replace('T', ' '),
@@ -47,7 +47,7 @@ export function addActivityCommands(program: Command): void {
     .action((id: string, options: { hour?: boolean; variants?: boolean; json?: boolean }) =>
       withStore(async (store) => {
         const { topBody } = await import('../control/resources/activity.ts');
-        const top = topBody(await activityOf(store, id));
+        const top = topBody(await readActivity(store, id));
         if (options.json === true) return print(printable(JSON.stringify(top)));
         const { sources, variants } = options.hour === true ? top.hour : top.day;
         const named =

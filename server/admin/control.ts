@@ -17,13 +17,13 @@ export { purgeImages, purgeInput } from '../control/resources/purges.ts';
 export { findProject } from '../control/services.ts';
 export { requireValid } from '../control/validate.ts';
 
-export function guardOf(settings: Settings): AddressGuard {
+export function createGuard(settings: Settings): AddressGuard {
   const { privateSources, sourcePorts, nat64Prefixes, port, workerPort } = settings;
   const own = { urls: [], ports: [port, workerPort] };
   return new AddressGuard({ privateSources, sourcePorts, nat64Prefixes, own });
 }
 
-export function servicesOf(store: Store, settings: Settings) {
+export function createServices(store: Store, settings: Settings) {
   const { purgeHookUrl, prewarmQueue } = settings;
   const { projects, projectDocuments, prewarms, purges } = store;
   return {
@@ -31,7 +31,7 @@ export function servicesOf(store: Store, settings: Settings) {
     projectDocuments,
     prewarms,
     purges,
-    guard: guardOf(settings),
+    guard: createGuard(settings),
     queue: new JobQueue(store.db, prewarmQueue),
     callsPurgeHook: purgeHookUrl !== null,
     callbacks: null,

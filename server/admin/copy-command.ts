@@ -5,7 +5,7 @@ import { AdminError, print, printTable } from './terminal.ts';
 const progressEveryMs = 2_000;
 
 /** Returns a store's location: `embedded`, a URL, or by default the configured store. */
-const placeOf = (settings: Settings, store = settings.mongodbUrl ?? 'embedded') => ({
+const toLocation = (settings: Settings, store = settings.mongodbUrl ?? 'embedded') => ({
   mongodbUrl: store === 'embedded' ? null : store,
   dataDir: settings.dataDir,
 });
@@ -14,7 +14,7 @@ const placeOf = (settings: Settings, store = settings.mongodbUrl ?? 'embedded') 
 export async function copyBetween(from: string | undefined, to: string | undefined): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
   const settings = settingsOrExit();
-  const [source, target] = [placeOf(settings, from), placeOf(settings, to)];
+  const [source, target] = [toLocation(settings, from), toLocation(settings, to)];
   if (source.mongodbUrl === target.mongodbUrl) {
     throw new AdminError('Name another store: --to <store>, or --from <store>.');
   }
@@ -26,7 +26,7 @@ export async function copyBetween(from: string | undefined, to: string | undefin
 /** Runs an action with a store that no service and no worker uses. @throws AdminError */
 async function withUnused(
   role: 'source' | 'target',
-  place: ReturnType<typeof placeOf>,
+  place: ReturnType<typeof toLocation>,
   action: (store: Store) => Promise<void>,
 ): Promise<void> {
   const { ensureIndexes, openUnusedStore, storeExists } = await import('../../store/open.ts');

@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type KeyAccess, keyAccesses, type NewKey } from '../../store/keys.ts';
 import type { Store } from '../../store/open.ts';
 import { requireProject } from '../project-not-found.ts';
-import { organisationOf } from './organisation-commands.ts';
+import { findOrganisation } from './organisation-commands.ts';
 import { withStore } from './store.ts';
 import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
 
@@ -20,7 +20,7 @@ function scopeOption(flags: string, description: string): Option {
   return option.conflicts(scopes.filter((scope) => scope !== option.attributeName()));
 }
 
-async function rightsOf(
+async function findRights(
   store: Store,
   { project, org, root }: Scope,
 ): Promise<Pick<NewKey, 'orgId' | 'projectId' | 'allOrganisations'>> {
@@ -28,7 +28,7 @@ async function rightsOf(
     const { orgId } = requireProject(project, await store.projects.find(project));
     return { orgId, projectId: project };
   }
-  const orgId = await organisationOf(store, org === 'default' ? undefined : org);
+  const orgId = await findOrganisation(store, org === 'default' ? undefined : org);
   return { orgId, projectId: null, ...(root && { allOrganisations: true }) };
 }
 
@@ -54,7 +54,7 @@ export function addKeyCommands(program: Command): void {
       const { project, org = 'default' } = scope;
       return withStore(
         async (store) => {
-          const rights = await rightsOf(store, scope);
+          const rights = await findRights(store, scope);
           const { key, secret } = await store.keys.issue({ name, access, ...rights });
           print(`${key._id}  ${secret}`);
         },

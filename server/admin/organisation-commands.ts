@@ -4,7 +4,7 @@ import { withStore } from './store.ts';
 import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
 
 /** Checks an organisation id. @returns the default organisation's id for undefined */
-export async function organisationOf(store: Store, id: string | undefined): Promise<string> {
+export async function findOrganisation(store: Store, id: string | undefined): Promise<string> {
   if (id === undefined) return (await store.organisations.default())._id;
   if ((await store.organisations.find(id)) === null) {
     throw new AdminError(`The organisation ${id} does not exist.`);

@@ -27,7 +27,7 @@ const prewarmOptions = {
   dpr: '--dpr',
 };
 
-const list = (text: string): string[] => text.split(',').map((one) => one.trim());
+const list = (text: string): string[] => text.split(',').map((item) => item.trim());
 
 function number(text: string): number {
   if (/^\d{1,9}$/.test(text)) return Number(text);
@@ -56,7 +56,7 @@ export function addPrewarmCommand(program: Command): void {
           );
         }
         const control = await import('./control.ts');
-        const services = control.servicesOf(store, settings);
+        const services = control.createServices(store, settings);
         const { id: prewarmId } = await namingOptions(prewarmOptions, async () => {
           const input = { sources, ...options };
           control.requireValid(control.prewarmInput, input);

@@ -5,7 +5,7 @@ import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import type { ListedProject } from '../../store/projects.ts';
 import { requireProject } from '../project-not-found.ts';
 import { namingOptions } from './option-names.ts';
-import { organisationOf } from './organisation-commands.ts';
+import { findOrganisation } from './organisation-commands.ts';
 import { addSignCommand } from './sign-command.ts';
 import { withStore } from './store.ts';
 import { AdminError, jsonOption, print, printable, printList } from './terminal.ts';
@@ -27,10 +27,10 @@ export function addProjectCommands(program: Command): void {
       const input = { name, origin, allowedOrigins: allow };
       return withStore(
         async (store, settings) => {
-          const { createProject, servicesOf } = await import('./control.ts');
-          const orgId = await organisationOf(store, org);
+          const { createProject, createServices } = await import('./control.ts');
+          const orgId = await findOrganisation(store, org);
           const created = await namingOptions(projectOptions, () =>
-            createProject(servicesOf(store, settings), input, orgId),
+            createProject(createServices(store, settings), input, orgId),
           );
           print(created._id);
         },
@@ -41,7 +41,7 @@ export function addProjectCommands(program: Command): void {
             const control = await import('./control.ts');
             await namingOptions(projectOptions, async () => {
               control.requireValid(control.createProjectInput, input);
-              control.projectHosts(input, control.guardOf(settings));
+              control.projectHosts(input, control.createGuard(settings));
             });
           },
         },
@@ -82,7 +82,7 @@ export function addProjectCommands(program: Command): void {
         const control = await import('./control.ts');
         const { name, origin } = await namingOptions(projectOptions, async () => {
           control.requireValid(control.updateProjectInput, input);
-          return control.updateProject(control.servicesOf(store, settings), id, input);
+          return control.updateProject(control.createServices(store, settings), id, input);
         });
         print(`${id} is ${printable(name)}, of ${origin}`);
       });
@@ -96,10 +96,10 @@ export function addProjectCommands(program: Command): void {
     .option('--force', 'cancel its prewarming, which otherwise prevents the deletion')
     .action((id: string, { yes = false, force = false }: { yes?: boolean; force?: boolean }) =>
       withStore(async (store, settings) => {
-        const { deleteProject, servicesOf } = await import('./control.ts');
+        const { deleteProject, createServices } = await import('./control.ts');
         const { name } = requireProject(id, await store.projects.find(id));
         if (!yes) await confirm(id, name);
-        const services = servicesOf(store, settings);
+        const services = createServices(store, settings);
         await deleteProject(services, id, { force }).catch((error: unknown) => {
           const isRefused = error instanceof ServiceError && error.code === 'prewarm_in_progress';
           throw isRefused ? new AdminError(`${error.message} --force cancels it.`) : error;

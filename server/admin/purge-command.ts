@@ -13,11 +13,13 @@ export function addPurgeCommand(program: Command): void {
     .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {
       if (all === sources.length > 0) throw new AdminError('Name either sources, or --all.');
       return withStore(async (store, settings) => {
-        const { purgeImages, purgeInput, requireValid, servicesOf } = await import('./control.ts');
+        const { purgeImages, purgeInput, requireValid, createServices } = await import(
+          './control.ts'
+        );
         const input = all ? { all } : { sources };
         const { sourceCount } = await namingOptions({ sources: 'the URL' }, async () => {
           requireValid(purgeInput, input);
-          return purgeImages(servicesOf(store, settings), id, input);
+          return purgeImages(createServices(store, settings), id, input);
         });
         const sourcesText = `${sourceCount} source${sourceCount === 1 ? '' : 's'}`;
         const purged = all ? 'All images are' : `The images of ${sourcesText} are`;

@@ -34,7 +34,10 @@ export function printList<T>({ json, items, fields, cells, empty }: PrintedList<
 
 /** Escapes control characters, which JSON can contain and terminals execute. */
 const escaped = (json: string): string =>
-  json.replaceAll(/[\u007f-\u009f]/g, (one) => `\\u00${one.charCodeAt(0).toString(16)}`);
+  json.replaceAll(
+    /[\u007f-\u009f]/g,
+    (character) => `\\u00${character.charCodeAt(0).toString(16)}`,
+  );
 
 export function printTable(heads: readonly string[], rows: ReadonlyArray<readonly string[]>): void {
   const widths = heads.map((head, column) =>

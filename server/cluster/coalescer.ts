@@ -69,7 +69,7 @@ export class MachineCoalescer {
    */
   forget(frontEnd: number): void {
     for (const [key, flight] of this.#flights) {
-      for (const member of flight.followers.filter((one) => one.frontEnd === frontEnd)) {
+      for (const member of flight.followers.filter((follower) => follower.frontEnd === frontEnd)) {
         this.#leave(member, key);
       }
       if (flight.leader.frontEnd === frontEnd) this.#replaceLeader(key, flight);
@@ -99,7 +99,7 @@ export class MachineCoalescer {
   #leave(member: Member, key: string): void {
     const flight = this.#flights.get(key);
     if (flight === undefined) return;
-    const staying = flight.followers.filter((one) => !same(one, member));
+    const staying = flight.followers.filter((follower) => !same(follower, member));
     if (staying.length === flight.followers.length) return;
     flight.followers = staying;
     if (staying.length === 0) this.#reply(flight.leader, key, { type: 'flight-release' });

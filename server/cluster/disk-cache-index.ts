@@ -109,7 +109,9 @@ export class DiskCacheIndex {
   async ended(processId: number): Promise<void> {
     const folder = cacheTemporaryFolder(this.#folder);
     const names = await readdir(folder).catch(() => []);
-    for (const name of names.filter((one) => one.startsWith(temporaryPrefix(processId)))) {
+    for (const name of names.filter((fileName) =>
+      fileName.startsWith(temporaryPrefix(processId)),
+    )) {
       await rm(join(folder, name), { force: true }).catch(this.#onError);
     }
     await this.scan();

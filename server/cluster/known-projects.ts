@@ -86,7 +86,7 @@ export class KnownProjects {
 async function read(path: string, storeUrl: string): Promise<KnownProjectsSnapshot | null> {
   const text = await readFile(path, 'latin1').catch(() => '');
   const [header, salt = '', sealed = ''] = text.split('\n');
-  const body = header === format ? keyringOf(storeUrl, salt).open(sealed, format) : null;
+  const body = header === format ? deriveKeyring(storeUrl, salt).open(sealed, format) : null;
   // Safe: the content is authenticated, so this module wrote it.
   return body === null ? null : deserialize(Buffer.from(body, 'base64'));
 }
@@ -95,14 +95,14 @@ async function read(path: string, storeUrl: string): Promise<KnownProjectsSnapsh
 async function write(path: string, storeUrl: string, projects: KnownProjectsSnapshot) {
   const salt = randomBytes(16).toString('base64url');
   const body = serialize(projects).toString('base64');
-  const text = [format, salt, keyringOf(storeUrl, salt).seal(body, format)].join('\n');
+  const text = [format, salt, deriveKeyring(storeUrl, salt).seal(body, format)].join('\n');
   await rm(`${path}.new`, { force: true });
   await writeFile(`${path}.new`, text, { flag: 'wx', mode: 0o600, flush: true });
   await rename(`${path}.new`, path);
 }
 
 /** Takes about 50 ms on purpose, because the password in the URL might be short. */
-function keyringOf(storeUrl: string, salt: string): Keyring {
+function deriveKeyring(storeUrl: string, salt: string): Keyring {
   const key = scryptSync(storeUrl, salt, 32, { N: 2 ** 14, r: 8, p: 1 });
   return new Keyring([{ id: 'url', secret: key.toString('base64') }]);
 }

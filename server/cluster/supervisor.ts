@@ -127,7 +127,7 @@ export class Supervisor {
     return this.#slots.filter(({ current }) => current !== null).length;
   }
 
-  pidOf(frontEnd: number): number | undefined {
+  findPid(frontEnd: number): number | undefined {
     return this.#frontEnds.get(frontEnd)?.worker.process.pid;
   }
 
@@ -262,7 +262,11 @@ export class Supervisor {
   #replace(slot: Slot, startedAt: number, listened: boolean, why: string | number): void {
     if (this.#stopping) return;
     const delayMs = slot.restarts.ended(performance.now() - startedAt, listened);
-    if (this.#slots.every((one) => one.current === null && one.restarts.giveUpReason !== null)) {
+    if (
+      this.#slots.every(
+        (otherSlot) => otherSlot.current === null && otherSlot.restarts.giveUpReason !== null,
+      )
+    ) {
       this.#listener?.onGiveUp(`${slot.restarts.giveUpReason}, at last by ${why}`);
       return;
     }

@@ -67,7 +67,7 @@ export class Sweep {
     const { projects, projectDocuments, signal, onError, pauseMs = everyMs } = this.#options;
     let since = new Date(0);
     while (!signal.aborted) {
-      const begunAt = Date.now();
+      const startedAt = Date.now();
       const purged: SweptProject[] = [];
       try {
         for await (const project of projects.purgedSince(since)) {
@@ -76,7 +76,7 @@ export class Sweep {
           if (lastGeneration(project) > (this.#swept.get(project._id) ?? 0)) purged.push(project);
           if (project.deletedAt != null) await projectDocuments.delete(project._id);
         }
-        since = new Date(begunAt - overlapMs);
+        since = new Date(startedAt - overlapMs);
       } catch (error) {
         if (!signal.aborted) onError(error);
       }
@@ -91,7 +91,7 @@ export class Sweep {
   async #sweep(projects: readonly SweptProject[]): Promise<void> {
     const { log, signal } = this.#options;
     const { totals } = this;
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     const images = await this.#deleteFiles(projects);
     totals.images += images;
     const before = { ...totals };
@@ -101,7 +101,7 @@ export class Sweep {
         this.#swept.set(project._id, lastGeneration(project));
         totals.purges += 1;
       }
-      const ms = Math.round(performance.now() - begunAt);
+      const ms = Math.round(performance.now() - startedAt);
       const objects = totals.objects - before.objects;
       log.info({ projects: projects.length, images, objects, ms }, 'purged images deleted');
     } catch (error) {

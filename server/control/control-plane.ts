@@ -4,7 +4,7 @@ import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { csvHeaders, jsonHeaders, noContentHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
-import { storeFailureOf, storeUnavailable } from '../store-failure.ts';
+import { storeUnavailable, toStoreFailure } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { ChangeTurns } from './change-turns.ts';
 import { InvalidJson, parseJson } from './json.ts';
@@ -104,7 +104,7 @@ export class ControlPlane {
         body: content.body,
       });
     } catch (error) {
-      const failure = storeFailureOf(error);
+      const failure = toStoreFailure(error);
       // A client that disconnects while sending the body makes reading fail, which is not worth
       // logging.
       if (failure.code === 'internal_error' && !signal.aborted) {

@@ -112,11 +112,11 @@ export class App implements HttpApp {
   }
 
   errorResponse(error: ServiceError): HttpResponse {
-    const headersOf =
+    const createHeaders =
       error instanceof MethodNotAllowed
         ? this.#route(error.path)?.errorHeaders
         : this.#environment.unreadableErrorHeaders;
-    return this.#errorResponse(error, headersOf ?? null, null);
+    return this.#errorResponse(error, createHeaders ?? null, null);
   }
 
   refusal(method: string, path: string): ServiceError {
@@ -167,10 +167,10 @@ export class App implements HttpApp {
 
   #errorResponse(
     error: ServiceError,
-    headersOf: ErrorHeaders | null,
+    createHeaders: ErrorHeaders | null,
     request: HttpRequest | null,
   ): HttpResponse {
-    const headers = headersOf?.(error) ?? [];
+    const headers = createHeaders?.(error) ?? [];
     try {
       return withHeaders(this.#environment.errorResponse(error, request), headers);
     } catch {

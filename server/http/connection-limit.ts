@@ -28,7 +28,7 @@ export class Connections {
    * Returns the networks to count a connection in, widest first, or an empty list for a trusted
    * proxy.
    */
-  networksOf(peerAddress: string): readonly string[] {
+  countedNetworks(peerAddress: string): readonly string[] {
     const address = parseAddress(peerAddress);
     if (address !== null && within(address, this.#trustedProxies)) return [];
     return clientNetworks(address);

@@ -69,4 +69,4 @@ export function encodeHeaders(headers: Headers): Headers {
  * Returns the first header's value and the other headers as bytes of a head (RFC 9112, 5), or
  * undefined if the list is not encoded.
  */
-export const encodingOf = (headers: Headers): Uint8Array | undefined => encodings.get(headers);
+export const getEncoded = (headers: Headers): Uint8Array | undefined => encodings.get(headers);

@@ -40,7 +40,7 @@ export class NodeConnection implements WaitingConnection {
   /** @param stalledTimeout ms before disconnecting a client that does not read its response */
   constructor(socket: Socket, app: HttpApp, sets: ConnectionSets, stalledTimeout: number) {
     this.socket = socket;
-    this.networks = sets.connections.networksOf(socket.remoteAddress ?? '');
+    this.networks = sets.connections.countedNetworks(socket.remoteAddress ?? '');
     this.#app = app;
     this.#sets = sets;
     this.#stalledTimeout = stalledTimeout;

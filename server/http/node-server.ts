@@ -131,7 +131,7 @@ export class NodeServer implements HttpServer {
     if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
       return new ServiceError('request_timeout', 'The request was not complete in time.');
     }
-    const unknown = code === 'HPE_INVALID_METHOD' ? requestLineOf(error) : null;
+    const unknown = code === 'HPE_INVALID_METHOD' ? readRequestLine(error) : null;
     if (unknown !== null)
       return this.#app.refusal(unknown.method, splitTarget(unknown.target).path);
     return code.startsWith('HPE_')
@@ -159,7 +159,7 @@ function syntaxError({ httpVersion, rawHeaders }: IncomingMessage): string | nul
  * Returns the request line of a method that the parser does not support, or null for a malformed
  * line.
  */
-function requestLineOf(error: ParserError): { method: string; target: string } | null {
+function readRequestLine(error: ParserError): { method: string; target: string } | null {
   const { rawPacket = Buffer.alloc(0), bytesParsed = 0 } = error;
   const begin = rawPacket.lastIndexOf('\n', bytesParsed) + 1;
   const text = rawPacket.subarray(begin, begin + maxHeaderSize).toString('latin1');

@@ -29,7 +29,7 @@ function installed(): string[] {
   });
 }
 
-function releaseOf(folder: string): string {
+function readRelease(folder: string): string {
   const { name, version } = JSON.parse(readFileSync(join(folder, 'package.json'), 'utf8'));
   return `${name} ${version}`;
 }
@@ -52,9 +52,9 @@ export function loadUws(folders: readonly string[] = installed()): UwsLibrary | 
       : `${file} does not exist`;
   for (const folder of folders) {
     const paths = binaryFolders.map((binaries) => join(folder, binaries, file));
-    for (const path of paths.filter((one) => existsSync(one))) {
+    for (const path of paths.filter((candidate) => existsSync(candidate))) {
       try {
-        const changed = digestFailure(releaseOf(folder), path);
+        const changed = digestFailure(readRelease(folder), path);
         if (changed !== null) {
           reason = changed;
           continue;
@@ -63,8 +63,8 @@ export function loadUws(folders: readonly string[] = installed()): UwsLibrary | 
         const binary = ownRequire(path);
         // Releases before 20.40 hide connections, which could then use up all descriptors.
         const complete = typeof binary.SSLApp === 'function' && 'filter' in binary.App();
-        if (complete) return { ...binary, release: releaseOf(folder) };
-        reason = `${releaseOf(folder)} is too old or incomplete`;
+        if (complete) return { ...binary, release: readRelease(folder) };
+        reason = `${readRelease(folder)} is too old or incomplete`;
       } catch (error) {
         reason = error instanceof Error ? (error.message.split('\n')[0] ?? '') : String(error);
       }

@@ -8,7 +8,7 @@ import type {
 import { ServiceError } from '../../contract/errors.ts';
 import { BaseRequest, hasUnexpectedBody } from './base-request.ts';
 import type { Connections } from './connection-limit.ts';
-import { encodingOf } from './headers.ts';
+import { getEncoded } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
 import type { UwsLibrary } from './uws-library.ts';
@@ -60,8 +60,8 @@ export class UwsServer implements HttpServer {
   #count(res: UwsResponse, change: number): void {
     this.connections.open += change;
     if (change < 0 || !this.#admission.isAboveHalf) return;
-    const address = addressOf(res);
-    const networks = this.connections.networksOf(address);
+    const address = readAddress(res);
+    const networks = this.connections.countedNetworks(address);
     const [widest] = networks;
     if (this.#hasRoom(widest)) {
       if (widest !== undefined) this.#admission.add(widest);
@@ -87,7 +87,7 @@ export class UwsServer implements HttpServer {
   /** Notes that a client has sent a request: the last on its connection, if it is counted. */
   #requested(address: string): void {
     this.#silent.requested(address);
-    const [widest] = this.connections.networksOf(address);
+    const [widest] = this.connections.countedNetworks(address);
     if (widest !== undefined) this.#admission.delete(widest);
   }
 
@@ -125,7 +125,7 @@ function afterIdleTick(callback: () => void): void {
   setImmediate(turn, -Infinity);
 }
 
-const addressOf = (res: UwsResponse): string =>
+const readAddress = (res: UwsResponse): string =>
   Buffer.from(res.getRemoteAddressAsText()).toString('latin1');
 
 /** Returns whether a request contains a body header; `syntaxError` finds an empty one. */
@@ -204,7 +204,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
 
   get peerAddress(): string {
     if (this.#req === null) throw new Error('the address was read after an await');
-    return addressOf(this.#res);
+    return readAddress(this.#res);
   }
 
   header(name: string): string {
@@ -275,7 +275,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const res = this.#res;
     res.writeStatus(statusLines.get(status) ?? String(status));
     const [first] = headers;
-    const encoded = encodingOf(headers);
+    const encoded = getEncoded(headers);
     // Write all headers in one call: separate calls would take most of a cached response's time.
     // The library does not modify the value.
     if (encoded === undefined || first === undefined) {
@@ -362,7 +362,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const res = this.#res;
     const total = body.byteLength;
     // Closed connections have no known address.
-    const address = addressOf(res);
+    const address = readAddress(res);
     const write = (offset: number): boolean => {
       const [ok, done] = res.tryEnd(body.subarray(offset), end ? total + 1 : total);
       if (done) this.finish(status);
@@ -375,7 +375,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     }
     write(end ? res.getWriteOffset() : 0);
     if (this.ended) return;
-    this.networks = this.#sets.connections.networksOf(address);
+    this.networks = this.#sets.connections.countedNetworks(address);
     this.#sets.waiting.add(this);
     res.onWritable(write);
   }

@@ -119,8 +119,8 @@ export class SilentConnections {
   /** Call it before handling a request. @param address '' if the connection is already closed */
   requested(address: string): void {
     const addresses = address === '' ? [...this.#byAddress.keys()] : [address];
-    for (const one of addresses) {
-      for (const connection of this.#byAddress.get(one) ?? []) this.#delete(connection);
+    for (const remoteAddress of addresses) {
+      for (const connection of this.#byAddress.get(remoteAddress) ?? []) this.#delete(connection);
     }
   }
 

@@ -16,13 +16,13 @@ export class WaitingConnections {
 
   add(connection: WaitingConnection): void {
     this.delete(connection);
-    const key = keyOf(connection, 0);
+    const key = toKey(connection, 0);
     const waiting = this.#byNetwork.get(key) ?? new Set();
     this.#byNetwork.set(key, waiting.add(connection));
   }
 
   delete(connection: WaitingConnection): void {
-    const key = keyOf(connection, 0);
+    const key = toKey(connection, 0);
     const waiting = this.#byNetwork.get(key);
     if (waiting?.delete(connection) && waiting.size === 0) this.#byNetwork.delete(key);
   }
@@ -49,7 +49,7 @@ export class WaitingConnections {
   }
 }
 
-const keyOf = (connection: WaitingConnection, level: number): unknown =>
+const toKey = (connection: WaitingConnection, level: number): unknown =>
   connection.networks[level] ?? connection;
 
 /** Returns the connections to close. @param level index of the networks to compare */
@@ -61,7 +61,7 @@ function choose(
   if (count >= waiting.length) return waiting;
   const groups = new Map<unknown, WaitingConnection[]>();
   for (const connection of waiting) {
-    const key = keyOf(connection, level);
+    const key = toKey(connection, level);
     const group = groups.get(key);
     if (group === undefined) groups.set(key, [connection]);
     else group.push(connection);

@@ -89,8 +89,8 @@ async function serve(): Promise<void> {
     close: () => pictures.close(),
   });
 
-  const urlOf = (source: string) => `${settings.baseUrl}/img/${source}?project=${projectId}&w=800`;
-  const examples = sources.slice(0, exampleCount).map((source) => `  ${urlOf(source)}`);
+  const toUrl = (source: string) => `${settings.baseUrl}/img/${source}?project=${projectId}&w=800`;
+  const examples = sources.slice(0, exampleCount).map((source) => `  ${toUrl(source)}`);
   const count = listed.length - 1;
   process.stdout.write(`Serving the pictures in ${folder}${
     settings.host === localHost ? ', to this machine only' : ` on ${settings.host}`
@@ -100,7 +100,7 @@ async function serve(): Promise<void> {
 ${count < sources.length ? `\nThe page lists the first ${count}.\n` : ''}
 A picture's URL:
 
-  ${urlOf(`${pictures.url}/<path>`)}
+  ${toUrl(`${pictures.url}/<path>`)}
 ${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
 Instead of w=800: h, fmt, q, fit, blur and others (${documentPath('parameters.md')}). The API key, for the project's
 defaults and presets: ${key}. Ctrl-C ends it.

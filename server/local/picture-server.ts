@@ -28,7 +28,8 @@ const pictureTypes: ReadonlyMap<string, string> = new Map([
   ['.ico', 'image/vnd.microsoft.icon'],
 ]);
 
-const typeOf = (path: string): string | undefined => pictureTypes.get(extname(path).toLowerCase());
+const toMediaType = (path: string): string | undefined =>
+  pictureTypes.get(extname(path).toLowerCase());
 
 /** Maximum folder entries to search for images; more take too long. */
 const maxEntries = 20_000;
@@ -78,7 +79,7 @@ async function respond(
     return;
   }
   const names = headers.host === authority ? fileNames(url.split('?', 1)[0] ?? '') : null;
-  const type = typeOf(names?.at(-1) ?? '');
+  const type = toMediaType(names?.at(-1) ?? '');
   const isPicture = names !== null && type !== undefined;
   const opened = isPicture ? await openInFolder(folder, names).catch(() => null) : null;
   if (opened === null) {
@@ -116,7 +117,7 @@ export async function picturesIn(folder: string, count: number): Promise<string[
       // A hidden file, or a name that URLs cannot contain, such as one with a backslash.
       if (fileNames(`/${encodeURIComponent(entry.name)}`) === null) continue;
       if (entry.isDirectory()) folders.push(join(below, entry.name));
-      else if (entry.isFile() && typeOf(entry.name) !== undefined) {
+      else if (entry.isFile() && toMediaType(entry.name) !== undefined) {
         found.push(join(below, entry.name));
       }
     }

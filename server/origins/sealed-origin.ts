@@ -17,7 +17,7 @@ export type ProjectTarget =
  * Returns the encryption context, which makes a ciphertext undecryptable if copied to another
  * project or host.
  */
-const contextOf = (projectId: string, host: string): string => `origin\n${projectId}\n${host}`;
+const toContext = (projectId: string, host: string): string => `origin\n${projectId}\n${host}`;
 
 /** Returns a project's origin in its stored form. */
 export function sealOrigin(
@@ -31,7 +31,7 @@ export function sealOrigin(
     host,
     headers: target.kind === 'headers' ? Object.keys(target.headers).sort() : [],
     location,
-    sealed: keyring.seal(JSON.stringify(target), contextOf(projectId, host)),
+    sealed: keyring.seal(JSON.stringify(target), toContext(projectId, host)),
     updatedAt: new Date(),
   };
 }
@@ -42,7 +42,7 @@ export function openOrigin(
   projectId: string,
   { host, sealed }: ProjectOrigin,
 ): ProjectTarget | null {
-  const text = keyring.open(sealed, contextOf(projectId, host));
+  const text = keyring.open(sealed, toContext(projectId, host));
   // The encryption is authenticated, so a service with the key wrote this text.
   return text === null ? null : JSON.parse(text);
 }

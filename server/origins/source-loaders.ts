@@ -45,14 +45,14 @@ export class SourceLoaders {
 
   /** Returns whether the operator has configured a host for a project. */
   isOperators(projectId: string, host: string): boolean {
-    return this.#entryOf(projectId, host) !== undefined;
+    return this.#findEntry(projectId, host) !== undefined;
   }
 
   /** Returns a project's loaders. @param latest returns its latest known state */
   of(latest: () => Project): FindLoader {
     return (url) => {
       const project = latest();
-      const entry = this.#entryOf(project._id, url.host);
+      const entry = this.#findEntry(project._id, url.host);
       // Check again here, because the allowlist does not apply to watermarks.
       if (entry !== undefined && isAllowedHost(project, url.hostname)) return entry;
       const stored = itemOfHost(project.origins, url.host);
@@ -60,7 +60,7 @@ export class SourceLoaders {
     };
   }
 
-  #entryOf(projectId: string, host: string): SourceLoader | undefined {
+  #findEntry(projectId: string, host: string): SourceLoader | undefined {
     if (this.#entries.size === 0) return undefined;
     const ofProject = this.#entries.get(originKey({ host, projectId }));
     return ofProject ?? this.#entries.get(originKey({ host, projectId: null }));

@@ -38,7 +38,7 @@ export class BusiestProjects {
   add(report: ProjectCounts): void {
     for (const [project, added] of report) {
       if (project !== '')
-        this.#scoreOf(project).score += tiers.reduce((sum, t) => sum + added[t], 0);
+        this.#getScored(project).score += tiers.reduce((sum, t) => sum + added[t], 0);
       const counts = this.#series.get(project)?.counts ?? this.#other;
       for (const tier of tiers) counts[tier] += added[tier];
     }
@@ -69,7 +69,7 @@ export class BusiestProjects {
   }
 
   /** The first projects get a series without being chosen. */
-  #scoreOf(project: string): Scored {
+  #getScored(project: string): Scored {
     const known = this.#series.get(project) ?? this.#candidates.get(project);
     if (known !== undefined) return known;
     if (this.#series.size < this.#limit) {

@@ -57,11 +57,11 @@ export class CachedHistogram {
   /** Like prom-client's histograms. */
   get() {
     const { name, help, type, aggregator } = this;
-    const values = [...this.#children.values()].flatMap((child) => this.#valuesOf(child));
+    const values = [...this.#children.values()].flatMap((child) => this.#toValues(child));
     return { name, help, type, aggregator, values };
   }
 
-  #valuesOf({ labels, counts, sum }: Child): MetricValueWithName<string>[] {
+  #toValues({ labels, counts, sum }: Child): MetricValueWithName<string>[] {
     let count = 0;
     const buckets = [...this.#bounds, '+Inf'].map((le, index) => {
       count += counts[index] ?? 0;

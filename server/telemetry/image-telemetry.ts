@@ -80,15 +80,15 @@ export class ImageTelemetry {
   /** Records an error sent to the client. */
   failed(error: ServiceError, thrown: unknown, context: FailureContext): void {
     const { code, status, message } = error;
-    const stage = this.#stageOf(thrown) ?? stageOfCode[code] ?? 'request';
+    const stage = this.#findStage(thrown) ?? stageOfCode[code] ?? 'request';
     this.#registry.increment('failures', code, stage);
     if (status >= 500) this.#onFailure({ ...context, stage, code, cause: message });
   }
 
   /** Returns the stage that threw an error or its cause. */
-  #stageOf(thrown: unknown): StageName | undefined {
+  #findStage(thrown: unknown): StageName | undefined {
     if (!(thrown instanceof Error)) return undefined;
-    return this.#failedIn.get(thrown) ?? this.#stageOf(thrown.cause);
+    return this.#failedIn.get(thrown) ?? this.#findStage(thrown.cause);
   }
 
   stageEnded(

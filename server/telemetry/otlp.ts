@@ -142,7 +142,7 @@ export class RequestTrace {
 
   stage(name: StageName, attributes: StageAttributes, at: number): TraceSpan {
     const kind = name === 'fetch' ? SpanKind.CLIENT : SpanKind.INTERNAL;
-    const options = { kind, startTime: at + this.#offset, attributes: attributesOf(attributes) };
+    const options = { kind, startTime: at + this.#offset, attributes: toAttributes(attributes) };
     const span = this.#tracer.startSpan(name, options, this.#context);
     const headers: Record<string, string> = {};
     if (name === 'fetch') {
@@ -152,7 +152,7 @@ export class RequestTrace {
     return {
       headers,
       end: (attributes, error, at) => {
-        span.setAttributes(attributesOf(attributes));
+        span.setAttributes(toAttributes(attributes));
         if (error !== null) markFailed(span, ServiceError.of(error).code);
         span.end(at + this.#offset);
       },
@@ -176,7 +176,7 @@ function markFailed(span: Span, type: string): void {
   span.setStatus({ code: SpanStatusCode.ERROR });
 }
 
-const attributesOf = (attributes: StageAttributes): Record<string, string | number | boolean> =>
+const toAttributes = (attributes: StageAttributes): Record<string, string | number | boolean> =>
   Object.fromEntries(
     Object.entries(attributes).map(([name, value]) => [
       attributeNames[name as keyof StageAttributes],

@@ -35,7 +35,7 @@ const nothing: LimitedUsage = { renders: 0, bytes: 0 };
  * Returns how many renders a process can start without a claim. Each process can exceed a limit by
  * this number.
  */
-const shareOf = (limit: number | null): number =>
+const claimFree = (limit: number | null): number =>
   limit === null ? Number.POSITIVE_INFINITY : Math.max(1, Math.floor(limit / 100));
 
 /**
@@ -63,8 +63,8 @@ export class UsageLimits {
   async admit({ _id: project, limits }: Pick<Project, '_id' | 'limits'>): Promise<() => void> {
     const { rendersPerDay = null, bytesPerDay = null } = limits ?? {};
     if (rendersPerDay === null && bytesPerDay === null) return () => {};
-    const share = shareOf(rendersPerDay);
-    const known = this.#knownOf({ project, date: this.#totals.today });
+    const share = claimFree(rendersPerDay);
+    const known = this.#getKnown({ project, date: this.#totals.today });
     known.isNeeded = true;
     for (;;) {
       // Only failed renders decrease counts, so claims are unnecessary above a limit.
@@ -112,7 +112,7 @@ export class UsageLimits {
     const days = new Map(found.map((day) => [day.project, day]));
     for (const known of kept) {
       const day = days.get(known.project);
-      known.others = day === undefined ? nothing : this.#othersOf(day);
+      known.others = day === undefined ? nothing : this.#countOthers(day);
       known.isNeeded = false;
     }
   }
@@ -125,7 +125,7 @@ export class UsageLimits {
     for (const { project } of days) this.#known.delete(project);
   }
 
-  #knownOf(day: ProjectDay): KnownUsage {
+  #getKnown(day: ProjectDay): KnownUsage {
     const known = this.#known.get(day.project);
     if (known?.date === day.date) return known;
     const fresh = { ...day, others: nothing, left: 0, claiming: null, isNeeded: true };
@@ -150,7 +150,7 @@ export class UsageLimits {
     own.claimed = this.#ownRenders(known);
     try {
       const { writer, claimed } = own;
-      known.others = this.#othersOf(
+      known.others = this.#countOthers(
         await this.#environment.records.claim({ project, date, writer }, claimed),
       );
     } catch {
@@ -159,7 +159,7 @@ export class UsageLimits {
     }
   }
 
-  #othersOf(day: DayUsage): LimitedUsage {
+  #countOthers(day: DayUsage): LimitedUsage {
     const own = this.#totals.of(day);
     const sum = { ...nothing };
     for (const writer of new Set([...day.by.keys(), ...day.claims.keys()])) {

@@ -62,8 +62,8 @@ const maxTotals = 60_000;
 
 export const dayMs = 24 * 60 * 60 * 1_000;
 /** Returns the date (UTC) of a time in Unix ms. */
-export const dateOf = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
-const keyOf = ({ project, date }: ProjectDay): string => `${project}/${date}`;
+export const toDate = (ms: number): string => new Date(ms).toISOString().slice(0, 10);
+const toKey = ({ project, date }: ProjectDay): string => `${project}/${date}`;
 
 /**
  * The usage counted by this process. A request increments its project's counts; each second they
@@ -90,7 +90,7 @@ export class UsageTotals {
   }
 
   get today(): string {
-    return dateOf(this.#now());
+    return toDate(this.#now());
   }
 
   /** Call it before changing counts. */
@@ -111,13 +111,13 @@ export class UsageTotals {
   /** Returns the latest totals of a project and a day, if any. */
   of(day: ProjectDay): OwnTotals | undefined {
     this.collect();
-    return this.#totals.get(keyOf(day));
+    return this.#totals.get(toKey(day));
   }
 
   /** Like `of`, but creates missing totals. */
   ofWriter(day: ProjectDay): OwnTotals {
     this.collect();
-    return this.#totalsOf(day);
+    return this.#getTotals(day);
   }
 
   /** The latest totals of all projects. */
@@ -141,7 +141,7 @@ export class UsageTotals {
     const ended = this.all().filter(
       ({ date, stored, version }) => stored === version && (all || date < today),
     );
-    for (const totals of ended) this.#totals.delete(keyOf(totals));
+    for (const totals of ended) this.#totals.delete(toKey(totals));
     return ended;
   }
 
@@ -152,7 +152,7 @@ export class UsageTotals {
     const date = this.today;
     for (const counts of listed) {
       this.#report(counts);
-      const totals = this.#totalsOf({ project: counts.project, date });
+      const totals = this.#getTotals({ project: counts.project, date });
       addCounts(totals.counts, counts);
       totals.version += 1;
       this.#onCollect(counts);
@@ -171,8 +171,8 @@ export class UsageTotals {
     }
   }
 
-  #totalsOf(day: ProjectDay): OwnTotals {
-    const key = keyOf(day);
+  #getTotals(day: ProjectDay): OwnTotals {
+    const key = toKey(day);
     const known = this.#totals.get(key);
     if (known !== undefined) return known;
     if (this.#totals.size >= maxTotals) this.#dropOldest();

@@ -3,10 +3,10 @@ import type { UsageRecords } from '../../store/usage.ts';
 import { Activity, type WindowActivity, type WindowName } from './activity/activity.ts';
 import { UsageLimits } from './usage-limits.ts';
 import {
-  dateOf,
   dayMs,
   type OwnTotals,
   sumOfDay,
+  toDate,
   type UsageCounts,
   UsageTotals,
 } from './usage-totals.ts';
@@ -147,7 +147,7 @@ export class UsageRecorder {
     const stored = new Map(found.map(({ date, by }) => [date, by]));
     const days: UsageOfDay[] = [];
     for (let at = Date.parse(from); at <= Date.parse(to); at += dayMs) {
-      const date = dateOf(at);
+      const date = toDate(at);
       const own = this.totals.of({ project, date });
       days.push({ date, counts: sumOfDay({ by: stored.get(date) ?? new Map() }, own) });
     }

@@ -1,7 +1,7 @@
 import { byCacheTier, cacheTiers } from '../../../pool/tiers.ts';
 import { prefersCsv } from '../../http/accept.ts';
 import type { UsageOfDay } from '../../usage/usage.ts';
-import { addUsage, dateOf, dayMs, noUsage, type UsageCounts } from '../../usage/usage-totals.ts';
+import { addUsage, dayMs, noUsage, toDate, type UsageCounts } from '../../usage/usage-totals.ts';
 import { Csv, one, operation } from '../operation.ts';
 import { readQuery, singleParameter } from '../query.ts';
 import { closed, count, date, named, type Schema, type ValueOf } from '../schema.ts';
@@ -137,14 +137,14 @@ function readUsageQuery(query: string, accept: string, now: number): UsageQuery 
     const text = read(name);
     if (text === null) return null;
     const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
-    if (!Number.isNaN(at) && dateOf(at) === text) return at;
-    errors.push(`${name} must be a date, such as ${dateOf(now)}`);
+    if (!Number.isNaN(at) && toDate(at) === text) return at;
+    errors.push(`${name} must be a date, such as ${toDate(now)}`);
     return null;
   };
   const [first, last, format] = [readDate('from'), readDate('to'), read('format')];
   const isFormat = (text: string): text is UsageFormat => usageFormats.some((one) => one === text);
   if (format !== null && !isFormat(format)) errors.push('format must be json or csv');
-  const to = last ?? Date.parse(dateOf(now));
+  const to = last ?? Date.parse(toDate(now));
   const from = first ?? Math.max(earliest, to - (defaultDays - 1) * dayMs);
   const days = (to - from) / dayMs + 1;
   if (days < 1) errors.push(`from must not be after ${last === null ? 'today, without to' : 'to'}`);
@@ -152,8 +152,8 @@ function readUsageQuery(query: string, accept: string, now: number): UsageQuery 
   rejectInvalid(errors);
   const chosen = format !== null && isFormat(format) ? format : null;
   return {
-    from: dateOf(from),
-    to: dateOf(to),
+    from: toDate(from),
+    to: toDate(to),
     format: chosen ?? (prefersCsv(accept) ? 'csv' : 'json'),
   };
 }

@@ -102,7 +102,7 @@ export class Activity {
   /** Failures are kept only per hour. */
   failed(project: string, failed: FailedRequest): void {
     const { now } = this.#environment;
-    this.#intervalOf('day', project)?.slice.addFailure(failed, now());
+    this.#getInterval('day', project)?.slice.addFailure(failed, now());
   }
 
   /** Adds the responses' requests to the current intervals. */
@@ -144,12 +144,12 @@ export class Activity {
     const now = this.#environment.now();
     const starts = { hour: windowStart('hour', now), day: windowStart('day', now) };
     const found = await this.#environment.records.find(project, starts.day);
-    const own = this.#own().filter((one) => one.project === project);
+    const own = this.#own().filter((interval) => interval.project === project);
     const writers = new Set(own.map(({ writer }) => writer));
-    const windowOf = (name: WindowName): WindowActivity => {
+    const toWindow = (name: WindowName): WindowActivity => {
       const start = starts[name];
-      const isIn = (one: Pick<Interval, 'start'> & { readonly window: string }) =>
-        one.window === name && one.start >= start;
+      const isIn = (interval: Pick<Interval, 'start'> & { readonly window: string }) =>
+        interval.window === name && interval.start >= start;
       const current = own.filter(isIn).map(({ slice }) => slice.stored());
       const stored = found
         .filter(isIn)
@@ -158,7 +158,7 @@ export class Activity {
         );
       return { start, parts: [...stored, ...current] };
     };
-    return { hour: windowOf('hour'), day: windowOf('day') };
+    return { hour: toWindow('hour'), day: toWindow('day') };
   }
 
   /** Numbers of projects, and of names and failures, in memory. */
@@ -176,11 +176,11 @@ export class Activity {
   }
 
   #of(project: string): readonly Interval[] {
-    return windowNames.flatMap((name) => this.#intervalOf(name, project) ?? []);
+    return windowNames.flatMap((name) => this.#getInterval(name, project) ?? []);
   }
 
   /** Returns a project's current interval, or null if there are too many projects. */
-  #intervalOf(window: WindowName, project: string): Interval | null {
+  #getInterval(window: WindowName, project: string): Interval | null {
     const intervals = this.#intervals[window];
     const start = intervalStart(window, this.#environment.now());
     const known = intervals.get(project);
@@ -203,9 +203,9 @@ export class Activity {
     const intervals = this.#intervals[window];
     const [first] = intervals.values();
     if (first === undefined || first.start === start) return;
-    const given = this.#ended.filter((one) => one.window === window);
+    const given = this.#ended.filter((interval) => interval.window === window);
     for (const interval of given) this.#forget(interval);
-    this.#ended = this.#ended.filter((one) => one.window !== window);
+    this.#ended = this.#ended.filter((interval) => interval.window !== window);
     for (const interval of intervals.values()) {
       if (interval.slice.isChanged) this.#ended.push(interval);
       else this.#forget(interval);

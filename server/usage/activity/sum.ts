@@ -19,12 +19,12 @@ export function sumOfActivity(parts: readonly StoredActivity[]): ActivitySum {
     for (const field of countFields) counts[field] += part.counts[field] ?? 0;
     for (const { bucket, count } of part.durations) addToBucket(durations, bucket, count);
   }
-  const sources = topOf(parts.map(({ sources }) => sources));
-  const variants = topOf(parts.map(({ variants }) => variants));
+  const sources = findTop(parts.map(({ sources }) => sources));
+  const variants = findTop(parts.map(({ variants }) => variants));
   return { counts, durations, sources, variants };
 }
 
-function topOf(lists: readonly StoredActivity['sources'][]): readonly NameCount[] {
+function findTop(lists: readonly StoredActivity['sources'][]): readonly NameCount[] {
   const sums = new Map<string, number>();
   for (const { name, count } of lists.flat()) sums.set(name, (sums.get(name) ?? 0) + count);
   return [...sums].sort(([, a], [, b]) => b - a).slice(0, maxTopNames);

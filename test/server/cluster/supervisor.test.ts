@@ -69,7 +69,7 @@ t.test('replaces a front end that dies before it listens', async (t) => {
   // While the store opens it repeats `started`, so the primary does not replace it.
   await until('it still waits', () => waiting.length === 2);
   t.equal(waiting[1], waiting[0]);
-  process.kill(supervisor.pidOf(waiting[0] ?? 0) ?? 0, 'SIGKILL');
+  process.kill(supervisor.findPid(waiting[0] ?? 0) ?? 0, 'SIGKILL');
   await until('the second waits', () => waiting.length === 3);
   t.same(ended, [waiting[0]]);
   t.not(waiting[2], waiting[0]);

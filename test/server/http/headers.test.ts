@@ -2,7 +2,7 @@ import t from 'tap';
 import {
   checkHeaders,
   encodeHeaders,
-  encodingOf,
+  getEncoded,
   withHeaders,
 } from '../../../server/http/headers.ts';
 import type { Headers } from '../../../server/http/request.ts';
@@ -15,7 +15,7 @@ const headers: Headers = [
 t.test(
   "starts the encoding after the first header's name, and ends it before a line break",
   async (t) => {
-    const bytes = encodingOf(encodeHeaders(headers)) ?? new Uint8Array();
+    const bytes = getEncoded(encodeHeaders(headers)) ?? new Uint8Array();
     t.equal(Buffer.from(bytes).toString(), 'image/png\r\nx-name: a b');
   },
 );
@@ -23,8 +23,8 @@ t.test(
 t.test('drops the encoding from changed copies of encoded headers', async (t) => {
   encodeHeaders(headers);
   const copy = withHeaders({ status: 200, headers, body: null }, [['x-more', '1']]);
-  t.equal(encodingOf(copy.headers), undefined);
-  t.equal(encodingOf([...headers]), undefined);
+  t.equal(getEncoded(copy.headers), undefined);
+  t.equal(getEncoded([...headers]), undefined);
 });
 
 t.test('rejects a value with a line break or an invalid character', async (t) => {

@@ -15,7 +15,7 @@ function closedOf(addresses: readonly string[], batches = 1, network?: string): 
   const closed: string[] = [];
   for (const address of addresses) {
     const close = () => void closed.push(address);
-    waiting.add({ networks: connections.networksOf(address), close });
+    waiting.add({ networks: connections.countedNetworks(address), close });
   }
   for (let done = 0; done < batches; done += 1) waiting.closeSome(limit, network);
   return closed;
@@ -62,7 +62,7 @@ t.test('closes connections of trusted proxies last, and the longest waiting firs
 });
 
 t.test('closes only connections of a given network', async (t) => {
-  const [address = ''] = new Connections(limit).networksOf('203.0.113.1');
+  const [address = ''] = new Connections(limit).countedNetworks('203.0.113.1');
   const others = many(50, () => '198.51.100.1');
   t.same(closedOf([...others, '203.0.113.7', '203.0.113.1'], 1, address), [
     '203.0.113.7',
