@@ -97,7 +97,7 @@ export class ControlPlane {
           ? await this.#turns.run(projectId, signal, handle)
           : await handle();
       const links = answer instanceof List ? answer.headers : [];
-      const content = contentOf(operation, answer);
+      const content = toContent(operation, answer);
       request.respond({
         status: operation.status ?? 200,
         headers: [...content.headers, ...links, ...location, ...limitHeaders],
@@ -117,7 +117,7 @@ export class ControlPlane {
 }
 
 /** Returns the body of a successful response, and the headers that describe it. */
-function contentOf({ result }: Operation, answer: unknown): Pick<HttpResponse, 'headers' | 'body'> {
+function toContent({ result }: Operation, answer: unknown): Pick<HttpResponse, 'headers' | 'body'> {
   if (result === null) return { headers: noContentHeaders, body: null };
   if (answer instanceof Csv) return { headers: csvHeaders, body: answer.text };
   const { field } = result;

@@ -11,17 +11,17 @@ import {
   retryAfterHeader,
 } from './response-headers.ts';
 
-const codesOf = (sender: 'images' | 'control'): ErrorCode[] =>
+const findCodes = (sender: 'images' | 'control'): ErrorCode[] =>
   (Object.keys(errorCatalogue) as ErrorCode[]).filter((code) =>
     errorCatalogue[code].senders.includes(sender),
   );
-const controlCodes = codesOf('control');
-const imageCodes = codesOf('images');
+const controlCodes = findCodes('control');
+const imageCodes = findCodes('images');
 
-const statusesOf = (codes: readonly ErrorCode[]): ErrorStatus[] =>
+const toStatuses = (codes: readonly ErrorCode[]): ErrorStatus[] =>
   [...new Set(codes.map((code) => errorCatalogue[code].status))].sort();
-const controlStatuses = statusesOf(controlCodes);
-const imageStatuses = statusesOf(imageCodes);
+const controlStatuses = toStatuses(controlCodes);
+const imageStatuses = toStatuses(imageCodes);
 
 const controlName = (status: number): string => `Error${status}`;
 /** Gives a status that both use separate responses, because codes and headers differ. */
@@ -31,7 +31,7 @@ const imageName = (status: ErrorStatus): string =>
 function errorResponse(status: ErrorStatus, codes: readonly ErrorCode[], headers: object): object {
   const possible = codes.filter((code) => errorCatalogue[code].status === status);
   const [code = 'internal_error'] = possible;
-  const named = possible.map((one) => `\`${one}\``).join(', ');
+  const named = possible.map((possibleCode) => `\`${possibleCode}\``).join(', ');
   return {
     description: `${STATUS_CODES[status]}: ${named}.`,
     headers,

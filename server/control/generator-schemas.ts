@@ -16,7 +16,7 @@ const anyWithoutTypes = (parts: readonly Schema[]) => ({
  * Returns the pattern of a text with an enumeration or a pattern, or null if the schema contains
  * other rules.
  */
-function patternOf({ type, enum: words, pattern, ...others }: Schema): string | null {
+function toPattern({ type, enum: words, pattern, ...others }: Schema): string | null {
   if (type !== 'string' || Object.keys(others).length > 0) return null;
   const isPlain = (word: unknown) => /^\w*$/.test(String(word));
   if (words === undefined) return pattern ?? null;
@@ -25,7 +25,7 @@ function patternOf({ type, enum: words, pattern, ...others }: Schema): string | 
 
 /** Merges schemas of the same type. */
 function merged(type: string, parts: readonly Schema[]): Schema {
-  const patterns = parts.map(patternOf);
+  const patterns = parts.map(toPattern);
   if (patterns.includes(null)) return { type, ...anyWithoutTypes(parts) };
   return { type, pattern: patterns.join('|') };
 }
@@ -42,18 +42,18 @@ export function forGenerators<Document>(document: Document, schemas: object): Do
   const target = ({ $ref = '' }: Schema) => components.get($ref.replace(/^.*\//, ''));
 
   /** Returns a schema's JSON types as one text, empty if it does not name any. */
-  const typeOf = (schema: Schema): string => {
+  const toType = (schema: Schema): string => {
     const referred = target(schema);
     return referred === undefined
-      ? [schema.type ?? schema.anyOf?.map(typeOf)].join()
-      : typeOf(referred);
+      ? [schema.type ?? schema.anyOf?.map(toType)].join()
+      : toType(referred);
   };
 
-  const withoutAnyOf = ({ anyOf = [], ...rest }: Schema): Schema => {
-    const types = [...new Set(anyOf.map(typeOf))];
+  const withoutUnion = ({ anyOf = [], ...rest }: Schema): Schema => {
+    const types = [...new Set(anyOf.map(toType))];
     if (types.includes('')) return { ...rest, ...anyWithoutTypes(anyOf) };
     const parts = types.map((type) => {
-      const [first = {}, ...others] = anyOf.filter((part) => typeOf(part) === type);
+      const [first = {}, ...others] = anyOf.filter((part) => toType(part) === type);
       return others.length === 0 ? first : merged(type, [first, ...others]);
     });
     return parts.length === 1 ? { ...rest, ...parts[0] } : { ...rest, anyOf: parts };
@@ -69,7 +69,7 @@ export function forGenerators<Document>(document: Document, schemas: object): Do
     if (typeof value !== 'object' || value === null) return value;
     let schema = value as Schema;
     if ('default' in schema && target(schema)?.anyOf !== undefined) schema = withoutDefault(schema);
-    if (Array.isArray(schema.anyOf)) schema = withoutAnyOf(schema);
+    if (Array.isArray(schema.anyOf)) schema = withoutUnion(schema);
     return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, rewrite(part)]));
   };
   return rewrite(document) as Document;

@@ -90,8 +90,8 @@ function parameterObject(name: ParameterName): object {
 
 /** An example, as a number if the schema allows one. */
 function exampleValue(text: string, { type, anyOf }: ValueSchema): string | number {
-  const isNumber = [type, ...(anyOf ?? []).map((one) => one.type)].some(
-    (one) => one === 'integer' || one === 'number',
+  const isNumber = [type, ...(anyOf ?? []).map((alternative) => alternative.type)].some(
+    (name) => name === 'integer' || name === 'number',
   );
   return isNumber && text !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
 }

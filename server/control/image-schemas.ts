@@ -40,8 +40,8 @@ export const ruledParameter = (name: ParameterName): object => ({
 /** Returns the schemas of image parameters as JSON values: the fields of an object. */
 export const parameterFields = (
   names: readonly ParameterName[],
-  schemaOf: (name: ParameterName) => object,
-) => Object.fromEntries(names.map((name) => [name, schemaOf(name)]));
+  toSchema: (name: ParameterName) => object,
+) => Object.fromEntries(names.map((name) => [name, toSchema(name)]));
 
 /** Alternative parameter names in URLs, with the canonical names, for hints in error messages. */
 export const parameterAliases: Readonly<Record<string, string>> = Object.fromEntries(

@@ -56,13 +56,13 @@ export class List {
   }
 
   /** @param all sorted by key */
-  static of<T>(all: readonly T[], keyOf: (item: T) => string, page: PageQuery | null): List {
+  static of<T>(all: readonly T[], getKey: (item: T) => string, page: PageQuery | null): List {
     if (page === null) return new List(itemsJson(all));
     const { cursor, limit } = page;
-    const rest = cursor === null ? all : all.filter((item) => keyOf(item) > cursor);
+    const rest = cursor === null ? all : all.filter((item) => getKey(item) > cursor);
     const shown = rest.slice(0, limit);
     const last = rest.length > limit ? shown.at(-1) : undefined;
-    return new List(itemsJson(shown), last === undefined ? null : { limit, cursor: keyOf(last) });
+    return new List(itemsJson(shown), last === undefined ? null : { limit, cursor: getKey(last) });
   }
 
   /** The link to the next page (RFC 8288), relative to the request URL. */

@@ -71,7 +71,7 @@ const requestBody = ({ name, example, isOptional = false }: Input<unknown>) => (
   content: json(ref(name), example),
 });
 
-function parametersOf({
+function listParameters({
   path,
   parameters = {},
   query = {},
@@ -107,7 +107,7 @@ const ownErrors = ({
 /** JSON omits the undefined fields. */
 function operationObject(id: string, operation: Operation): object {
   const { summary, description, input, status = 200, result, isPaged, hasLocation } = operation;
-  const parameters = parametersOf(operation);
+  const parameters = listParameters(operation);
   return {
     operationId: id,
     tags: ['Control plane'],

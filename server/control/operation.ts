@@ -27,14 +27,14 @@ export interface Result<T> {
   readonly example: T;
 }
 
-export const one = <T>(field: string, schema: NamedSchema<T>): Result<T> => ({
+export const itemResult = <T>(field: string, schema: NamedSchema<T>): Result<T> => ({
   field,
   schema,
   isList: false,
   example: schema.example,
 });
 
-export const listOf = <T>(field: string, schema: NamedSchema<T>): Result<readonly T[]> => ({
+export const listResult = <T>(field: string, schema: NamedSchema<T>): Result<readonly T[]> => ({
   field,
   schema,
   isList: true,

@@ -73,13 +73,13 @@ export class RateLimit {
 
   async #count(keyId: string): Promise<RateLimiterRes> {
     try {
-      const state = await this.#limiter.consume(keyId).catch(stateOf);
+      const state = await this.#limiter.consume(keyId).catch(requireState);
       if (state.msBeforeNext <= latestEndMs) return state;
       await this.#endWindow(this.#limiter.getKey(keyId));
-      return await this.#limiter.consume(keyId).catch(stateOf);
+      return await this.#limiter.consume(keyId).catch(requireState);
     } catch (error) {
       if (!(error instanceof MongoServerError)) throw error;
-      return this.#ofProcess.consume(keyId).catch(stateOf);
+      return this.#ofProcess.consume(keyId).catch(requireState);
     }
   }
 
@@ -101,7 +101,7 @@ export class RateLimit {
 }
 
 /** Returns the state of a refused call, which the limiter rejects with. */
-function stateOf(refusal: unknown): RateLimiterRes {
+function requireState(refusal: unknown): RateLimiterRes {
   if (refusal instanceof RateLimiterRes) return refusal;
   throw refusal;
 }

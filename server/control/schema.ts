@@ -65,24 +65,24 @@ export interface QueryParameter {
 export const ref = (name: string) => ({ $ref: `#/components/schemas/${name}` });
 
 /** Returns the `allOf` of an object with exactly one of two fields. */
-export const exactlyOneOf = <const A extends string, const B extends string>(one: A, other: B) =>
+export const exactlyOneOf = <const A extends string, const B extends string>(name: A, other: B) =>
   [
     {
-      anyOf: [{ required: [one] }, { required: [other] }],
-      'x-rule': `must have ${one} or ${other}`,
+      anyOf: [{ required: [name] }, { required: [other] }],
+      'x-rule': `must have ${name} or ${other}`,
     },
-    notBoth(one, other),
+    notBoth(name, other),
   ] as const;
 
 /** Returns the part of an `allOf` that excludes a field next to certain others. */
-export const notBoth = <const A extends string>(one: A, ...others: readonly string[]) => ({
+export const notBoth = <const A extends string>(name: A, ...others: readonly string[]) => ({
   not: {
     type: 'object' as const,
     ...(others.length === 1
-      ? { required: [one, ...others] }
-      : { required: [one], anyOf: others.map((other) => ({ required: [other] })) }),
+      ? { required: [name, ...others] }
+      : { required: [name], anyOf: others.map((other) => ({ required: [other] })) }),
   },
-  'x-rule': `must not have ${one} with ${others.join(', ')}`,
+  'x-rule': `must not have ${name} with ${others.join(', ')}`,
 });
 
 /** Returns an object schema with exactly these fields, all required. */

@@ -57,7 +57,7 @@ export class UnknownKeys {
       throw tooMany('Too many API keys are being looked up.', 1);
     }
     // Count before the result arrives, because a client can send many keys at once.
-    const counter = this.#counterOf(client);
+    const counter = this.#getCounter(client);
     this.#lookups += 1;
     counter.count += 1;
     let result: T | null | undefined;
@@ -73,7 +73,7 @@ export class UnknownKeys {
     }
   }
 
-  #counterOf(client: string): { count: number } {
+  #getCounter(client: string): { count: number } {
     const known = this.#clients.get(client);
     if (known === undefined) {
       const counter = { count: 0, since: performance.now() };

@@ -10,7 +10,7 @@ formats.default(ajv, ['uri', 'date-time', 'date']);
 ajv.addKeyword('x-rule');
 ajv.addKeyword('x-aliases');
 
-const pathOf = ({ instancePath }: { readonly instancePath: string }): string => instancePath;
+const getPath = ({ instancePath }: { readonly instancePath: string }): string => instancePath;
 
 const withoutValue = (message: string): string => message.replace(/, and (?:is|has) .*$/s, '');
 
@@ -32,10 +32,10 @@ export function validationErrors(
     .filter((error) => error.keyword === 'anyOf')
     .map((error) => error.schemaPath);
   // A URL that is not a URI does not match the URL pattern either.
-  const notUris = errors.filter(({ keyword }) => keyword === 'format').map(pathOf);
+  const notUris = errors.filter(({ keyword }) => keyword === 'format').map(getPath);
   const messages = new Set<string>();
   for (const error of errors) {
-    if (error.keyword === 'pattern' && notUris.includes(pathOf(error))) continue;
+    if (error.keyword === 'pattern' && notUris.includes(getPath(error))) continue;
     if (anyOfPaths.some((path) => error.schemaPath.startsWith(`${path}/`))) continue;
     const message = errorMessage(error);
     messages.add(isSecret ? withoutValue(message) : message);

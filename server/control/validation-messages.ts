@@ -61,7 +61,7 @@ const countText = (count: number, unit: string): string =>
   `${count} ${unit}${count === 1 ? '' : 's'}`;
 
 /** Returns a length as JSON Schema counts it: characters, items or fields. */
-function lengthOf(value: unknown): number {
+function measureLength(value: unknown): number {
   if (typeof value === 'string') return [...value].length;
   return Array.isArray(value) ? value.length : Object.keys(Object(value)).length;
 }
@@ -69,11 +69,11 @@ function lengthOf(value: unknown): number {
 const tooShort =
   (unit: string): Describe =>
   ({ params, data }) =>
-    `must have at least ${countText(params['limit'], unit)}, and has ${lengthOf(data) || 'none'}`;
+    `must have at least ${countText(params['limit'], unit)}, and has ${measureLength(data) || 'none'}`;
 const tooLong =
   (unit: string): Describe =>
   ({ params, data }) =>
-    `must have at most ${countText(params['limit'], unit)}, and has ${lengthOf(data)}`;
+    `must have at most ${countText(params['limit'], unit)}, and has ${measureLength(data)}`;
 
 /** Returns a schema's rule in words. */
 const rule = ({ parentSchema }: ErrorObject): string | undefined => parentSchema?.['x-rule'];
@@ -134,7 +134,7 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
 };
 
 /** Returns an error's subject in JavaScript notation: `sources[0]`, or `the body`. */
-function subjectOf({ instancePath, params }: ErrorObject): string {
+function describeSubject({ instancePath, params }: ErrorObject): string {
   const path = instancePath.replaceAll(/\/(\d+)/g, '[$1]').replaceAll('/', '.');
   const inner = params['missingProperty'] ?? params['additionalProperty'];
   const name = inner === undefined ? '' : `.${String(inner).slice(0, maxName).toWellFormed()}`;
@@ -146,7 +146,7 @@ export function errorMessage(error: ErrorObject): string {
   const describe = Object.hasOwn(keywordMessages, error.keyword)
     ? keywordMessages[error.keyword]
     : undefined;
-  return `${subjectOf(error)} ${describe?.(error) ?? error.message}`;
+  return `${describeSubject(error)} ${describe?.(error) ?? error.message}`;
 }
 
 /**

@@ -4,7 +4,7 @@ import type { WindowActivity } from '../../usage/activity/activity.ts';
 import { percentile } from '../../usage/activity/durations.ts';
 import type { Failure } from '../../usage/activity/recent-failures.ts';
 import { type ActivitySum, lastFailures, sumOfActivity } from '../../usage/activity/sum.ts';
-import { listOf, one, operation } from '../operation.ts';
+import { itemResult, listResult, operation } from '../operation.ts';
 import { closed, count, named, type ValueOf } from '../schema.ts';
 import { findProject } from '../services.ts';
 
@@ -60,7 +60,7 @@ function windowBody(
 ): TopWindow {
   const { none: errors, miss: misses, unsigned, bytes, originalBytes, comparedBytes } = counts;
   const withImage = cacheTiers.reduce((sum, tier) => sum + counts[tier], misses);
-  const ratioOf = (tier: CacheTier) =>
+  const toRatio = (tier: CacheTier) =>
     withImage === 0 ? null : Math.round((counts[tier] / withImage) * 10_000) / 10_000;
   return {
     from: new Date(start).toISOString(),
@@ -68,7 +68,7 @@ function windowBody(
     hits: byCacheTier((tier) => counts[tier]),
     misses,
     errors,
-    hitRatio: byCacheTier(ratioOf),
+    hitRatio: byCacheTier(toRatio),
     missMs: { p50: percentile(durations, 0.5), p95: percentile(durations, 0.95) },
     unsigned,
     bytes,
@@ -172,7 +172,7 @@ export const activityOperations = {
     summary: 'Read the top requests',
     description:
       'The most requested sources and variants of the last hour and day, hits by cache, bytes saved, the time of misses and unsigned requests. At most a minute behind.',
-    result: one('top', top),
+    result: itemResult('top', top),
     handle: async ({ path: { projectId } }, services) => {
       await findProject(services, projectId);
       return topBody(await services.usage.windows(projectId));
@@ -184,7 +184,7 @@ export const activityOperations = {
     summary: 'List the last failures',
     description:
       'The last 100 image requests of the day that failed, equal ones together, the latest first. It is at most a minute behind.',
-    result: listOf('failures', failure),
+    result: listResult('failures', failure),
     handle: async ({ path: { projectId } }, services) => {
       await findProject(services, projectId);
       return failuresBody(await services.usage.windows(projectId));

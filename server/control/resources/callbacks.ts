@@ -1,5 +1,5 @@
 import { callbackStates, callbackSubjects, type Delivery } from '../../../store/callbacks.ts';
-import { listOf, operation } from '../operation.ts';
+import { listResult, operation } from '../operation.ts';
 import { type BodyOf, closed, count, named } from '../schema.ts';
 import { findProject } from '../services.ts';
 
@@ -47,7 +47,7 @@ const callback = named(
   },
 );
 
-const bodyOf = ({ createdAt, endedAt, ...delivery }: Delivery): BodyOf<typeof callback> => ({
+const toBody = ({ createdAt, endedAt, ...delivery }: Delivery): BodyOf<typeof callback> => ({
   ...delivery,
   createdAt: createdAt.toISOString(),
   endedAt: endedAt?.toISOString() ?? null,
@@ -60,10 +60,10 @@ export const callbackOperations = {
     summary: 'List the last callbacks',
     description:
       "Lists the project's last 50 callback requests, newest first. The queue keeps finished requests for a while.",
-    result: listOf('callbacks', callback),
+    result: listResult('callbacks', callback),
     handle: async ({ path: { projectId } }, services) => {
       await findProject(services, projectId);
-      return (await services.deliveries.latest(projectId)).map(bodyOf);
+      return (await services.deliveries.latest(projectId)).map(toBody);
     },
   }),
 };

@@ -1,6 +1,6 @@
 import type { Project } from '../../../store/projects.ts';
 import { parameterNames } from '../../image/parameters.ts';
-import { one, operation } from '../operation.ts';
+import { itemResult, operation } from '../operation.ts';
 import { exampleProject } from '../project-body.ts';
 import {
   closed,
@@ -83,7 +83,7 @@ export const configurationOperations = {
     summary: 'Read the delivery configuration',
     description:
       'Delivery URLs, transform defaults, the source allowlist and the supported parameters; no secrets.',
-    result: one('configuration', configuration),
+    result: itemResult('configuration', configuration),
     handle: async ({ path }, services) =>
       configurationBody(await findProject(services, path.projectId), services.baseUrl),
   }),

@@ -1,6 +1,6 @@
 import type { Project } from '../../../store/projects.ts';
 import { bareHostError, readAllowedHost, readHostPattern } from '../hosts-and-urls.ts';
-import { one, operation, optional } from '../operation.ts';
+import { itemResult, operation, optional } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
 import { singleParameter } from '../query.ts';
 import { type BodyOf, closed, hostText, named } from '../schema.ts';
@@ -23,7 +23,7 @@ export const domainOperations = {
     description:
       'Adds a normalised public host name to the allowlist. Adding an existing host is not an error.',
     input: domainInput,
-    result: one('project', project),
+    result: itemResult('project', project),
     handle: async ({ path, input }, services) =>
       projectBody(await addHost(services, path.projectId, input.host)),
   }),
@@ -41,7 +41,7 @@ export const domainOperations = {
         example: domainInput.example.host,
       },
     },
-    result: one('project', project),
+    result: itemResult('project', project),
     handle: async ({ path: { projectId }, input, query }, services) => {
       const removed = readRemovedHost(query, input);
       const stored = await services.projects.removeHost(projectId, removed);

@@ -1,5 +1,5 @@
 import type { Project } from '../../../store/projects.ts';
-import { one, operation } from '../operation.ts';
+import { itemResult, operation } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { changed, findProject } from '../services.ts';
 
@@ -46,7 +46,7 @@ export const freshnessOperations = {
     path: '/projects/{projectId}/freshness',
     summary: 'Read the freshness settings',
     description: "Both ages are null if the project's images do not follow their sources.",
-    result: one('freshness', freshness),
+    result: itemResult('freshness', freshness),
     handle: async ({ path }, services) =>
       freshnessBody(await findProject(services, path.projectId)),
   }),
@@ -57,7 +57,7 @@ export const freshnessOperations = {
     description:
       'Images older than the source age are still served while the service revalidates their source in the background. Browsers receive the browser age; CDNs receive the remaining source age.',
     input: { ...freshness, name: 'FreshnessInput' },
-    result: one('freshness', freshness),
+    result: itemResult('freshness', freshness),
     handle: async ({ path: { projectId }, input }, services) => {
       const stored = await services.projects.setFreshness(projectId, input);
       return freshnessBody(changed(services, projectId, stored));

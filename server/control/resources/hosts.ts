@@ -7,7 +7,7 @@ import { RequestHosts } from '../../http/request-hosts.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { urlKinds } from '../../image/urls/grammars.ts';
 import { maxHostLength, readUrl, urlRule } from '../hosts-and-urls.ts';
-import { NamedParts } from '../named-parts.ts';
+import { ProjectItems } from '../project-items.ts';
 import { type BodyOf, closed, httpUrl, named } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
@@ -62,7 +62,7 @@ type Host = BodyOf<typeof host>;
 export type HostInput = BodyOf<typeof hostInput>;
 
 /** By host. */
-export const hosts = new NamedParts<HostInput, Host, 'baseUrl'>({
+export const hosts = new ProjectItems<HostInput, Host, 'baseUrl'>({
   singular: 'host',
   plural: 'hosts',
   title: 'delivery host',
@@ -99,7 +99,7 @@ export const hosts = new NamedParts<HostInput, Host, 'baseUrl'>({
   unset: ({ projects }, projectId, name) => projects.removeDeliveryHost(projectId, name),
   release: ({ projects }, projectId, name) => settle(projects, projectId, name),
   names: (project) => Object.values(project.hosts ?? {}).map(({ host }) => host),
-  nameOf: ({ host }) => host,
+  getName: ({ host }) => host,
   find: hostBody,
 });
 

@@ -1,7 +1,7 @@
 import { keyIdPattern } from '../../../store/identifiers.ts';
 import { type ApiKey, keyAccesses } from '../../../store/keys.ts';
 import { List } from '../list.ts';
-import { listOf, one, operation } from '../operation.ts';
+import { itemResult, listResult, operation } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
@@ -75,7 +75,7 @@ const keyInput = named(
   { name: 'shop backend', access: 'read' },
 );
 
-const bodyOf = ({ _id, name, access, createdAt, revokedAt }: ApiKey): BodyOf<typeof key> => ({
+const toBody = ({ _id, name, access, createdAt, revokedAt }: ApiKey): BodyOf<typeof key> => ({
   id: _id,
   name,
   access,
@@ -83,7 +83,7 @@ const bodyOf = ({ _id, name, access, createdAt, revokedAt }: ApiKey): BodyOf<typ
   revokedAt: revokedAt?.toISOString() ?? null,
 });
 
-const idOf = ({ id }: BodyOf<typeof key>): string => id;
+const getId = ({ id }: BodyOf<typeof key>): string => id;
 
 /**
  * A project's keys. Managing them requires a key for all projects: with the project's own key, a
@@ -98,10 +98,10 @@ export const keyOperations = {
       'Lists the keys limited to this project, including revoked keys, ordered by id. Requires a key for all projects.',
     scope: 'all-projects',
     isPaged: true,
-    result: listOf('keys', key),
+    result: listResult('keys', key),
     handle: async ({ path: { projectId }, page }, services) => {
       await findProject(services, projectId);
-      return List.of((await services.keys.ofProject(projectId)).map(bodyOf), idOf, page);
+      return List.of((await services.keys.ofProject(projectId)).map(toBody), getId, page);
     },
   }),
   createProjectKey: operation({
@@ -112,7 +112,7 @@ export const keyOperations = {
     scope: 'all-projects',
     input: keyInput,
     status: 201,
-    result: one('key', newKey),
+    result: itemResult('key', newKey),
     handle: async ({ path: { projectId }, input }, { projects, keys }) => {
       const { _id, orgId } = await findProject({ projects }, projectId);
       const { name, access = 'write' } = input;
@@ -128,7 +128,7 @@ export const keyOperations = {
         await keys.delete(key._id);
         throw error;
       }
-      return { ...bodyOf(key), secret };
+      return { ...toBody(key), secret };
     },
   }),
   revokeProjectKey: operation({
@@ -139,7 +139,7 @@ export const keyOperations = {
     description:
       "Takes effect within two seconds and returns the project's keys. Revoking a missing key is not an error. Requires a write key for all projects.",
     scope: 'all-projects',
-    result: listOf('keys', key),
+    result: listResult('keys', key),
     handle: async ({ path: { projectId, keyId } }, services) => {
       if (!keyIdPattern.test(keyId)) {
         throw invalidRequest(
@@ -148,7 +148,7 @@ export const keyOperations = {
       }
       await findProject(services, projectId);
       await services.keys.revoke(keyId, projectId);
-      return (await services.keys.ofProject(projectId)).map(bodyOf);
+      return (await services.keys.ofProject(projectId)).map(toBody);
     },
   }),
 };

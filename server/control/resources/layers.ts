@@ -17,8 +17,8 @@ import { findLayer } from '../../image/layers.ts';
 import { textOf } from '../../image/values.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { layerFieldSchema } from '../image-schemas.ts';
-import { NamedParts } from '../named-parts.ts';
 import { partNameSchema, requirePartName } from '../part-names.ts';
+import { ProjectItems } from '../project-items.ts';
 import { exactlyOneOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
@@ -27,7 +27,7 @@ import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 const maxCharacters = 4_096;
 
 /** Returns the schema of a kind's fields as JSON values. */
-function fieldsSchema(kind: LayerKind, schemaOf: (field: LayerField<unknown>) => object) {
+function fieldsSchema(kind: LayerKind, toSchema: (field: LayerField<unknown>) => object) {
   const fields = Object.entries(fieldsOfKind(kind));
   return {
     type: 'object',
@@ -35,7 +35,7 @@ function fieldsSchema(kind: LayerKind, schemaOf: (field: LayerField<unknown>) =>
       /^An t/,
       'A t',
     ),
-    properties: Object.fromEntries(fields.map(([name, field]) => [name, schemaOf(field)])),
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, toSchema(field)])),
     required: fields.filter(([, field]) => field.default === undefined).map(([name]) => name),
     additionalProperties: false,
   } as const;
@@ -91,7 +91,7 @@ const layer: NamedSchema<Layer> = {
   example: { name: 'badge', ...layerInput.example },
 };
 
-const layers = new NamedParts<StoredLayer, Layer, 'guard' | 'fonts'>({
+const layers = new ProjectItems<StoredLayer, Layer, 'guard' | 'fonts'>({
   singular: 'layer',
   plural: 'layers',
   parameter: { name: 'layerName', schema: partNameSchema },
@@ -111,7 +111,7 @@ const layers = new NamedParts<StoredLayer, Layer, 'guard' | 'fonts'>({
     projects.setLayer(projectId, name, input, check),
   unset: ({ projects }, projectId, name) => projects.removeLayer(projectId, name),
   names: (project) => Object.keys(project.layers ?? {}),
-  nameOf: ({ name }) => name,
+  getName: ({ name }) => name,
   find: (project, name) => ({ name, ...findLayer(project, name) }),
 });
 
@@ -149,7 +149,7 @@ function fieldErrors(kind: LayerKind, given: LayerFields): string[] {
  */
 const knownFamilies = new Map<string, readonly FontFamily[]>();
 
-async function familiesOf(folder: string | null): Promise<readonly FontFamily[]> {
+async function findFamilies(folder: string | null): Promise<readonly FontFamily[]> {
   if (folder === null) return [packagedFamily];
   const families = knownFamilies.get(folder) ?? (await fontFamilies(folder));
   knownFamilies.set(folder, families);
@@ -159,7 +159,7 @@ async function familiesOf(folder: string | null): Promise<readonly FontFamily[]>
 /** @throws ServiceError invalid_request if the family is missing */
 async function checkFont(family: PresetValue | undefined, folder: string | null): Promise<void> {
   if (family === undefined || family === packagedFamily.name) return;
-  const names = (await familiesOf(folder)).map(({ name }) => name);
+  const names = (await findFamilies(folder)).map(({ name }) => name);
   if (names.includes(String(family))) return;
   throw invalidRequest(`text.font must be one of the fonts of the service: ${names.join(', ')}`);
 }

@@ -1,5 +1,5 @@
 import type { Project } from '../../../store/projects.ts';
-import { one, operation } from '../operation.ts';
+import { itemResult, operation } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { changed, findProject } from '../services.ts';
 
@@ -38,7 +38,7 @@ export const limitOperations = {
     path: '/projects/{projectId}/limits',
     summary: 'Read the daily limits',
     description: 'Both are null for a project without limits.',
-    result: one('limits', limits),
+    result: itemResult('limits', limits),
     handle: async ({ path }, services) => limitsBody(await findProject(services, path.projectId)),
   }),
   putProjectLimits: operation({
@@ -49,7 +49,7 @@ export const limitOperations = {
       'Requires a root key. Above a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC); cached images are still delivered. Each additional process can exceed the render limit by one render or 1% of the limit, whichever is more.',
     scope: 'root',
     input: { ...limits, name: 'LimitsInput' },
-    result: one('limits', limits),
+    result: itemResult('limits', limits),
     handle: async ({ path: { projectId }, input }, services) =>
       limitsBody(changed(services, projectId, await services.projects.setLimits(projectId, input))),
   }),

@@ -18,7 +18,7 @@ import { itemOfHost } from '../../../store/project-origin.ts';
 import type { Project } from '../../../store/projects.ts';
 import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
-import { NamedParts } from '../named-parts.ts';
+import { ProjectItems } from '../project-items.ts';
 import { type BodyOf, closed, exactlyOneOf, named, secretText } from '../schema.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
@@ -126,7 +126,7 @@ type Origin = BodyOf<typeof origin>;
 type OriginInput = BodyOf<typeof originInput>;
 
 /** By host. Clients can write the secrets, but not read them. */
-const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'loaders'>({
+const origins = new ProjectItems<OriginInput, Origin, 'guard' | 'keyring' | 'loaders'>({
   singular: 'origin',
   plural: 'origins',
   title: 'private origin',
@@ -152,7 +152,7 @@ const origins = new NamedParts<OriginInput, Origin, 'guard' | 'keyring' | 'loade
   },
   unset: ({ projects }, projectId, host) => projects.removeOrigin(projectId, host),
   names: (project) => Object.values(project.origins ?? {}).map(({ host }) => host),
-  nameOf: ({ host }) => host,
+  getName: ({ host }) => host,
   find: originBody,
 });
 

@@ -10,8 +10,8 @@ import {
   parameterSchema,
   ruledParameter,
 } from '../image-schemas.ts';
-import { NamedParts } from '../named-parts.ts';
 import { partNameSchema, requirePartName } from '../part-names.ts';
+import { ProjectItems } from '../project-items.ts';
 import { type NamedSchema, ref } from '../schema.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
@@ -22,11 +22,11 @@ const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
 const maxCharacters = 1_024;
 
 /** Returns the schema of a preset's parameters as JSON values. */
-const parametersSchema = (schemaOf: (name: ParameterName) => object) =>
+const parametersSchema = (toSchema: (name: ParameterName) => object) =>
   ({
     type: 'object',
     description: `Image parameters by canonical name; at most ${maxCharacters} characters as JSON.`,
-    properties: parameterFields(presetParameterNames, schemaOf),
+    properties: parameterFields(presetParameterNames, toSchema),
     minProperties: 1,
     additionalProperties: false,
   }) as const;
@@ -70,7 +70,7 @@ const preset: NamedSchema<Preset> = {
   example: { name: 'card', ...presetInput.example },
 };
 
-export const presets = new NamedParts<PresetInput, Preset>({
+export const presets = new ProjectItems<PresetInput, Preset>({
   singular: 'preset',
   plural: 'presets',
   parameter: { name: 'presetName', schema: partNameSchema },
@@ -84,7 +84,7 @@ export const presets = new NamedParts<PresetInput, Preset>({
     projects.setPreset(projectId, name, parameters, check),
   unset: ({ projects }, projectId, name) => projects.removePreset(projectId, name),
   names: (project) => Object.keys(project.presets ?? {}),
-  nameOf: ({ name }) => name,
+  getName: ({ name }) => name,
   find: (project, name) => ({ name, parameters: { ...findPreset(project, name) } }),
 });
 

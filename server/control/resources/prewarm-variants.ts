@@ -10,13 +10,13 @@ import { parameterErrors, parameterFields } from '../image-schemas.ts';
 export const maxVariantCharacters = 8_192;
 
 /** Returns a variant's schema: image URL parameters as JSON values. */
-export const prewarmVariantSchema = (schemaOf: (name: ParameterName) => object) =>
+export const prewarmVariantSchema = (toSchema: (name: ParameterName) => object) =>
   ({
     type: 'object',
     description:
       'Image URL parameters by canonical name. `dpr` is a number because prewarming has no client hints.',
     properties: parameterFields(parameterNames, (name) =>
-      name === 'dpr' ? { type: 'number', minimum: 1, maximum: 3 } : schemaOf(name),
+      name === 'dpr' ? { type: 'number', minimum: 1, maximum: 3 } : toSchema(name),
     ),
     additionalProperties: false,
   }) as const;

@@ -8,7 +8,7 @@ import { isAllowedHost } from '../../image/access.ts';
 import { readCallback } from '../callback.ts';
 import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { parameterAliases, parameterSchema, ruledParameter } from '../image-schemas.ts';
-import { one, operation } from '../operation.ts';
+import { itemResult, operation } from '../operation.ts';
 import {
   type BodyOf,
   callbackUrl,
@@ -200,7 +200,7 @@ export const prewarmOperations = {
       'Queues all combinations of sources, widths and formats, or of sources and variants. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full. The `Location` header contains the path of the progress; its last segment is the `prewarmId`.',
     input: prewarmInput,
     status: 202,
-    result: one('prewarm', receipt),
+    result: itemResult('prewarm', receipt),
     hasLocation: true,
     handle: async ({ path, input, locate }, services) => {
       const project = await findProject(services, path.projectId);
@@ -216,7 +216,7 @@ export const prewarmOperations = {
     summary: 'Read the progress of prewarming',
     description:
       'Returns the status of a prewarm request from the last day. The id is the last segment of the `Location` header of its response. A project keeps the last 1,000 requests.',
-    result: one('prewarm', status),
+    result: itemResult('prewarm', status),
     handle: async ({ path: { projectId, prewarmId } }, services) => {
       await findProject(services, projectId);
       return findPrewarm(services, projectId, prewarmId);

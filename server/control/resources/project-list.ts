@@ -41,10 +41,10 @@ export async function listProjects(
   if (page !== null && page.cursor !== null && !isProjectId(page.cursor)) {
     throw invalidRequest('cursor must be that of a Link header');
   }
-  const idOf = ({ id }: ProjectBody) => id;
+  const getId = ({ id }: ProjectBody) => id;
   if (projectId !== null) {
     const project = await projects.find(projectId);
-    return List.of(project === null ? [] : [projectBody(project)], idOf, page);
+    return List.of(project === null ? [] : [projectBody(project)], getId, page);
   }
   const organisation = allOrganisations ? null : orgId;
   const leave = await (page === null ? wholeLists : pages).enter(signal);

@@ -1,7 +1,7 @@
 import type { AddressGuard } from '../../../pool/source/guard.ts';
 import type { Project } from '../../../store/projects.ts';
 import { readAllowedHost, readUrl, urlRule } from '../hosts-and-urls.ts';
-import { listOf, one, operation } from '../operation.ts';
+import { itemResult, listResult, operation } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
 import { type BodyOf, hostText, httpUrl, named, projectIdParameter } from '../schema.ts';
 import { changed, findProject, type Services } from '../services.ts';
@@ -72,7 +72,7 @@ export const projectOperations = {
       'Lists the projects that the key can access: its project, or all projects of its organisation. Without `limit` and `cursor`, the response contains all projects by creation date, up to 16 MB (about 25,000 projects). With either, it contains a page, ordered by id.',
     isPaged: true,
     cursor: projectIdParameter.schema,
-    result: listOf('projects', project),
+    result: listResult('projects', project),
     handle: ({ key, page, signal }, services) => listProjects(services, key, page, signal),
   }),
   createProject: operation({
@@ -83,7 +83,7 @@ export const projectOperations = {
     scope: 'all-projects',
     input: createProjectInput,
     status: 201,
-    result: one('project', project),
+    result: itemResult('project', project),
     handle: async ({ key, input }, services) =>
       projectBody(await createProject(services, input, key.orgId)),
   }),
@@ -92,7 +92,7 @@ export const projectOperations = {
     path: '/projects/{projectId}',
     summary: 'Read a project',
     description: 'The project, if the key is authorised for it.',
-    result: one('project', project),
+    result: itemResult('project', project),
     handle: async ({ path }, services) => projectBody(await findProject(services, path.projectId)),
   }),
   updateProject: operation({
@@ -102,7 +102,7 @@ export const projectOperations = {
     description:
       'Changes the given fields, at least one. The host of a new origin is added to the allowlist; the old host stays allowed until you remove it.',
     input: updateProjectInput,
-    result: one('project', project),
+    result: itemResult('project', project),
     handle: async ({ path, input }, services) =>
       projectBody(await updateProject(services, path.projectId, input)),
   }),

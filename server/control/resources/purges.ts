@@ -6,7 +6,7 @@ import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/caching.ts';
 import { readCallback } from '../callback.ts';
 import { readUrl, urlRule } from '../hosts-and-urls.ts';
-import { one, operation } from '../operation.ts';
+import { itemResult, operation } from '../operation.ts';
 import { type BodyOf, callbackUrl, closed, exactlyOneOf, httpUrl, named } from '../schema.ts';
 import { changed, findProject, progressNotFound, type Services } from '../services.ts';
 import { excerpt, rejectInvalid } from '../validation-messages.ts';
@@ -87,7 +87,7 @@ export const purgeOperations = {
     input: purgeInput,
     maxBodyBytes: 1_048_576,
     status: 202,
-    result: one('purge', receipt),
+    result: itemResult('purge', receipt),
     hasLocation: true,
     handle: async ({ path, input, locate }, services) => {
       const { id, sourceCount } = await purgeImages(services, path.projectId, input);
@@ -102,7 +102,7 @@ export const purgeOperations = {
     summary: 'Read the progress of a purge',
     description:
       'Returns the status of a purge from the last day. The id is the last segment of the `Location` header of its response. A project keeps the last 1,000 purges.',
-    result: one('purge', status),
+    result: itemResult('purge', status),
     handle: async ({ path: { projectId, purgeId } }, services) => {
       await findProject(services, projectId);
       const purge = await services.purges.find(projectId, purgeId);

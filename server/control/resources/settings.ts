@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Project, ProjectSettings } from '../../../store/projects.ts';
 import { maxSourceLength } from '../../image/source-url.ts';
 import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
-import { one, operation } from '../operation.ts';
+import { itemResult, operation } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
 import {
   type BodyOf,
@@ -101,7 +101,7 @@ export const settingsOperations = {
     description: 'Changes the given defaults, at least one.',
     input: settingsInput,
     waitsForOrigin: true,
-    result: one('project', project),
+    result: itemResult('project', project),
     handle: async ({ path, input, signal }, services) =>
       projectBody(await updateSettings(services, path.projectId, input, signal)),
   }),

@@ -5,7 +5,7 @@ import type { ImageAddress } from '../../image/address.ts';
 import { type SignUrlOptions, signImageUrl } from '../../image/sign-url.ts';
 import { siteOf } from '../../image/site.ts';
 import { resolveSource } from '../../image/source-url.ts';
-import { one, operation, optional } from '../operation.ts';
+import { itemResult, operation, optional } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
 import { changed, findProject } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
@@ -109,7 +109,7 @@ const signedUrl = named(
 
 const secretsChanged = () => invalidRequest('the secrets have just changed; try again');
 
-function bodyOf(project: Project): BodyOf<typeof signing> {
+function toBody(project: Project): BodyOf<typeof signing> {
   const { requireSignedUrls: required, signedUrlTtlSeconds: ttlSeconds } = project;
   return { required, ttlSeconds, secretCount: signingSecrets(project).length };
 }
@@ -136,8 +136,8 @@ export const signingOperations = {
     summary: 'Read the signing settings',
     description: 'Contains no secrets. Requires a key for all projects.',
     scope: 'all-projects',
-    result: one('signing', signing),
-    handle: async ({ path }, services) => bodyOf(await findProject(services, path.projectId)),
+    result: itemResult('signing', signing),
+    handle: async ({ path }, services) => toBody(await findProject(services, path.projectId)),
   }),
   createSigningSecret: operation({
     method: 'POST',
@@ -148,7 +148,7 @@ export const signingOperations = {
     scope: 'all-projects',
     input: optional(secretInput),
     status: 201,
-    result: one('signing', newSecret),
+    result: itemResult('signing', newSecret),
     handle: async ({ path: { projectId }, input }, services) => {
       const { ttlSeconds, replaceAll = false } = input ?? {};
       const before = await findProject(services, projectId);
@@ -173,7 +173,7 @@ export const signingOperations = {
           : await services.projects.rotateSecret(before);
       if (after === null) throw secretsChanged();
       const project = changed(services, projectId, after);
-      return { ...bodyOf(project), secret: project.signingSecret ?? '' };
+      return { ...toBody(project), secret: project.signingSecret ?? '' };
     },
   }),
   revokePreviousSigningSecret: operation({
@@ -183,9 +183,9 @@ export const signingOperations = {
     description:
       'Rejects URLs signed with the previous secret, within two seconds. If there is no previous secret, nothing changes. Requires a write key for all projects.',
     scope: 'all-projects',
-    result: one('signing', signing),
+    result: itemResult('signing', signing),
     handle: async ({ path: { projectId } }, services) =>
-      bodyOf(changed(services, projectId, await services.projects.revokePreviousSecret(projectId))),
+      toBody(changed(services, projectId, await services.projects.revokePreviousSecret(projectId))),
   }),
   stopRequiringSignatures: operation({
     method: 'DELETE',
@@ -193,9 +193,9 @@ export const signingOperations = {
     summary: 'Accept unsigned image URLs',
     description: 'Deletes the secrets. Requires a write key for all projects.',
     scope: 'all-projects',
-    result: one('signing', signing),
+    result: itemResult('signing', signing),
     handle: async ({ path: { projectId } }, services) =>
-      bodyOf(
+      toBody(
         changed(services, projectId, await services.projects.stopRequiringSignatures(projectId)),
       ),
   }),
@@ -207,7 +207,7 @@ export const signingOperations = {
       'Signs with the current secret. Intended for single URLs, such as in a console; backends sign their URLs themselves. Requires a write key for all projects.',
     scope: 'all-projects',
     input: urlInput,
-    result: one('signedUrl', signedUrl),
+    result: itemResult('signedUrl', signedUrl),
     handle: async ({ path: { projectId }, input }, services) => {
       const project = await findProject(services, projectId);
       const { signingSecret, signedUrlTtlSeconds } = project;

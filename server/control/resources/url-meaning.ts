@@ -3,7 +3,7 @@ import { canonicalHost } from '../../../contract/hosts.ts';
 import { explainUrl, maxExplainedLength } from '../../image/explain-url.ts';
 import { siteOf } from '../../image/site.ts';
 import { urlKinds } from '../../image/urls/grammars.ts';
-import { one, operation } from '../operation.ts';
+import { itemResult, operation } from '../operation.ts';
 import { readQuery, singleParameter } from '../query.ts';
 import { closed, named } from '../schema.ts';
 import { findProject } from '../services.ts';
@@ -65,7 +65,7 @@ export const urlMeaningOperations = {
       width: { schema: side, description: 'Width of the upright source.', example: 6_000 },
       height: { schema: side, description: 'Height of the upright source.', example: 4_000 },
     },
-    result: one('urlMeaning', urlMeaning),
+    result: itemResult('urlMeaning', urlMeaning),
     handle: async ({ path: { projectId }, query }, services) => {
       const project = await findProject(services, projectId);
       const { url, urls, size } = readMeaningQuery(query);

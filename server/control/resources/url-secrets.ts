@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../store/projects.ts';
 import type { UrlSecret } from '../../../store/url-secret.ts';
 import { type UrlSecretKind, urlSecretKinds } from '../../image/urls/signature.ts';
-import { NamedParts } from '../named-parts.ts';
+import { ProjectItems } from '../project-items.ts';
 import { type BodyOf, closed, named, secretText } from '../schema.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
@@ -68,7 +68,7 @@ type Secret = BodyOf<typeof urlSecret>;
 export type UrlSecretInput = BodyOf<typeof urlSecretInput>;
 
 /** By kind. Clients can write the secrets, but not read them. */
-export const urlSecrets = new NamedParts<UrlSecretInput, Secret>({
+export const urlSecrets = new ProjectItems<UrlSecretInput, Secret>({
   singular: 'urlSecret',
   plural: 'urlSecrets',
   segment: 'url-secrets',
@@ -78,7 +78,7 @@ export const urlSecrets = new NamedParts<UrlSecretInput, Secret>({
   body: urlSecret,
   limit: kinds.length,
   readName: (text) => {
-    const kind = kinds.find((one) => one === text);
+    const kind = kinds.find((known) => known === text);
     if (kind === undefined) throw invalidRequest(`kind must be one of ${kinds.join(', ')}`);
     return kind;
   },
@@ -95,7 +95,7 @@ export const urlSecrets = new NamedParts<UrlSecretInput, Secret>({
   },
   unset: ({ projects }, projectId, kind) => projects.removeUrlSecret(projectId, kind),
   names: ({ urlSecrets = {} }) => kinds.filter((kind) => urlSecrets[kind] !== undefined),
-  nameOf: ({ kind }) => kind,
+  getName: ({ kind }) => kind,
   find: secretBody,
 });
 
@@ -132,7 +132,7 @@ export const urlSecretOperations = {
 
 /** @throws ServiceError url_secret_not_found */
 function secretBody(project: Project, name: string): Secret {
-  const kind = kinds.find((one) => one === name);
+  const kind = kinds.find((known) => known === name);
   const stored = kind && project.urlSecrets?.[kind];
   if (kind === undefined || stored === undefined) {
     const shown = name.slice(0, 40).toWellFormed();

@@ -2,7 +2,7 @@ import { byCacheTier, cacheTiers } from '../../../pool/tiers.ts';
 import { prefersCsv } from '../../http/accept.ts';
 import type { UsageOfDay } from '../../usage/usage.ts';
 import { addUsage, dayMs, noUsage, toDate, type UsageCounts } from '../../usage/usage-totals.ts';
-import { Csv, one, operation } from '../operation.ts';
+import { Csv, itemResult, operation } from '../operation.ts';
 import { readQuery, singleParameter } from '../query.ts';
 import { closed, count, date, named, type Schema, type ValueOf } from '../schema.ts';
 import { findProject } from '../services.ts';
@@ -112,7 +112,7 @@ export const usageOperations = {
         example: 'json',
       },
     },
-    result: one('usage', usage),
+    result: itemResult('usage', usage),
     csv: usageCsv(usage.example),
     handle: async ({ path: { projectId }, query, accept }, services) => {
       const asked = readUsageQuery(query, accept, Date.now());
@@ -142,7 +142,8 @@ function readUsageQuery(query: string, accept: string, now: number): UsageQuery 
     return null;
   };
   const [first, last, format] = [readDate('from'), readDate('to'), read('format')];
-  const isFormat = (text: string): text is UsageFormat => usageFormats.some((one) => one === text);
+  const isFormat = (text: string): text is UsageFormat =>
+    usageFormats.some((usageFormat) => usageFormat === text);
   if (format !== null && !isFormat(format)) errors.push('format must be json or csv');
   const to = last ?? Date.parse(toDate(now));
   const from = first ?? Math.max(earliest, to - (defaultDays - 1) * dayMs);
@@ -194,16 +195,16 @@ function usageBody({ from, to }: Days, days: readonly UsageOfDay[]): Usage {
 
 /** Returns a header and one row per day. */
 function usageCsv({ days }: Usage): Csv {
-  const rows = days.map((day) => fieldsOf(day));
+  const rows = days.map((day) => flattenFields(day));
   const header = rows[0]?.map(([name]) => name) ?? [];
   return new Csv([header, ...rows.map((row) => row.map(([, value]) => value))]);
 }
 
 /** Returns the fields of nested objects, with names such as `hits.memory`. */
-function fieldsOf(object: object, prefix = ''): (readonly [string, string | number])[] {
+function flattenFields(object: object, prefix = ''): (readonly [string, string | number])[] {
   return Object.entries(object).flatMap(([name, value]) =>
     typeof value === 'object'
-      ? fieldsOf(value, `${prefix}${name}.`)
+      ? flattenFields(value, `${prefix}${name}.`)
       : [[`${prefix}${name}`, value] as const],
   );
 }

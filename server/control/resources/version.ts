@@ -1,5 +1,5 @@
 import { version } from '../../../contract/version.ts';
-import { one, operation } from '../operation.ts';
+import { itemResult, operation } from '../operation.ts';
 import { closed, named } from '../schema.ts';
 
 const text = { type: 'string' } as const;
@@ -23,7 +23,7 @@ export const versionOperations = {
     path: '/version',
     summary: 'Read the service version',
     description: 'Requires a key, because no other response reveals the version.',
-    result: one('version', serviceVersion),
+    result: itemResult('version', serviceVersion),
     handle: async () => ({
       service: version,
       node: process.version,

@@ -1,6 +1,6 @@
 import type { Project, StateCheck } from '../../store/projects.ts';
 import { List } from './list.ts';
-import { listOf, type Operation, one } from './operation.ts';
+import { itemResult, listResult, type Operation } from './operation.ts';
 import type { NamedSchema } from './schema.ts';
 import { changed, findProject, type Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
@@ -8,10 +8,10 @@ import { invalidRequest } from './validation-messages.ts';
 /**
  * Services needed by the operations of one kind of item, plus the services that every kind needs.
  */
-type PartServices<Names extends keyof Services> = Pick<Services, Names | 'projects' | 'onChange'>;
+type ItemServices<Names extends keyof Services> = Pick<Services, Names | 'projects' | 'onChange'>;
 
 /** The specifics of one kind of named items, such as presets. */
-export interface PartKind<Input, Body, Used> {
+export interface ItemKind<Input, Body, Used> {
   /** The response field of one item, and its name in summaries unless `title` is set. */
   readonly singular: string;
   /**
@@ -49,7 +49,7 @@ export interface PartKind<Input, Body, Used> {
   /** Called after every deletion, even if the item is missing, to complete an earlier deletion. */
   readonly release?: (services: Used, projectId: string, name: string) => Promise<void>;
   readonly names: (project: Project) => readonly string[];
-  readonly nameOf: (body: Body) => string;
+  readonly getName: (body: Body) => string;
   /** @throws ServiceError if the project does not contain the item */
   readonly find: (project: Project, name: string) => Body;
 }
@@ -61,28 +61,28 @@ type PartPath = `/projects/{projectId}/${string}`;
  * A project's named items of one kind: fields of the project in the store, separate resources for
  * clients.
  */
-export class NamedParts<Input, Body, Names extends keyof Services = never> {
-  readonly #kind: PartKind<Input, Body, PartServices<Names>>;
+export class ProjectItems<Input, Body, Names extends keyof Services = never> {
+  readonly #kind: ItemKind<Input, Body, ItemServices<Names>>;
   readonly #title: string;
   readonly #path: PartPath;
 
-  constructor(kind: PartKind<Input, Body, PartServices<Names>>) {
+  constructor(kind: ItemKind<Input, Body, ItemServices<Names>>) {
     this.#kind = kind;
     this.#title = kind.title ?? kind.singular;
     this.#path = `/projects/{projectId}/${kind.segment ?? kind.plural}`;
   }
 
-  async list(services: PartServices<Names>, projectId: string): Promise<Body[]> {
-    return this.#listOf(await findProject(services, projectId));
+  async list(services: ItemServices<Names>, projectId: string): Promise<Body[]> {
+    return this.#readAll(await findProject(services, projectId));
   }
 
-  async find(services: PartServices<Names>, projectId: string, name: string): Promise<Body> {
+  async find(services: ItemServices<Names>, projectId: string, name: string): Promise<Body> {
     return this.#kind.find(await findProject(services, projectId), name);
   }
 
   /** Creates or replaces an item. */
   async put(
-    services: PartServices<Names>,
+    services: ItemServices<Names>,
     projectId: string,
     nameText: string,
     input: Input,
@@ -103,7 +103,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
 
   /** Deletes an item; succeeds even if it does not exist. @returns the remaining items */
   async remove(
-    services: PartServices<Names>,
+    services: ItemServices<Names>,
     projectId: string,
     nameText: string,
   ): Promise<Body[]> {
@@ -114,26 +114,26 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
       ? changed(services, projectId, await unset(services, projectId, name))
       : project;
     await release?.(services, projectId, name);
-    return this.#listOf(remaining);
+    return this.#readAll(remaining);
   }
 
   /** By name. */
-  #listOf(project: Project): Body[] {
+  #readAll(project: Project): Body[] {
     const { names, find } = this.#kind;
     return [...names(project)].sort().map((name) => find(project, name));
   }
 
   listOperation(description: string): Operation<PartPath, null, readonly Body[]> {
-    const { plural, body, nameOf } = this.#kind;
+    const { plural, body, getName } = this.#kind;
     return {
       method: 'GET',
       path: this.#path,
       summary: `List ${this.#title}s`,
       description,
       isPaged: true,
-      result: listOf(plural, body),
+      result: listResult(plural, body),
       handle: async ({ path, page }, services) =>
-        List.of(await this.list(services, path.projectId), nameOf, page),
+        List.of(await this.list(services, path.projectId), getName, page),
     };
   }
 
@@ -141,7 +141,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     return {
       method: 'GET',
       ...this.#itemOperation(`Read a ${this.#title}`, description),
-      result: one(this.#kind.singular, this.#kind.body),
+      result: itemResult(this.#kind.singular, this.#kind.body),
       handle: ({ path }, services) => this.find(services, path.projectId, this.#nameIn(path)),
     };
   }
@@ -152,7 +152,7 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
       method: 'PUT',
       ...this.#itemOperation(`Create or replace a ${this.#title}`, description),
       input,
-      result: one(singular, body),
+      result: itemResult(singular, body),
       handle: ({ path, input }, services) =>
         this.put(services, path.projectId, this.#nameIn(path), input),
     };
@@ -163,15 +163,15 @@ export class NamedParts<Input, Body, Names extends keyof Services = never> {
     return {
       method: 'DELETE',
       ...this.#itemOperation(`Delete a ${this.#title}`, description),
-      result: listOf(plural, body),
+      result: listResult(plural, body),
       handle: ({ path }, services) => this.remove(services, path.projectId, this.#nameIn(path)),
     };
   }
 
   #itemOperation(summary: string, description: string) {
-    const { parameter, body, nameOf } = this.#kind;
+    const { parameter, body, getName } = this.#kind;
     const path: PartPath = `${this.#path}/{${parameter.name}}`;
-    const example = nameOf(body.example);
+    const example = getName(body.example);
     const parameters = { [parameter.name]: { schema: parameter.schema, example } };
     return { path, summary, description, parameters };
   }
