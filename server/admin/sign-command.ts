@@ -2,7 +2,7 @@ import { type Command, InvalidArgumentError, Option } from 'commander';
 import type { Project, Projects } from '../../store/projects.ts';
 import { signingSecrets } from '../image/access.ts';
 import { signImageUrl } from '../image/sign-url.ts';
-import { siteOf } from '../image/site.ts';
+import { siteAtHost } from '../image/site.ts';
 import { requireProject } from '../project-not-found.ts';
 import { withStore } from './store.ts';
 import { AdminError, print } from './terminal.ts';
@@ -69,7 +69,7 @@ async function run(
     const { signingSecret, signedUrlTtlSeconds } = project;
     if (signingSecret === null) throw new AdminError(`${id} has no signing secret yet.`);
     const exp = Math.floor(Date.now() / 1_000) + (ttl ?? signedUrlTtlSeconds ?? 3_600);
-    const siteAt = (host: string) => siteOf(project, host);
+    const siteAt = (host: string) => siteAtHost(project, host);
     const options = { projectId: null, siteAt, secret: signingSecret, exp, basePath };
     const signed = signImageUrl(url, options);
     if (signed === null) {

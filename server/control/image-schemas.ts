@@ -2,7 +2,7 @@ import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
-import { colour, flag, textOf, type ValueSchema } from '../image/values.ts';
+import { colour, flag, toText, type ValueSchema } from '../image/values.ts';
 import { ref } from './schema.ts';
 
 const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
@@ -55,7 +55,7 @@ export const parameterAliases: Readonly<Record<string, string>> = Object.fromEnt
 export function parameterErrors(values: PresetParameters, subject: string): string[] {
   return Object.entries(values).flatMap(([name, value]) => {
     const { accepts, parse } = parameters[name as ParameterName];
-    return parse(textOf(value)) === undefined ? [`${subject}.${name} must be ${accepts}`] : [];
+    return parse(toText(value)) === undefined ? [`${subject}.${name} must be ${accepts}`] : [];
   });
 }
 

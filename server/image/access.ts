@@ -35,7 +35,9 @@ function signedPaths(path: string): string[] {
   const written = [encodeURIComponent(source), percentEncode(source)];
   // Unencoded, these characters would end the source's path.
   if (!/[?#]/.test(source)) written.push(source);
-  const sent = written.map((one) => imagePrefix + one).filter((one) => one.length <= maxSignedPath);
+  const sent = written
+    .map((writtenPath) => imagePrefix + writtenPath)
+    .filter((sentPath) => sentPath.length <= maxSignedPath);
   return [...new Set([path, ...sent])];
 }
 
@@ -44,7 +46,7 @@ export const signingSecrets = ({
   signingSecret,
   previousSigningSecret,
 }: Project): readonly string[] =>
-  [signingSecret, previousSigningSecret].filter((one) => typeof one === 'string');
+  [signingSecret, previousSigningSecret].filter((secret) => typeof secret === 'string');
 
 /** base64url HMAC-SHA256. */
 export function signature(secret: string, text: string): string {
@@ -77,7 +79,7 @@ function readSignature(
   }
   const unsigned = withoutSignature(query);
   const paths = host === null ? signedPaths(path) : [`//${host}${path}`];
-  const texts = paths.map((one) => `${one}?${unsigned}`);
+  const texts = paths.map((signedPath) => `${signedPath}?${unsigned}`);
   const authentic = signingSecrets(project).some((secret) =>
     texts.some((text) => isSame(given, signature(secret, text))),
   );

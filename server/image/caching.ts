@@ -50,8 +50,8 @@ export function cachingHeaders(
   const { sourceAge = null, browserAge = null } = freshness ?? {};
   const isStale = report !== undefined && report.freshUntil <= now;
   const untilExpiry = Math.min(wholeSeconds(expires - now), maxAgeSeconds);
-  const soon = Math.min(untilExpiry, soonSeconds);
-  const bound = isStale || isProvisional ? soon : untilExpiry;
+  const shortTtl = Math.min(untilExpiry, soonSeconds);
+  const bound = isStale || isProvisional ? shortTtl : untilExpiry;
   const isConstant = browserAge === null && !isProvisional;
   const isImmutable = isConstant && expires === Number.POSITIVE_INFINITY;
   const browserSeconds = isConstant ? untilExpiry : Math.min(browserAge ?? bound, bound);

@@ -41,7 +41,7 @@ import {
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
 import { shownParameters, shownSource } from './shown-url.ts';
-import { keyAt, type Site, siteOf } from './site.ts';
+import { keyAt, type Site, siteAtHost } from './site.ts';
 import { combinedError, isReplaceable, withLostQuery, withoutSourceArea } from './source-errors.ts';
 import { resolveSource } from './source-url.ts';
 import type { UrlClient } from './urls/grammar.ts';
@@ -138,7 +138,7 @@ export class Delivery {
       }
       const client = { origin: originAt(host), accept };
       const headers = { negotiated, conditions, backgroundToken, isLoop, client };
-      const site = found && siteOf(found.project, host);
+      const site = found && siteAtHost(found.project, host);
       const observed = telemetry.observe(request);
       if (backgroundToken === consoleMark) observed.kind = 'console';
       observed.named(found ?? projects.peek(projectInQuery(request.query)));
@@ -248,7 +248,7 @@ export class Delivery {
       expires,
       urlHeaders: {
         download: options.download ?? null,
-        tags: cacheTagHeaders(this.#environment.cacheTagHeaders, project._id, inputsOf(checked)),
+        tags: cacheTagHeaders(this.#environment.cacheTagHeaders, project._id, toInputs(checked)),
         warnings: unknownWarnings(address.unknown),
         others: meaning?.headers ?? [],
       },
@@ -308,21 +308,21 @@ export class Delivery {
   async #get({ signal, latest, ...request }: CheckedRequest): Promise<CacheResult> {
     const { engine, projects, autoFirst } = this.#environment;
     const { project, variant, background } = request;
-    const inputs = inputsOf(request);
+    const inputs = toInputs(request);
     const first = background ? null : provisionalVariant(variant, autoFirst);
     for (let attempt = 1; attempt <= maxPurgedRenders; attempt += 1) {
       const known = await this.#confirmed(project);
       const number = imageGeneration(known.project, inputs);
       const isCurrent = () => imageGeneration(latest(), inputs) === number;
-      const keyOf = (variant: Variant) =>
+      const toKey = (variant: Variant) =>
         variantKey({ project, inputs, generation: number }, variant);
       const wanted = {
         ...request,
-        key: keyOf(variant),
+        key: toKey(variant),
         inputs,
         generation: { number, isCurrent },
         freshness: imageFreshness(known.project, inputs),
-        provisional: first && { key: keyOf(first), variant: first },
+        provisional: first && { key: toKey(first), variant: first },
       };
       const result = await engine.get(wanted, signal);
       // Confirming the project reveals purges and deletions that happened during the render.
@@ -357,5 +357,5 @@ export class Delivery {
 
 type InputsRequest = Pick<CheckedRequest, 'source' | 'version' | 'variant' | 'isAllowedHost'>;
 
-const inputsOf = ({ source, version, variant, isAllowedHost }: InputsRequest): Inputs =>
+const toInputs = ({ source, version, variant, isAllowedHost }: InputsRequest): Inputs =>
   imageInputs(source, version, variant, isAllowedHost);

@@ -35,7 +35,7 @@ const otherMeanings: Readonly<Record<string, string>> = {
 };
 
 /** Returns null for an unknown name. */
-function meaningOf(name: string): string | null {
+function findMeaning(name: string): string | null {
   const canonical = canonicalName(name);
   if (canonical !== undefined) return parameters[canonical].meaning;
   if (name.startsWith('text.')) return 'The words of the text layer of this name.';
@@ -72,7 +72,7 @@ export function explainUrl(text: string, site: Site, size: Size | null): Explain
   }
   const options = [...(meaning?.parameters ?? read)]
     .flatMap(([name, value]) => {
-      const meaning = meaningOf(name);
+      const meaning = findMeaning(name);
       return meaning === null ? [] : [{ name, value, meaning }];
     })
     .sort((a, b) => (a.name < b.name ? -1 : 1));

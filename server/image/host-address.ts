@@ -16,7 +16,7 @@ const grammars: ReadonlyMap<string, HostGrammar> = new Map(
  * Returns the host's grammar, or null if it reads native URLs. A later release might have stored
  * other kinds.
  */
-function grammarOf(site: Site): HostGrammar | null {
+function findGrammar(site: Site): HostGrammar | null {
   if (!isForeign(site)) return null;
   const { urls = '' } = site.host;
   const grammar = grammars.get(urls);
@@ -35,7 +35,7 @@ function grammarOf(site: Site): HostGrammar | null {
 export function readHostAddress(path: string, query: string, site: Site): ImageAddress {
   const { _id: projectId } = site.project;
   if (isImagePath(path)) return readAddress(path, query, projectId);
-  const grammar = grammarOf(site);
+  const grammar = findGrammar(site);
   const read =
     grammar === null ? readNative(path, query, site) : readForeign(grammar, path, query, site);
   return { projectId, host: site.host.host, grammar, isEncoded: true, ...read };

@@ -11,8 +11,8 @@ import type { LayerFields, StoredLayer } from '../../store/layer.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { fieldsOfKind, type LayerKind } from './layer-fields.ts';
-import { findNamed } from './named-part.ts';
-import { textOf } from './values.ts';
+import { findNamed } from './project-item.ts';
+import { toText } from './values.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
@@ -24,10 +24,10 @@ export const findLayer = ({ layers = {} }: Pick<Project, 'layers'>, name: string
  * Returns a layer's field values, with defaults. @throws ServiceError parameter_invalid if an older
  * release stored the layer
  */
-function valuesOf(name: string, kind: LayerKind, given: LayerFields): Record<string, unknown> {
+function readValues(name: string, kind: LayerKind, given: LayerFields): Record<string, unknown> {
   const entries = Object.entries(fieldsOfKind(kind)).map(([field, { parse, accepts, ...type }]) => {
     const text = given[field] ?? type.default;
-    const value = text == null ? text : parse(textOf(text));
+    const value = text == null ? text : parse(toText(text));
     if (value !== undefined) return [field, value];
     throw invalid(`The layer ${name} must be changed: ${field} must be ${accepts}.`);
   });
@@ -96,7 +96,7 @@ function parsedLayer(name: string, stored: StoredLayer): ParsedLayer {
   if (known !== undefined) return known;
   const { image, text = {} } = stored;
   const { freeText, ...values } =
-    image === undefined ? valuesOf(name, 'text', text) : valuesOf(name, 'image', image);
+    image === undefined ? readValues(name, 'text', text) : readValues(name, 'image', image);
   const kind = image === undefined ? 'text' : 'image';
   const layer = { kind, ...values, ...(kind === 'image' && { isWatermark: false }) } as Layer;
   const url = layerUrl(layer);

@@ -37,11 +37,11 @@ export function readAccept(
     const weight = parameters.find((parameter) => /^q\s*(?:=|$)/.test(parameter))?.slice(2) ?? '1';
     weights.set(type, qvalue.test(weight) ? Number(weight) : 0);
   }
-  const weightOf = (format: NegotiableFormat): number =>
+  const findWeight = (format: NegotiableFormat): number =>
     weights.get(getEncoding(format).contentType) ?? 0;
   const formats = order
-    .filter((format) => weightOf(format) > 0)
-    .sort((a, b) => weightOf(b) - weightOf(a));
+    .filter((format) => findWeight(format) > 0)
+    .sort((a, b) => findWeight(b) - findWeight(a));
   const refused = refusable.filter((format) => weights.get(`image/${format}`) === 0);
   return { formats, refused };
 }

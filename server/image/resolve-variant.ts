@@ -11,15 +11,15 @@ import {
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { type Options, readOptions } from './address.ts';
-import { findNamed } from './named-part.ts';
 import { type Accepted, type Hints, roundUpWidth } from './negotiate.ts';
 import { type ParameterName, parameters } from './parameters.ts';
-import { textOf } from './values.ts';
+import { findNamed } from './project-item.ts';
+import { toText } from './values.ts';
 
 /** Returns the options of a preset's parameters. @throws ServiceError parameter_invalid */
 export function presetOptions(parameters: PresetParameters): Options {
   return readOptions(
-    new Map(Object.entries(parameters).map(([name, value]) => [name, textOf(value)])),
+    new Map(Object.entries(parameters).map(([name, value]) => [name, toText(value)])),
   );
 }
 
@@ -39,10 +39,10 @@ export function withPreset(options: Options, project: Pick<Project, 'presets'>):
   const named = Object.keys(options) as ParameterName[];
   const preset = parsedPreset(name, findPreset(project, name));
   const replaced = new Set<string>([
-    ...named.flatMap((one) => parameters[one].replaces),
+    ...named.flatMap((parameter) => parameters[parameter].replaces),
     ...sideReplacedByRatio(options, preset),
   ]);
-  const kept = Object.entries(preset).filter(([one]) => !replaced.has(one));
+  const kept = Object.entries(preset).filter(([parameter]) => !replaced.has(parameter));
   return { ...Object.fromEntries(kept), ...options };
 }
 

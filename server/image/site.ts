@@ -15,7 +15,7 @@ export interface Site {
 }
 
 /** Returns the site of a canonical host, or null if the host is not the project's. */
-export function siteOf(project: Project, host: string): Site | null {
+export function siteAtHost(project: Project, host: string): Site | null {
   const found = itemOfHost(project.hosts, host);
   return found === undefined ? null : { project, host: found };
 }

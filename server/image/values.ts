@@ -43,7 +43,7 @@ const decimal = new RegExp(`^-?\\d{1,9}(?:\\.\\d{1,${maxDecimals}})?$`);
 const rounded = (value: number): number => Number(value.toFixed(6));
 
 /** Returns a JSON value as text; numbers in plain decimal notation. */
-export const textOf = (value: PresetValue): string =>
+export const toText = (value: PresetValue): string =>
   String(typeof value === 'number' ? rounded(value) : value);
 
 export function number(minimum: number, maximum: number): ParameterType<number> {

@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import type { Test } from 'tap';
 import { signature } from '../../server/image/access.ts';
 import { signImageUrl } from '../../server/image/sign-url.ts';
-import { siteOf } from '../../server/image/site.ts';
+import { siteAtHost } from '../../server/image/site.ts';
 import { cloudinarySignature } from '../../server/image/urls/cloudinary.ts';
 import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import { imgixSignature } from '../../server/image/urls/imgix.ts';
@@ -472,7 +472,7 @@ eachHttpServer(
     const sign = (url: string) =>
       signImageUrl(url, {
         projectId: a,
-        siteAt: (host) => latest && siteOf(latest, host),
+        siteAt: (host) => latest && siteAtHost(latest, host),
         secret: first?.signingSecret ?? '',
         exp,
         basePath: '/',
@@ -480,7 +480,7 @@ eachHttpServer(
     const url = sign('https://IMG.a.example:8443/pic.png?fmt=png') ?? '';
     t.equal(widthOf(await get('img.a.example', url.replace(/^https:..[^/]*/, ''))), 40);
     t.equal(sign('https://img.b.example/pic.png'), null);
-    const nextSite = latest && siteOf(latest, 'img.a.example');
+    const nextSite = latest && siteAtHost(latest, 'img.a.example');
     const foreign = signImageUrl('https://next.a.example/_next/image?url=/a.jpg&w=8&q=75', {
       projectId: a,
       siteAt: () => nextSite && { ...nextSite, host: { ...nextSite.host, urls: 'next' } },

@@ -14,7 +14,7 @@ import {
   layerKinds,
 } from '../../image/layer-fields.ts';
 import { findLayer } from '../../image/layers.ts';
-import { textOf } from '../../image/values.ts';
+import { toText } from '../../image/values.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { layerFieldSchema } from '../image-schemas.ts';
 import { partNameSchema, requirePartName } from '../part-names.ts';
@@ -139,7 +139,7 @@ function fieldErrors(kind: LayerKind, given: LayerFields): string[] {
   }
   return Object.entries(fieldsOfKind(kind)).flatMap(([name, field]) => {
     const value = given[name];
-    const isValid = value === undefined || field.parse(textOf(value)) !== undefined;
+    const isValid = value === undefined || field.parse(toText(value)) !== undefined;
     return isValid ? [] : [`${kind}.${name} must be ${field.accepts}`];
   });
 }

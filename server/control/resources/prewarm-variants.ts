@@ -3,7 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import { findLayer } from '../../image/layers.ts';
 import { type ParameterName, parameterNames } from '../../image/parameters.ts';
 import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
-import { textOf } from '../../image/values.ts';
+import { toText } from '../../image/values.ts';
 import { parameterErrors, parameterFields } from '../image-schemas.ts';
 
 /** Maximum length of all variants as JSON, because each job of the request contains them. */
@@ -55,7 +55,7 @@ export function optionErrors(
 /** Returns the parameters of a variant's URL as a query, the same for equal parameters. */
 export function variantQuery(variant: PresetParameters): string {
   const query = new URLSearchParams();
-  for (const [name, value] of Object.entries(variant)) query.set(name, textOf(value));
+  for (const [name, value] of Object.entries(variant)) query.set(name, toText(value));
   query.sort();
   return query.toString();
 }

@@ -3,7 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import { checkSource, signingSecrets } from '../../image/access.ts';
 import type { ImageAddress } from '../../image/address.ts';
 import { type SignUrlOptions, signImageUrl } from '../../image/sign-url.ts';
-import { siteOf } from '../../image/site.ts';
+import { siteAtHost } from '../../image/site.ts';
 import { resolveSource } from '../../image/source-url.ts';
 import { itemResult, operation, optional } from '../operation.ts';
 import { type BodyOf, closed, named } from '../schema.ts';
@@ -221,7 +221,7 @@ export const signingOperations = {
         checkSource(project, resolveSource(source, project.origin));
       const signed = signOrRefuse(url, {
         projectId,
-        siteAt: (host) => siteOf(project, host),
+        siteAt: (host) => siteAtHost(project, host),
         secret: signingSecret,
         exp,
         basePath,

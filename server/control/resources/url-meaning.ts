@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalHost } from '../../../contract/hosts.ts';
 import { explainUrl, maxExplainedLength } from '../../image/explain-url.ts';
-import { siteOf } from '../../image/site.ts';
+import { siteAtHost } from '../../image/site.ts';
 import { urlKinds } from '../../image/urls/grammars.ts';
 import { itemResult, operation } from '../operation.ts';
 import { readQuery, singleParameter } from '../query.ts';
@@ -71,7 +71,7 @@ export const urlMeaningOperations = {
       const { url, urls, size } = readMeaningQuery(query);
       const host = (URL.canParse(url) && canonicalHost(new URL(url).hostname)) || '';
       const named = { host, base: null, urls, updatedAt: new Date(0) };
-      const site = siteOf(project, host) ?? { project, host: named };
+      const site = siteAtHost(project, host) ?? { project, host: named };
       try {
         const explained = explainUrl(url, site, size);
         return {

@@ -1,5 +1,5 @@
 import type { Fit } from '../../../contract/placement.ts';
-import { textOf } from '../values.ts';
+import { toText } from '../values.ts';
 import type { ImgixQuery } from './imgix-query.ts';
 import { type Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
@@ -181,7 +181,7 @@ function setPlace(meaning: Meaning, options: ImgixQuery, { hasBoth }: Box): bool
 }
 
 function setFocalPoint(meaning: Meaning, options: ImgixQuery): boolean {
-  const fraction = (name: string) => textOf(readNumber(name, options.take(name) ?? '0.5', 0, 1));
+  const fraction = (name: string) => toText(readNumber(name, options.take(name) ?? '0.5', 0, 1));
   const [x, y] = [fraction('fp-x'), fraction('fp-y')];
   if (readNumber('fp-z', options.take('fp-z') ?? '1', 1, 100) !== 1) throw noEquivalent('fp-z');
   meaning.set('crop', 'fp', `${x},${y}`);

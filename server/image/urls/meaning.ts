@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { type ParameterName, parameters } from '../parameters.ts';
 import type { Site } from '../site.ts';
-import { textOf } from '../values.ts';
+import { toText } from '../values.ts';
 
 /** Returns the error for an option of another service. @param why the rest of a sentence about it */
 export const optionInvalid = (option: string, why: string): ServiceError =>
@@ -54,7 +54,7 @@ export class Meaning {
    * @throws ServiceError parameter_invalid naming the option if the parameter does not accept the value
    */
   set(option: string, name: ParameterName, value: string | number | boolean): void {
-    const text = textOf(value);
+    const text = toText(value);
     const { parse, accepts } = parameters[name];
     if (parse(text) === undefined) throw optionInvalid(option, `must be ${accepts}`);
     this.parameters.set(name, text);
