@@ -49,7 +49,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const isFace = options.get('gravity') === 'face';
   const ignored = options.has('zoom') && !isFace ? ['zoom'] : [];
   return {
-    source: sourceOf(source, query, site),
+    source: toSource(source, query, site),
     parameters: meaning.parameters,
     ignored,
     usesHints: options.get('width') === 'auto',
@@ -80,7 +80,7 @@ function decode(name: string, text: string): string {
 }
 
 /** Returns the source, which the URL contains unencoded, with its query. */
-function sourceOf(text: string, query: string, site: Site): URL {
+function toSource(text: string, query: string, site: Site): URL {
   const written = text.replace(/^(https?):\/(?!\/)/i, '$1://') + (query === '' ? '' : `?${query}`);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return readSource(written);
   const source = sourceBelow(site, `/${written.replace(/^\/+/, '')}`);

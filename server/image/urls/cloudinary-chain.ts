@@ -1,6 +1,6 @@
 import type { Size } from '../../../pool/geometry.ts';
 import type { Site } from '../site.ts';
-import { formatOf, readColour, readComponent, readGravity } from './cloudinary-options.ts';
+import { readColour, readComponent, readGravity, toFormat } from './cloudinary-options.ts';
 import { parametersOfSize, type Resize, readResize, setResize } from './cloudinary-resize.ts';
 import { Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
@@ -214,7 +214,7 @@ export class Chain {
     if (options.has('q')) this.#setQuality(this.#quality ?? '');
     const format = options.get('f');
     if (format !== undefined) {
-      const native = format === 'auto' ? 'auto' : formatOf(format);
+      const native = format === 'auto' ? 'auto' : toFormat(format);
       if (native === null) throw noEquivalent(`f_${format}`);
       if (this.#format !== null) throw optionInvalid('f', 'is given more than once');
       this.#format = native;

@@ -7,12 +7,12 @@ const names = new Set(
   z`.split(/\s+/),
 );
 
-const nameOf = (option: string): string => /^([a-z]{1,3})_./.exec(option)?.[1] ?? '';
+const toName = (option: string): string => /^([a-z]{1,3})_./.exec(option)?.[1] ?? '';
 
 /** Returns whether a path segment is a transformation component. */
 export function isComponent(segment: string): boolean {
   const options = segment.split(',', 100);
-  return options.every((option) => names.has(nameOf(option)) || option.startsWith('$'));
+  return options.every((option) => names.has(toName(option)) || option.startsWith('$'));
 }
 
 const maxOptions = 40;
@@ -29,7 +29,7 @@ export function readComponent(component: string): Map<string, string> {
     throw optionInvalid('A component', `must have at most ${maxOptions} options`);
   }
   for (const option of written) {
-    const name = nameOf(option);
+    const name = toName(option);
     if (!understood.has(name)) throw noEquivalent(option);
     if (options.has(name)) throw optionInvalid(name, 'is given more than once in a component');
     options.set(name, decode(option.slice(name.length + 1), option));
@@ -59,13 +59,13 @@ const formats: Readonly<Record<string, string>> = {
 };
 
 /** Returns this service's name for a Cloudinary format, or null for formats that it lacks. */
-export const formatOf = (name: string): string | null =>
+export const toFormat = (name: string): string | null =>
   (Object.hasOwn(formats, name) && formats[name]) || null;
 
 /** Returns the format requested by the public id's extension, or null. */
 export function readFormat(source: string): string | null {
   const [, extension = ''] = /\.([A-Za-z0-9]{1,5})$/.exec(source) ?? [];
-  return formatOf(extension.toLowerCase());
+  return toFormat(extension.toLowerCase());
 }
 
 const gravities: Readonly<Record<string, Gravity | 'attention'>> = {

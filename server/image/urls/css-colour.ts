@@ -7,12 +7,12 @@ import { colour } from '../values.ts';
 export function cssColour(text: string): string | null {
   const written = text.trim().toLowerCase();
   const [, list] = /^rgba?\(([^()]*)\)$/.exec(written) ?? [];
-  const hex = list === undefined ? written.replace(/^#/, '') : hexOf(list);
+  const hex = list === undefined ? written.replace(/^#/, '') : toHex(list);
   return hex !== null && colour.parse(hex) !== undefined ? hex : null;
 }
 
 /** Returns the hex digits of whole channels from 0 to 255 and an opacity from 0 to 1, or null. */
-function hexOf(list: string): string | null {
+function toHex(list: string): string | null {
   const [red, green, blue, alpha = '1', ...others] = list.split(/\s*[,/]\s*|\s+/).filter(Boolean);
   const channels = [red, green, blue].map((text = '') => (/^\d{1,3}$/.test(text) ? +text : 256));
   const opacity = /^(?:\d|\d?\.\d{1,10})$/.test(alpha) ? Number(alpha) : 2;

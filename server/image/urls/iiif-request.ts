@@ -207,8 +207,8 @@ function canonicalSize(size: Size, region: Size, limits: IiifLimits, version: Ii
  * @throws ServiceError parameter_invalid
  */
 export function readIiifRequest(texts: IiifTexts, version: IiifVersion): IiifRequest {
-  const regionOf = readRegion(texts.region);
-  const sizeOf = readSize(texts.size, version);
+  const toRegion = readRegion(texts.region);
+  const toSize = readSize(texts.size, version);
   const [, mirror = '', degrees = ''] = rotation.exec(texts.rotation) ?? [];
   const angle = Number(degrees) % 360;
   if (degrees === '' || Number(degrees) > 360) {
@@ -224,8 +224,8 @@ export function readIiifRequest(texts: IiifTexts, version: IiifVersion): IiifReq
     throw invalid(`format must be one of ${[...formats.keys()].join(', ')}.`);
   }
   return (full, limits) => {
-    const region = regionOf(full);
-    const size = sizeOf(region, limits);
+    const region = toRegion(full);
+    const size = toSize(region, limits);
     if (angle % 90 !== 0 && !keepsRatio(size, region)) {
       throw invalid('rotation must be a multiple of 90 for a size that distorts the region.');
     }

@@ -134,7 +134,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const [region, size, rotation, file] = rest;
   if (region === undefined) return { ...url, location: `${prefix}/${identifier}/info.json` };
   if (size === undefined || rotation === undefined || file === undefined) {
-    return { ...url, bySize: infoOf({ prefix, identifier, version }, limits) };
+    return { ...url, bySize: createInfo({ prefix, identifier, version }, limits) };
   }
   const own = version ?? 3;
   const request = readIiifRequest({ region, size, rotation, file }, own);
@@ -149,7 +149,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
 const profileLink = (version: IiifVersion) => `<${iiifProfile(version)}>;rel="profile"`;
 
 /** Returns `info.json`. Clients of 2.1 at an unversioned URL continue at a versioned URL. */
-function infoOf(
+function createInfo(
   { prefix, identifier, version: named }: Omit<Parts, 'rest'>,
   limits: ReturnType<typeof iiifLimits>,
 ): NonNullable<ReadUrl['bySize']> {
@@ -158,13 +158,13 @@ function infoOf(
     const folder = version === 2 && named === null ? `${prefix}/2` : prefix;
     const info = iiifInfo(version, `${origin}${folder}/${identifier}`, full, limits);
     const body = JSON.stringify(info);
-    const contentType = contentTypeOf(version, accept);
+    const contentType = chooseContentType(version, accept);
     return { document: { contentType, body }, headers: [['link', profileLink(version)]] };
   };
 }
 
 /** Version 3.0 prefers JSON-LD, and 2.1 JSON unless the client names JSON-LD. */
-function contentTypeOf(version: IiifVersion, accept: string): string {
+function chooseContentType(version: IiifVersion, accept: string): string {
   const isNamed = accept.includes('application/ld+json');
   const isLinked = version === 3 ? isNamed || !accept.includes('application/json') : isNamed;
   if (!isLinked) return 'application/json';

@@ -4,14 +4,14 @@ import { optionInvalid } from './meaning.ts';
 
 const centre: Placement = { type: 'center', x: 0, y: 0 };
 
-const gravityOf = ({ crop, gravity }: ImgproxyOptions): Placement =>
+const effectiveGravity = ({ crop, gravity }: ImgproxyOptions): Placement =>
   crop?.gravity ?? gravity ?? centre;
 
 /** Returns whether the crop's area depends on the source size. */
 export function cropNeedsSize(options: ImgproxyOptions): boolean {
   const { crop } = options;
   if (crop === null) return false;
-  const { type, x, y } = gravityOf(options);
+  const { type, x, y } = effectiveGravity(options);
   const isFixed = (length: number, offset: number, isStart: boolean) =>
     length === 0 || (length >= 1 && isStart && (offset <= 0 || offset >= 1));
   return !(
@@ -24,13 +24,13 @@ export function cropNeedsSize(options: ImgproxyOptions): boolean {
  * Returns the crop in pixels from the top left of a source, as imgproxy places it.
  * @throws ServiceError parameter_invalid for smart gravity
  */
-export function cropOf(options: ImgproxyOptions, { width, height }: Size): Crop | null {
+export function toCrop(options: ImgproxyOptions, { width, height }: Size): Crop | null {
   const { crop } = options;
   if (crop === null) return null;
-  const { type, x, y } = gravityOf(options);
+  const { type, x, y } = effectiveGravity(options);
   if (type === 'smart') throw optionInvalid('crop', 'with smart gravity has no equivalent here');
-  const across = along(width, crop.width, x, edgeOf(type, 'west', 'east'));
-  const down = along(height, crop.height, y, edgeOf(type, 'north', 'south'));
+  const across = along(width, crop.width, x, toEdge(type, 'west', 'east'));
+  const down = along(height, crop.height, y, toEdge(type, 'north', 'south'));
   return {
     width: across.length,
     height: down.length,
@@ -40,7 +40,7 @@ export function cropOf(options: ImgproxyOptions, { width, height }: Size): Crop 
 
 type Edge = 'start' | 'end' | 'middle' | 'point';
 
-function edgeOf(type: Placement['type'], start: string, end: string): Edge {
+function toEdge(type: Placement['type'], start: string, end: string): Edge {
   if (type === 'point') return 'point';
   if (type.includes(start)) return 'start';
   return type.includes(end) ? 'end' : 'middle';

@@ -11,7 +11,7 @@ export function requirePresetFirst(options: ImgproxyOptions, source: URL, site: 
   const { preset, beforePreset } = options;
   if (preset === null || beforePreset === null) return;
   const replaced = Object.keys(site.project.presets?.[preset] ?? {});
-  const { parameters } = meaningOf(beforePreset, source, site);
+  const { parameters } = toMeaning(beforePreset, source, site);
   parameters.delete('preset');
   const both = replaced.find((name) => parameters.has(name));
   if (both !== undefined) {
@@ -19,7 +19,7 @@ export function requirePresetFirst(options: ImgproxyOptions, source: URL, site: 
   }
 }
 
-export function meaningOf(options: ImgproxyOptions, source: URL, site: Site): Meaning {
+export function toMeaning(options: ImgproxyOptions, source: URL, site: Site): Meaning {
   const meaning = new Meaning();
   if (options.preset !== null) meaning.set('preset', 'preset', options.preset);
   setSize(meaning, options, site);
@@ -204,7 +204,7 @@ function setOutput(meaning: Meaning, options: ImgproxyOptions, source: URL): voi
   if (options.version !== null) meaning.set('cachebuster', 'v', options.version);
   if (options.expires > 0) meaning.parameters.set('exp', String(options.expires));
   const { attachment, fileName } = options;
-  if (attachment) meaning.set('filename', 'download', fileName ?? nameOf(source));
+  if (attachment) meaning.set('filename', 'download', fileName ?? toName(source));
   else if (fileName !== null) throw optionInvalid('filename', 'needs return_attachment here');
 }
 
@@ -219,7 +219,7 @@ function setMetadata(meaning: Meaning, options: ImgproxyOptions, site: Site): vo
 }
 
 /** Returns a source's name, excluding its extension. */
-function nameOf({ pathname }: URL): string {
+function toName({ pathname }: URL): string {
   const [, name = ''] = /([^/]*?)(?:\.[^./]*)?$/.exec(pathname) ?? [];
   try {
     return decodeURIComponent(name).slice(0, 200) || 'image';

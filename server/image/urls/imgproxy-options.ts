@@ -342,7 +342,7 @@ const rows: readonly Row[] = [
   only(['raw'], isOff),
 ];
 
-const rowOf: ReadonlyMap<string, Row> = new Map(
+const rowsByName: ReadonlyMap<string, Row> = new Map(
   rows.flatMap((row) => row.names.map((name) => [name, row] as const)),
 );
 
@@ -354,7 +354,7 @@ export function readImgproxyOptions(segments: readonly string[]): ImgproxyOption
   const options = { ...noOptions };
   for (const segment of segments) {
     const [name = '', ...args] = segment.split(':', 24);
-    const row = rowOf.get(name);
+    const row = rowsByName.get(name);
     if (row === undefined) throw noEquivalent(name === '' ? 'An option without a name' : name);
     const [title] = row.names;
     if (args.length > row.maxArguments) throw optionInvalid(title, 'has too many arguments');

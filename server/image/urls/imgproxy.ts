@@ -4,8 +4,8 @@ import type { Size } from '../../../pool/geometry.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { maxSourceLength, readSource } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
-import { cropNeedsSize, cropOf } from './imgproxy-crop.ts';
-import { meaningOf, requirePresetFirst } from './imgproxy-meaning.ts';
+import { cropNeedsSize, toCrop } from './imgproxy-crop.ts';
+import { requirePresetFirst, toMeaning } from './imgproxy-meaning.ts';
 import { formatName, readImgproxyOptions } from './imgproxy-options.ts';
 import { noEquivalent, optionInvalid } from './meaning.ts';
 
@@ -49,9 +49,9 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const given = { source, ignored: [...new URLSearchParams(query).keys()] };
   requirePresetFirst(options, source, site);
   const meaningAt = (size: Size) =>
-    meaningOf({ ...options, crop: cropOf(options, size) }, source, site).parameters;
+    toMeaning({ ...options, crop: toCrop(options, size) }, source, site).parameters;
   if (!cropNeedsSize(options)) {
-    return { ...given, parameters: meaningOf(options, source, site).parameters };
+    return { ...given, parameters: toMeaning(options, source, site).parameters };
   }
   // Check at once everything that does not depend on the size.
   const parameters = [...meaningAt({ width: 100_000, height: 100_000 })];

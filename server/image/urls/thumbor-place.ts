@@ -22,7 +22,7 @@ interface Area extends Size {
 }
 
 /** Returns the source area that the manual crop keeps. */
-function areaOf({ parameters }: Meaning, size: Size): Area {
+function findArea({ parameters }: Meaning, size: Size): Area {
   const crop = parameters.get('crop');
   if (crop === undefined) return { left: 0, top: 0, ...size };
   const [left = 0, top = 0, width = 0, height = 0] = crop.split(',').map(Number);
@@ -75,7 +75,7 @@ export function setPlace(
     if (focal.length > 0) throw optionInvalid('focal', 'with smart has no equivalent here');
     return meaning.set('smart', 'pos', 'attention');
   }
-  const point = focalPoint(focal, areaOf(meaning, size));
+  const point = focalPoint(focal, findArea(meaning, size));
   if (point !== null) {
     const { x, y } = turned(point, { flop, flip }, rotation);
     return meaning.set('focal', 'fp', `${x},${y}`);

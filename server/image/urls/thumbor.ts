@@ -67,7 +67,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const { filters, parameters } = meaningAt({ width: 100_000, height: 100_000 });
   const { ignored, focal } = filters;
   const given = {
-    source: sourceOf(image, site),
+    source: toSource(image, site),
     ignored: [...new URLSearchParams(query).keys(), ...ignored],
   };
   const bySize = (size: Size) => ({ parameters: meaningAt(size).parameters, headers: [] });
@@ -88,7 +88,7 @@ function beginsWithHost(text: string, { project }: Site): boolean {
  * Returns the source. Without a scheme it uses `http`, like thumbor's loader, unless the host's own
  * base has the same host.
  */
-function sourceOf(image: string, site: Site): URL {
+function toSource(image: string, site: Site): URL {
   const written = image.replace(/^(https?):\/(?!\/)/i, '$1://');
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return readSource(written);
   const path = written.replace(/^\/+/, '');
@@ -119,7 +119,7 @@ function setArea(meaning: Meaning, { trim, left, top, right, bottom }: Parts): v
   if (isCropped) meaning.set('crop', 'crop', [from, up, to - from, down - up].join(','));
 }
 
-function sideOf(name: string, text = '0'): number {
+function parseSide(name: string, text = '0'): number {
   if (text === 'orig') throw optionInvalid(name, 'must be a number, or orig for both sides');
   return Number(text);
 }
@@ -135,8 +135,8 @@ function setSize(meaning: Meaning, parts: Parts, filters: ThumborFilters, size: 
   const isOriginal = parts['width'] === 'orig' && parts['height'] === 'orig';
   const isLimited = isLimitedBySource(filters, meaning.parameters);
   const limit = isLimited ? size : { width: Infinity, height: Infinity };
-  const width = isOriginal ? 0 : Math.min(sideOf('width', parts['width']), limit.width);
-  const height = isOriginal ? 0 : Math.min(sideOf('height', parts['height']), limit.height);
+  const width = isOriginal ? 0 : Math.min(parseSide('width', parts['width']), limit.width);
+  const height = isOriginal ? 0 : Math.min(parseSide('height', parts['height']), limit.height);
   const [flop, flip] = [parts['flop'] !== undefined, parts['flip'] !== undefined];
   const { rotation, fill } = filters;
   const hasBox = width > 0 && height > 0;
