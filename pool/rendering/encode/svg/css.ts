@@ -52,5 +52,7 @@ export function safeSheet(text: string): string {
 /** Returns the safe declarations of a `style` attribute. */
 export function safeDeclarations(text: string): string {
   const declarations = bounded(text.replace(comments, ' ')).split(';');
-  return declarations.filter((one) => one.trim() !== '' && isSafeValue(one)).join(';');
+  return declarations
+    .filter((declaration) => declaration.trim() !== '' && isSafeValue(declaration))
+    .join(';');
 }

@@ -2,7 +2,7 @@ import { animations } from './allowed.ts';
 import { filterWeight } from './filter-weight.ts';
 import {
   clipWeight,
-  idsOf,
+  countSelectors,
   isTooLong,
   joined,
   noPainting,
@@ -10,13 +10,13 @@ import {
   type PaintRule,
   paintingOfAnimation,
   paintingOfAttributes,
-  paintRulesOf,
-  selectorsOf,
+  possibleIds,
+  readPaintRules,
 } from './references.ts';
 import {
+  countPoints,
   dashWeight,
   elementWeightOf,
-  pointsOf,
   Strokes,
   shortestPeriod,
   shortestPeriodIn,
@@ -53,7 +53,7 @@ interface Cost {
 }
 
 const nothing: Cost = { weight: 0, elements: 0, points: 0 };
-const endless: Cost = { weight: Number.POSITIVE_INFINITY, elements: 1, points: 0 };
+const infinite: Cost = { weight: Number.POSITIVE_INFINITY, elements: 1, points: 0 };
 
 /** Longest chain of elements within and repeated by elements; longer chains count as endless. */
 const maxChain = 1_000;
@@ -158,7 +158,7 @@ export class Expansion {
     if (href === undefined && parent !== undefined) {
       parent.painting = joined([parent.painting, painting]);
     }
-    const names = new Set(idsOf(href?.slice(1) ?? '').map((id) => `#${id}`));
+    const names = new Set(possibleIds(href?.slice(1) ?? '').map((id) => `#${id}`));
     this.#animationRules.push({ names, painting });
   }
 
@@ -178,13 +178,13 @@ export class Expansion {
     const isAnimated = this.#isAnimated || /keyframes/i.test(sheets);
     return (
       weight * (isAnimated ? animationFactor : 1) +
-      (elements * selectorsOf(sheets)) / checksPerWeight
+      (elements * countSelectors(sheets)) / checksPerWeight
     );
   }
 
   /** Returns false for a list that is too long. */
   #style(sheets: string): boolean {
-    const rules = [...paintRulesOf(sheets), ...this.#animationRules];
+    const rules = [...readPaintRules(sheets), ...this.#animationRules];
     const all = joined(rules.flatMap(({ names, painting }) => (names === null ? painting : [])));
     const byName = new Map<string, Painting>();
     for (const { names, painting } of rules) {
@@ -216,7 +216,7 @@ export class Expansion {
     return true;
   }
 
-  #partsOf(ids: readonly string[]): Part[] {
+  #findParts(ids: readonly string[]): Part[] {
     return [...new Set(ids)].flatMap((id) => this.#byId.get(id) ?? []);
   }
 
@@ -228,28 +228,30 @@ export class Expansion {
     }
     if (part.cost !== undefined) return part.cost;
     if (this.#isCircular) this.#visits += 1;
-    if (chain > maxChain || this.#visits > maxVisits) return endless;
+    if (chain > maxChain || this.#visits > maxVisits) return infinite;
     part.cost = null;
     const sum = (parts: readonly Part[]): Cost =>
-      parts.map((one) => this.#cost(one, chain + 1)).reduce(added, nothing);
+      parts.map((repeat) => this.#cost(repeat, chain + 1)).reduce(added, nothing);
     const { name, attributes, children, painting, isInClip } = part;
     const href = attributes.get('href') ?? '';
     const repeated =
-      repeating.has(name) && href.startsWith('#') ? this.#partsOf(idsOf(href.slice(1))) : [];
-    const drawn = sum([...children.filter((one) => !definitions.has(one.name)), ...repeated]);
+      repeating.has(name) && href.startsWith('#')
+        ? this.#findParts(possibleIds(href.slice(1)))
+        : [];
+    const drawn = sum([...children.filter((child) => !definitions.has(child.name)), ...repeated]);
     const own = this.#ownCost(part);
     const elements = own.elements + drawn.elements;
     const points = own.points + drawn.points;
-    const surfaces = this.#partsOf(painting.surfaces);
+    const surfaces = this.#findParts(painting.surfaces);
     // A `use` gives its paints and markers to all that it repeats.
     const isUse = name === 'use';
     const weight =
       own.weight +
       drawn.weight +
-      (isUse ? elements : 1) * sum(this.#partsOf(painting.paints)).weight +
-      (isUse ? points + elements : points) * sum(this.#partsOf(painting.markers)).weight +
+      (isUse ? elements : 1) * sum(this.#findParts(painting.paints)).weight +
+      (isUse ? points + elements : points) * sum(this.#findParts(painting.markers)).weight +
       sum(surfaces).weight +
-      surfaces.reduce((total, one) => total + this.#surface(one, isInClip), 0) +
+      surfaces.reduce((total, surfacePart) => total + this.#surface(surfacePart, isInClip), 0) +
       painting.passes +
       (children.length + repeated.length > 0 ? painting.effects * groupWeight : 0);
     const cost = { weight, elements, points };
@@ -264,7 +266,7 @@ export class Expansion {
       weight:
         elementWeightOf(part, this.#strokes.join) + dashWeight(part, this.#period, this.#side),
       elements: 1,
-      points: this.#hasMarkers ? pointsOf(part) : 0,
+      points: this.#hasMarkers ? countPoints(part) : 0,
     };
     return part.ownCost;
   }

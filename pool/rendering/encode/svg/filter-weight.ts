@@ -37,26 +37,27 @@ export function filterWeight(filter: FilterElement, side: number): number {
     if (!name.startsWith('fe')) continue;
     const used = name === 'feMerge' ? children : [primitive];
     let weight = weights[name] ?? otherWeight;
-    for (const one of used) {
-      const named = inputs.flatMap((input) => one.attributes.get(input)?.trim() ?? []);
+    for (const drawn of used) {
+      const named = inputs.flatMap((input) => drawn.attributes.get(input)?.trim() ?? []);
       if (named.length === 0) weight += last;
       for (const result of named) weight += byResult.get(result) ?? 0;
     }
-    last = weight * reachOf(attributes.get('stdDeviation') ?? attributes.get('radius') ?? '', side);
+    last =
+      weight * computeReach(attributes.get('stdDeviation') ?? attributes.get('radius') ?? '', side);
     const result = attributes.get('result')?.trim();
     if (result !== undefined) byResult.set(result, last);
   }
-  return last * regionOf(filter, side);
+  return last * computeRegion(filter, side);
 }
 
 /** Returns how much more than the drawing a blur reads. */
-function reachOf(deviation: string, side: number): number {
+function computeReach(deviation: string, side: number): number {
   const largest = Math.max(0, ...numbersIn(deviation).slice(0, 2).map(Math.abs));
   return Math.max(1, (largest / side) * largestShare) ** 2;
 }
 
 /** Returns a filter's region as a multiple of ordinary drawings' largest. */
-function regionOf({ attributes }: FilterElement, side: number): number {
+function computeRegion({ attributes }: FilterElement, side: number): number {
   const isOfUser = attributes.get('filterUnits') === 'userSpaceOnUse';
   return ['width', 'height'].reduce((area, name) => {
     const text = attributes.get(name) ?? '';

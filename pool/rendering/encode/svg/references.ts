@@ -35,7 +35,7 @@ const blendWeight = 400;
 const withoutEffect = /^\s*(?:1|100%|normal|auto|inherit)\s*$/i;
 
 /** Returns the ids that a fragment can name, as browsers also decode it. */
-export function idsOf(fragment: string): string[] {
+export function possibleIds(fragment: string): string[] {
   try {
     return [...new Set([fragment, decodeURIComponent(fragment)])];
   } catch {
@@ -44,10 +44,10 @@ export function idsOf(fragment: string): string[] {
 }
 
 const idsIn = (value: string): string[] =>
-  [...value.matchAll(reference)].flatMap(([, id = '']) => idsOf(id.trim()));
+  [...value.matchAll(reference)].flatMap(([, id = '']) => possibleIds(id.trim()));
 
 export function joined(all: readonly Painting[]): Painting {
-  const [first = noPainting, ...others] = all.filter((one) => one !== noPainting);
+  const [first = noPainting, ...others] = all.filter((painting) => painting !== noPainting);
   if (others.length === 0) return first;
   return {
     paints: all.flatMap(({ paints }) => paints).slice(0, mostIds + 1),
@@ -58,7 +58,7 @@ export function joined(all: readonly Painting[]): Painting {
   };
 }
 
-function paintingOf(name: string, value: string): Painting {
+function toPainting(name: string, value: string): Painting {
   const property = name.toLowerCase();
   if (effect.test(property)) {
     if (withoutEffect.test(value)) return noPainting;
@@ -80,9 +80,12 @@ function paintingOf(name: string, value: string): Painting {
 
 const ofDeclarations = (text: string): Painting =>
   joined(
-    text.split(';').map((one) => {
-      const colon = one.indexOf(':');
-      return paintingOf(one.slice(0, Math.max(colon, 0)).trim(), one.slice(colon + 1));
+    text.split(';').map((declaration) => {
+      const colon = declaration.indexOf(':');
+      return toPainting(
+        declaration.slice(0, Math.max(colon, 0)).trim(),
+        declaration.slice(colon + 1),
+      );
     }),
   );
 
@@ -90,7 +93,7 @@ const ofDeclarations = (text: string): Painting =>
 export function paintingOfAttributes(attributes: ReadonlyMap<string, string>): Painting {
   const paintings: Painting[] = [];
   for (const [name, value] of attributes) {
-    const painting = name === 'style' ? ofDeclarations(value) : paintingOf(name, value);
+    const painting = name === 'style' ? ofDeclarations(value) : toPainting(name, value);
     if (painting !== noPainting) paintings.push(painting);
   }
   return joined(paintings);
@@ -102,7 +105,7 @@ const animatedValues = ['values', 'from', 'to', 'by'] as const;
 export function paintingOfAnimation(attributes: ReadonlyMap<string, string>): Painting {
   const property = attributes.get('attributeName')?.trim() ?? '';
   const values = animatedValues.flatMap((name) => attributes.get(name) ?? []);
-  return joined(values.map((value) => paintingOf(property, value)));
+  return joined(values.map((value) => toPainting(property, value)));
 }
 
 /** Returns whether an element's lists are too long to count. */
@@ -122,7 +125,7 @@ const keyframes: ReadonlySet<string> = new Set(['from', 'to']);
 /**
  * Returns the names in the last part of each selector; null if a selector can match any element.
  */
-function namesOf(selectors: string): ReadonlySet<string> | null {
+function readNames(selectors: string): ReadonlySet<string> | null {
   const names = new Set<string>();
   for (const selector of selectors.split(',')) {
     const last =
@@ -139,7 +142,7 @@ function namesOf(selectors: string): ReadonlySet<string> | null {
 const plainStrings = /"[^"\n{};]*"|'[^'\n{};]*'/g;
 
 /** Returns the rules of a style sheet that repeat elements. */
-export function paintRulesOf(sheet: string): readonly PaintRule[] {
+export function readPaintRules(sheet: string): readonly PaintRule[] {
   const rules: PaintRule[] = [];
   // A string with a brace hides where a rule ends.
   const isPlain = !/["']/.test(sheet.replace(plainStrings, ''));
@@ -148,7 +151,7 @@ export function paintRulesOf(sheet: string): readonly PaintRule[] {
   const end = (next: string) => {
     const painting = ofDeclarations(declarations);
     if (painting !== noPainting)
-      rules.push({ names: isPlain ? namesOf(selectors) : null, painting });
+      rules.push({ names: isPlain ? readNames(selectors) : null, painting });
     selectors = next;
     declarations = '';
   };
@@ -170,7 +173,7 @@ const visiting = /:(?:has|nth-[a-z-]+|only-[a-z-]+|is|where|not)\(/gi;
 const visits = 500;
 
 /** Returns how many selectors a style sheet has; a selector that visits other elements counts as many. */
-export function selectorsOf(sheet: string): number {
+export function countSelectors(sheet: string): number {
   const selectors = sheet.match(/[{,]/g)?.length ?? 0;
   const combined = sheet.match(/[\s>+~][.#*:\w[]/g)?.length ?? 0;
   return selectors + combined + visits * (sheet.match(visiting)?.length ?? 0);

@@ -74,14 +74,14 @@ class Writer {
     if (this.#elements > maxElements) throw tooLarge('elements');
     if (this.#open.length >= maxDepth) throw tooLarge('nested elements');
     if (Object.keys(tag.attributes).length > maxAttributes) throw tooLarge('attributes');
-    const treatment = this.#treatmentOf(tag);
+    const treatment = this.#chooseTreatment(tag);
     const name = tag.local;
     const parent = this.#open.at(-1)?.part;
     if (treatment !== 'written') {
       this.#open.push({ treatment, name, ...(parent !== undefined && { part: parent }) });
       return;
     }
-    const attributes = this.#attributesOf(tag);
+    const attributes = this.#keptAttributes(tag);
     const part = this.#expansion.add(parent, { name, attributes });
     const written = [...attributes].map(([name, value]) => ` ${name}="${escaped(value)}"`).join('');
     const namespace = parent === undefined ? ' xmlns="http://www.w3.org/2000/svg"' : '';
@@ -91,7 +91,7 @@ class Writer {
     this.#open.push({ treatment, name, part });
   }
 
-  #treatmentOf({ uri, local, attributes: given }: SaxesTagNS): Treatment {
+  #chooseTreatment({ uri, local, attributes: given }: SaxesTagNS): Treatment {
     if (this.#open.at(-1)?.treatment === 'dropped' || this.#sheet !== null) return 'dropped';
     if (!svgNamespaces.includes(uri)) return 'dropped';
     if (unwrapped.has(local)) return 'unwrapped';
@@ -101,7 +101,7 @@ class Writer {
     return animated.has(target) ? 'written' : 'dropped';
   }
 
-  #attributesOf(tag: SaxesTagNS): ReadonlyMap<string, string> {
+  #keptAttributes(tag: SaxesTagNS): ReadonlyMap<string, string> {
     const isRoot = this.#open.length === 0;
     const given = new Map<string, string>();
     for (const attribute of Object.values(tag.attributes)) {
@@ -185,7 +185,7 @@ const isReference = ({ local, prefix, uri }: Pick<SaxesAttributeNS, 'local' | 'p
 const withoutSize = (style: string): string =>
   style
     .split(';')
-    .filter((one) => !/^\s*(?:(?:min|max)-)?(?:width|height)\s*:/i.test(one))
+    .filter((declaration) => !/^\s*(?:(?:min|max)-)?(?:width|height)\s*:/i.test(declaration))
     .join(';');
 
 const raster = /^data:image\/(?:png|jpe?g|gif|webp|avif)\s*;\s*base64\s*,[\sA-Za-z0-9+/=]*$/i;

@@ -80,7 +80,7 @@ const numbersOfShape = (attributes: Attributes): number[] =>
   );
 
 /** Returns the maximum points of a line that can draw markers. */
-export function pointsOf(part: ShapePart): number {
+export function countPoints(part: ShapePart): number {
   const path = pathOf(part);
   if (path === null) return part.name === 'line' ? 2 : 0;
   return numbersIn(path).length + (path.match(/z/gi) ?? []).length + 2;
@@ -120,15 +120,15 @@ export const shortestPeriodIn = (css: string): number =>
   shortest([...css.matchAll(dashes)].map(([, value = '']) => value));
 
 const shortest = (lists: readonly string[]): number =>
-  lists.map(periodOf).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
+  lists.map(dashPeriod).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
 
 /** Dash lists without units that depend on the drawing, functions and variables. */
 const plainDashes = /^(?:[-+\d.e,\s]|px|p[tc]|[cm]m|in|none|inherit|!important)*$/i;
 
 /** Returns the sum of a dash list; infinite for a solid line, and tiny if unknown. */
-function periodOf(list: string): number {
+function dashPeriod(list: string): number {
   if (!plainDashes.test(list)) return unknownPeriod;
-  const sum = numbersIn(list).reduce((total, one) => total + Math.abs(one), 0);
+  const sum = numbersIn(list).reduce((total, dash) => total + Math.abs(dash), 0);
   return sum > 0 ? sum : Number.POSITIVE_INFINITY;
 }
 
