@@ -39,7 +39,7 @@ function readFiles(): ReadonlyMap<string, Uint8Array> {
 }
 
 /** A hash of all files, so that each version has its own URLs. */
-function versionOf(files: ReadonlyMap<string, Uint8Array>): string {
+function hashFiles(files: ReadonlyMap<string, Uint8Array>): string {
   const hash = createHash('sha256');
   for (const [name, content] of files) hash.update(`${name} ${content.length}\n`).update(content);
   return hash.digest('hex').slice(0, 16);
@@ -102,7 +102,7 @@ export class WebConsole {
       responses.set(path, { status: 200, headers: [...headers, ['etag', etag]], body, etag });
     };
     const files = readFiles();
-    const base = `${consolePrefix}${versionOf(files)}/`;
+    const base = `${consolePrefix}${hashFiles(files)}/`;
     for (const [name, body] of files) {
       add(base + name, body, [
         ['content-type', mediaTypes[extname(name)] ?? ''],

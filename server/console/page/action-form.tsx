@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
-import { type FieldErrors, fieldErrorsOf } from './field-errors.ts';
+import { type FieldErrors, toFieldErrors } from './field-errors.ts';
 import { FailureNotice } from './notice.tsx';
 
 export interface ActionFormProps {
@@ -68,7 +68,7 @@ export function ActionForm({
       // The message belongs to the previous values.
       onInput={() => message !== '' && clear()}
     >
-      {children(fieldErrorsOf(failure))}
+      {children(toFieldErrors(failure))}
       <FailureNotice failure={failure} />
       {isAsking === true && <div class="notice">{question}</div>}
       <p class="row">

@@ -2,7 +2,7 @@ import type { ImageFailure, Top } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { type Fact, FactList } from './facts.tsx';
-import { countOf, formatBytes, formatNumber, formatTime } from './format.ts';
+import { countText, formatBytes, formatNumber, formatTime } from './format.ts';
 import { Loading } from './loading.tsx';
 import { FailureNotice, FailureText } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
@@ -105,7 +105,7 @@ function FailureRow({ failure, project }: { failure: ImageFailure; project: stri
       </p>
       <SourceHelp source={source} project={project} code={code} />
       <p class="quiet">
-        {countOf(count, 'request')}, the last one at {formatTime(at)}, request id{' '}
+        {countText(count, 'request')}, the last one at {formatTime(at)}, request id{' '}
         <code>{requestId}</code>
         {link !== null && (
           <>
@@ -130,7 +130,7 @@ const percent = (ratio: number | null): string =>
   ratio === null ? 'none' : `${formatNumber(ratio * 100)} %`;
 const time = (ms: number | null): string => (ms === null ? 'none' : `${formatNumber(ms)} ms`);
 
-function factsOf({ hitRatio, missMs, ...window }: Top[WindowName]): readonly Fact[] {
+function toFacts({ hitRatio, missMs, ...window }: Top[WindowName]): readonly Fact[] {
   return [
     ['Requests', formatNumber(window.requests), `since ${formatTime(window.from)}`],
     ...Object.entries(hitRatio).map(
@@ -156,7 +156,7 @@ function Window(window: Top[WindowName]) {
   return (
     <>
       <div class="ten">
-        <FactList facts={factsOf(window)} />
+        <FactList facts={toFacts(window)} />
       </div>
       <Names title="Most requested sources" names={sources} />
       <Names title="Most requested variants" names={variants} />
@@ -180,7 +180,7 @@ function Names({ title, names }: NamesProps) {
           {names.map(([name, requests]) => (
             <li key={name}>
               <code>{name}</code>
-              <span class="quiet">{countOf(requests, 'request')}</span>
+              <span class="quiet">{countText(requests, 'request')}</span>
             </li>
           ))}
         </ol>

@@ -32,7 +32,7 @@ export function Allowlist({ api, project, query, onChange }: ProjectProps) {
     const changed = (await api('POST', domains, { host: host.trim() })).project;
     onChange(changed);
     setHost('');
-    const isNew = (one: string) => !known.has(one);
+    const isNew = (pattern: string) => !known.has(pattern);
     setAdded(changed.allowedOrigins.find(isNew) ?? '');
     return `${host.trim()} is allowed.`;
   };

@@ -38,13 +38,13 @@ const pixels = (fraction: number, side: number): number =>
   Math.round(fraction * side) || Math.sign(fraction);
 
 /** Returns a value's numbers, which the SDK separates by underscores. */
-const numbersOf = (text: string): readonly number[] => text.split(/[,_]/).map(Number);
+const parseNumbers = (text: string): readonly number[] => text.split(/[,_]/).map(Number);
 
 /** Reads a `crop` value: the area within the source, or the whole source for any other text. */
 export function readArea(text: string, { width, height }: Sides): Area {
   const whole = { left: 0, top: 0, width, height };
   if (!/^\d+(?:[,_]\d+){3}$/.test(text)) return whole;
-  const [left = 0, top = 0, wide = 0, high = 0] = numbersOf(text);
+  const [left = 0, top = 0, wide = 0, high = 0] = parseNumbers(text);
   if (left >= width || top >= height || wide === 0 || high === 0) return whole;
   return { left, top, width: Math.min(wide, width - left), height: Math.min(high, height - top) };
 }
@@ -91,14 +91,14 @@ const precision = 1_000;
 
 /** Reads an `fp` value, or returns the centre for any other text. */
 export function readPoint(text: string): Point {
-  const [x = 0, y = 0] = numbersOf(text);
+  const [x = 0, y = 0] = parseNumbers(text);
   const isPoint = /^[\d.]+[,_][\d.]+$/.test(text) && x <= 1 && y <= 1;
   return isPoint ? { x, y } : { x: 0.5, y: 0.5 };
 }
 
 /** Writes an `fp` value. */
 export const pointText = ({ x, y }: Point): string =>
-  [x, y].map((one) => Math.round(one * precision) / precision).join();
+  [x, y].map((coordinate) => Math.round(coordinate * precision) / precision).join();
 
 export const movePoint = ({ x, y }: Point, dx: number, dy: number): Point => ({
   x: clamp(x + dx, 0, 1),

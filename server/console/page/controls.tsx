@@ -5,7 +5,7 @@ import { FieldGroups, isWide } from './field-groups.tsx';
 import { fieldLabel, withoutBackticks } from './format.ts';
 import type { ParameterTexts } from './image-url.ts';
 import type { ApiParameter } from './openapi.ts';
-import { kindOf } from './schema.ts';
+import { chooseKind } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 
 /** The groups in order; the first are open initially. */
@@ -18,14 +18,14 @@ interface ControlsProps {
   readonly onChange: (options: ParameterTexts) => void;
   /** The service's errors by parameter name. */
   readonly fieldErrors?: FieldErrors;
-  /** Values of unset parameters; see {@link defaultsOf}. */
+  /** Values of unset parameters; see {@link toDefaults}. */
   readonly defaults: Defaults;
 }
 
 type Defaults = Readonly<Record<string, number>>;
 
 /** Returns the values of unset parameters by name, 0 for others. @param project null if unknown */
-export function defaultsOf(project: Project | null): Defaults {
+export function toDefaults(project: Project | null): Defaults {
   const { defaultQuality = 80, defaultDpr = 1 } = project ?? {};
   return { q: defaultQuality, dpr: defaultDpr, brightness: 1, saturation: 1, opacity: 1 };
 }
@@ -34,7 +34,7 @@ export function Controls(props: ControlsProps) {
   const { parameters, options, onChange, fieldErrors = noErrors, defaults } = props;
   const [open] = useState(isWide);
   const control = ({ name, schema, example, meaning, accepts }: ApiParameter) => {
-    const kind = kindOf(schema);
+    const kind = chooseKind(schema);
     const isShort = kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800);
     // The user types the value. Other controls offer only accepted values.
     const isFree =

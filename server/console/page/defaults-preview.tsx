@@ -18,7 +18,7 @@ const box = { w: 320, h: 240 };
  * Returns the parameters equivalent to these defaults. A watermark is not equivalent to any
  * parameter.
  */
-function optionsOf(values: Values): ParameterTexts {
+function toOptions(values: Values): ParameterTexts {
   const { defaultQuality = '', defaultDpr = '1', defaultFit = '', maxWidth = '' } = values;
   const limit = Number(maxWidth) > 0 ? Number(maxWidth) / (Number(defaultDpr) || 1) : box.w;
   return {
@@ -35,7 +35,7 @@ function optionsOf(values: Values): ParameterTexts {
 export function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
   const [source, setSource] = usePreviewSource(project);
   const path = (from: Values) =>
-    isSource(source) ? imagePath({ source, project: project.id, options: optionsOf(from) }) : null;
+    isSource(source) ? imagePath({ source, project: project.id, options: toOptions(from) }) : null;
   const sign = useSignPath(api, project);
   const before = useImage(path(saved), modernAccept, sign);
   const after = useImage(path(values), modernAccept, sign);

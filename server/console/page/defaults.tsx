@@ -3,10 +3,10 @@ import { ActionForm } from './action-form.tsx';
 import { DefaultsPreview } from './defaults-preview.tsx';
 import { isWide } from './field-groups.tsx';
 import { GroupedFields } from './form.tsx';
-import { countOf } from './format.ts';
+import { countText } from './format.ts';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { useUnsaved } from './route.ts';
-import { bodyOf, type Fields, fieldsOf, type Values, valuesOf } from './schema.ts';
+import { type Fields, getFields, toBody, toValues, type Values } from './schema.ts';
 
 /** The values that clear a field, which is null in the project. */
 const cleared: Readonly<Record<string, unknown>> = { maxWidth: 0, watermarkUrl: '' };
@@ -26,9 +26,9 @@ const groups = {
 };
 
 /** The body with the settings that differ from the saved ones. */
-function changesOf(fields: Fields, saved: Values, values: Values): Record<string, unknown> {
+function findChanges(fields: Fields, saved: Values, values: Values): Record<string, unknown> {
   const changed = fields.filter(([name]) => (values[name] ?? '').trim() !== saved[name]);
-  const body = bodyOf(changed, values);
+  const body = toBody(changed, values);
   for (const [name] of changed) if (name in cleared) body[name] ??= cleared[name];
   return body;
 }
@@ -36,20 +36,20 @@ function changesOf(fields: Fields, saved: Values, values: Values): Record<string
 export function Defaults({ api, project, description, onChange }: ProjectProps) {
   const schema = useMemo(() => {
     const settings = description.schemas['ProjectSettingsInput'] ?? {};
-    const names = fieldsOf(settings).map(([name]) => name);
+    const names = getFields(settings).map(([name]) => name);
     return { ...settings, required: names.filter((name) => !(name in cleared)) };
   }, [description]);
-  const fields = fieldsOf(schema);
-  const saved = useMemo(() => valuesOf(fieldsOf(schema), project), [schema, project]);
+  const fields = getFields(schema);
+  const saved = useMemo(() => toValues(getFields(schema), project), [schema, project]);
   const [values, setValues] = useState(saved);
   const [wide] = useState(isWide);
-  const changes = changesOf(fields, saved, values);
+  const changes = findChanges(fields, saved, values);
   const count = Object.keys(changes).length;
   useUnsaved(count > 0);
   const save = async () => {
     const response = await api('PATCH', `/projects/${project.id}/settings`, changes);
     onChange(response.project);
-    setValues(valuesOf(fields, response.project));
+    setValues(toValues(fields, response.project));
     return 'Saved. New images use these defaults within two seconds.';
   };
   return (
@@ -61,7 +61,7 @@ export function Defaults({ api, project, description, onChange }: ProjectProps) 
       <div class="split card">
         <ActionForm
           label="Defaults"
-          submit={`Save${count > 0 ? ` ${countOf(count, 'change')}` : ''}`}
+          submit={`Save${count > 0 ? ` ${countText(count, 'change')}` : ''}`}
           onSubmit={save}
           disabled={count === 0}
           buttons={

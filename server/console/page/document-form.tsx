@@ -6,7 +6,7 @@ import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { useUnsaved } from './route.ts';
-import { bodyOf, fieldsOf, type Values, valuesOf } from './schema.ts';
+import { getFields, toBody, toValues, type Values } from './schema.ts';
 
 /**
  * Single documents of a project: their pages, by the path segment, which is also the response
@@ -56,13 +56,13 @@ function DocumentForm({
     const { properties = {} } = description.schemas[document.input] ?? {};
     return { properties };
   }, [description, document]);
-  const fields = fieldsOf(schema);
+  const fields = getFields(schema);
   /** Null until loaded: saving empty controls would remove all values. */
   const [saved, setSaved] = useState<Values | null>(null);
   const [values, setValues] = useState<Values>({});
   const { run, failure } = useAction();
   const show = (found: object) => {
-    const loaded = valuesOf(fieldsOf(schema), found);
+    const loaded = toValues(getFields(schema), found);
     setSaved(loaded);
     setValues(loaded);
   };
@@ -70,7 +70,7 @@ function DocumentForm({
   useUnsaved(saved !== null && fields.some(([field]) => values[field] !== saved[field]));
   const save = async () => {
     const none = Object.fromEntries(fields.map(([field]) => [field, null]));
-    show((await api('PUT', path, { ...none, ...bodyOf(fields, values) }))[name]);
+    show((await api('PUT', path, { ...none, ...toBody(fields, values) }))[name]);
     return document.saved;
   };
   return (

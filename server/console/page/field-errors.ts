@@ -13,7 +13,7 @@ const pattern =
   /^(?:the name of a \w+|(?:\w+\.)?(\w+)(?:\[(\d+)\](?:\.\w+)*)?(?: \(.*?\))?) ((?:must|is|needs|has) .+)$/s;
 
 /** Returns the errors listed in a refusal, by the field name of the innermost object. */
-export function fieldErrorsOf(failure: Failure | null): FieldErrors {
+export function toFieldErrors(failure: Failure | null): FieldErrors {
   if (failure?.status !== 400) return noErrors;
   return new Map(
     failure.message

@@ -19,7 +19,7 @@ const options: ParameterTexts = { w: '800' };
 const [[accept]] = browsers;
 
 /** Returns an image's URL, which can be a path on the project's origin. */
-function sourceOf(text: string, origin: string): string {
+function toSource(text: string, origin: string): string {
   if (text === '' || isSource(text)) return text;
   return URL.canParse(text, origin) ? new URL(text, origin).href : '';
 }
@@ -27,7 +27,7 @@ function sourceOf(text: string, origin: string): string {
 /** Guides a project without deliveries: its first image, URL and code, and the next steps. */
 export function FirstPicture({ api, project, description }: ProjectProps) {
   const [text, setText] = useState(() => lastPicture(project.id).source);
-  const source = sourceOf(text, project.origin);
+  const source = toSource(text, project.origin);
   const { baseUrl } = description;
   const image = { source, project: project.id, options };
   const picture = usePicture({ api, known: project, baseUrl, accept, ...image });

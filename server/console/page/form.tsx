@@ -2,13 +2,13 @@ import { type FieldErrors, noErrors } from './field-errors.ts';
 import { FieldGroups } from './field-groups.tsx';
 import { fieldLabel, withoutBackticks } from './format.ts';
 import {
-  exampleOf,
-  fieldsOf,
-  kindOf,
-  linesOf,
+  chooseKind,
+  getExample,
+  getFields,
+  getWords,
   type Schema,
+  splitLines,
   type Values,
-  wordsOf,
 } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 
@@ -24,7 +24,7 @@ export interface SchemaFieldsProps {
 }
 
 /** Controls for the fields of a control plane body. */
-export const SchemaFields = (props: SchemaFieldsProps) => <>{controlsOf(props)}</>;
+export const SchemaFields = (props: SchemaFieldsProps) => <>{createControls(props)}</>;
 
 interface GroupedFieldsProps extends SchemaFieldsProps {
   /** Field names by group title; the last group contains all others. */
@@ -38,8 +38,8 @@ interface GroupedFieldsProps extends SchemaFieldsProps {
 /** Grouped controls, for many fields. */
 export function GroupedFields({ groups, openCount, example, saved, ...props }: GroupedFieldsProps) {
   const titles = Object.keys(groups);
-  const controls = controlsOf(props);
-  const fields = fieldsOf(props.schema).map(([name, field], index) => ({
+  const controls = createControls(props);
+  const fields = getFields(props.schema).map(([name, field], index) => ({
     name,
     group: titles.find((title) => groups[title]?.includes(name)) ?? titles.at(-1) ?? '',
     isUsed: (props.values[name] ?? '') !== (saved?.[name] ?? ''),
@@ -60,9 +60,9 @@ export function GroupedFields({ groups, openCount, example, saved, ...props }: G
   );
 }
 
-function controlsOf({ schema, values, onChange, ...props }: SchemaFieldsProps) {
+function createControls({ schema, values, onChange, ...props }: SchemaFieldsProps) {
   const { placeholders = {}, unset = {}, errors = noErrors } = props;
-  return fieldsOf(schema).map(([name, field]) => {
+  return getFields(schema).map(([name, field]) => {
     const common = {
       label: fieldLabel(name),
       name,
@@ -70,7 +70,7 @@ function controlsOf({ schema, values, onChange, ...props }: SchemaFieldsProps) {
       onChange: (text: string) => onChange({ ...values, [name]: text }),
       error: errors.get(name),
     };
-    const words = wordsOf(field.items ?? {});
+    const words = getWords(field.items ?? {});
     if (words.length > 0) {
       const help = withoutBackticks(field.description ?? '');
       return <Checkboxes key={name} {...common} words={words} help={help} />;
@@ -83,18 +83,18 @@ function controlsOf({ schema, values, onChange, ...props }: SchemaFieldsProps) {
         placeholder={placeholders[name]}
         unset={unset[name]}
         required={schema.required?.includes(name) ?? false}
-        help={helpOf(field)}
+        help={getHelp(field)}
       />
     );
   });
 }
 
 /** Explains a field, with an example. */
-function helpOf(field: Schema): string {
-  const example = exampleOf(field);
+function getHelp(field: Schema): string {
+  const example = getExample(field);
   return [
     withoutBackticks(field.description ?? ''),
-    kindOf(field) === 'list' ? 'One on each line.' : '',
+    chooseKind(field) === 'list' ? 'One on each line.' : '',
     example === '' ? '' : `Example: ${example}`,
   ]
     .filter((sentence) => sentence !== '')
@@ -113,9 +113,9 @@ interface CheckboxesProps {
 }
 
 function Checkboxes({ label, name, words, value, onChange, error, help }: CheckboxesProps) {
-  const chosen = linesOf(value);
+  const chosen = splitLines(value);
   const toggle = (word: string) => {
-    const next = words.filter((one) => chosen.includes(one) !== (one === word));
+    const next = words.filter((candidate) => chosen.includes(candidate) !== (candidate === word));
     onChange(next.join('\n'));
   };
   return (

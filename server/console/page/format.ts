@@ -39,7 +39,7 @@ export function formatTime(iso: string): string {
 }
 
 /** `1 source`, `2 sources`. */
-export const countOf = (count: number, noun: string): string =>
+export const countText = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
 /** Returns a relative change, such as `−94 %`. */

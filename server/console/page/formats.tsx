@@ -3,7 +3,7 @@ import { cacheMeaning } from './cache-meaning.ts';
 import { formatBytes, formatChange, formatNumber } from './format.ts';
 import { useImage } from './load-image.ts';
 import { FailureNotice } from './notice.tsx';
-import { formatsOf } from './picture-code.ts';
+import { chooseFormats } from './picture-code.ts';
 import { type Picture, plainAccept } from './use-picture.ts';
 
 interface FormatsProps {
@@ -15,7 +15,7 @@ interface FormatsProps {
 /** Compares the suitable formats: bytes and time. */
 export function Formats({ picture, source, onChoose }: FormatsProps) {
   const { fmt: _, ...options } = picture.options;
-  const { better, plain } = formatsOf(options, { source });
+  const { better, plain } = chooseFormats(options, { source });
   const formats = source.frames > 1 ? [...better, plain] : ['jxl', ...better, plain];
   return (
     <ul class="formats">

@@ -85,7 +85,7 @@ interface ServiceState {
  * @param needsWorker whether a missing worker matters: only API key holders prewarm and register
  *   webhooks
  */
-export function stateOf(history: HealthHistory, needsWorker: boolean): ServiceState {
+export function computeState(history: HealthHistory, needsWorker: boolean): ServiceState {
   const { samples, failure } = history;
   if (failure !== null) return { word: 'no answer', isGood: false };
   const { health } = samples.at(-1) ?? {};

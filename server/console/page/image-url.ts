@@ -10,7 +10,7 @@ export interface PageImage {
 }
 
 /** Returns the SDK's URL builder for a project. @param baseUrl '.' for URLs relative to the page */
-const urlsOf = (baseUrl: string, project: string): ImageUrls =>
+const createUrls = (baseUrl: string, project: string): ImageUrls =>
   createImageUrls({ baseUrl, project });
 
 const readerBase = 'https://images.example';
@@ -20,11 +20,11 @@ export function imageOptions(texts: ParameterTexts): ImageOptions {
   const given = Object.entries(texts).filter(([, text]) => text !== '');
   const query = new URLSearchParams([['project', 'p'], ...given]);
   const url = `${readerBase}/img/https://a.example/?${query}`;
-  return urlsOf(readerBase, 'p').parse(url)?.options ?? {};
+  return createUrls(readerBase, 'p').parse(url)?.options ?? {};
 }
 
 export const imageUrl = (baseUrl: string, { source, project, options }: PageImage): string =>
-  urlsOf(baseUrl, project).url(source, imageOptions(options));
+  createUrls(baseUrl, project).url(source, imageOptions(options));
 
 export const imagePath = (image: PageImage): string => imageUrl('.', image);
 
@@ -39,7 +39,7 @@ export function readImageUrl(text: string, bases: readonly string[]) {
   // Incomplete input.
   if (!isProjectId(project)) return null;
   for (const base of bases) {
-    const parsed = urlsOf(base, project).parse(text);
+    const parsed = createUrls(base, project).parse(text);
     if (parsed !== null) return { source: parsed.src, project, query };
   }
   return null;

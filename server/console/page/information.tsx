@@ -14,12 +14,12 @@ export function Information({ information }: { readonly information: ImageFacts 
           </li>
         ))}
       </ul>
-      <FactList facts={factsOf(information)} />
+      <FactList facts={toFacts(information)} />
     </>
   );
 }
 
-function factsOf({ source, focus, perceptualHash, exif }: ImageFacts): readonly Fact[] {
+function toFacts({ source, focus, perceptualHash, exif }: ImageFacts): readonly Fact[] {
   return [
     ['Source', source.format, `${source.width} × ${source.height}`],
     ['Frames', String(source.frames), source.frames === 1 ? 'a still image' : 'an animation'],

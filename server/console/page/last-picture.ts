@@ -3,19 +3,19 @@ import type { PageImage } from './image-url.ts';
 type LastPicture = Pick<PageImage, 'source' | 'options'>;
 
 /** Kept in session storage, like the API key, because image URLs can contain secrets. */
-const keyOf = (project: string): string => `image-delivery-picture-${project}`;
+const toKey = (project: string): string => `image-delivery-picture-${project}`;
 const projectKey = 'image-delivery-project';
 
 const nothing: LastPicture = { source: '', options: { w: '800' } };
 
 /** Returns the project image that this tab requested last, with its parameters, or ''. */
 export function lastPicture(project: string): LastPicture {
-  const text = sessionStorage.getItem(keyOf(project));
+  const text = sessionStorage.getItem(toKey(project));
   return text === null ? nothing : (JSON.parse(text) as LastPicture);
 }
 
 export const keepPicture = ({ project, source, options }: PageImage): void =>
-  sessionStorage.setItem(keyOf(project), JSON.stringify({ source, options }));
+  sessionStorage.setItem(toKey(project), JSON.stringify({ source, options }));
 
 /** Returns this tab's last project id, or ''. */
 export const lastProject = (): string => sessionStorage.getItem(projectKey) ?? '';
@@ -24,6 +24,6 @@ export const keepProject = (project: string): void => sessionStorage.setItem(pro
 
 /** Removes a deleted project's entries. */
 export function forgetProject(project: string): void {
-  sessionStorage.removeItem(keyOf(project));
+  sessionStorage.removeItem(toKey(project));
   if (lastProject() === project) sessionStorage.removeItem(projectKey);
 }

@@ -54,7 +54,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
   }
   const toggle = (name: string) => {
     const isChosen = chosen.includes(name);
-    const names = isChosen ? chosen.filter((one) => one !== name) : [...chosen, name];
+    const names = isChosen ? chosen.filter((layer) => layer !== name) : [...chosen, name];
     const words = isChosen ? { [`text.${name}`]: '' } : {};
     onChange({ ...options, ...words, layer: names.join() });
   };

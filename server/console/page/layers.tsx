@@ -4,11 +4,11 @@ import { isWide } from './field-groups.tsx';
 import { GroupedFields } from './form.tsx';
 import { SelectField } from './labelled.tsx';
 import { LayerPreview } from './layer-preview.tsx';
-import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
 import type { ApiDescription } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
+import { type ItemKind, type PartFieldsProps, ProjectItems } from './project-items.tsx';
 import { linkTo } from './route.ts';
-import { bodyOf, type Fields, fieldsOf, type Schema, type Values, valuesOf } from './schema.ts';
+import { type Fields, getFields, type Schema, toBody, toValues, type Values } from './schema.ts';
 import { multiline } from './schema-field.tsx';
 
 const kinds = [
@@ -16,7 +16,7 @@ const kinds = [
   ['image', 'An image'],
 ] as const;
 
-function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
+function findSchema({ schemas }: ApiDescription, kind: string): Schema {
   const { properties = {}, required = [] } =
     schemas[kind === 'image' ? 'LayerImage' : 'LayerText'] ?? {};
   const words = properties['words'];
@@ -25,7 +25,7 @@ function schemaOf({ schemas }: ApiDescription, kind: string): Schema {
 }
 
 const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
-  fieldsOf(schemaOf(description, kind));
+  getFields(findSchema(description, kind));
 
 /** Field names by group. */
 const groups = {
@@ -46,12 +46,12 @@ const newText: Values = {
 };
 
 /** Returns a layer's body from the texts of its controls. */
-function layerOf(values: Values, description: ApiDescription): object {
+function toLayer(values: Values, description: ApiDescription): object {
   const kind = values['kind'] === 'image' ? 'image' : 'text';
-  return { [kind]: bodyOf(fieldsOfKind(description, kind), values) };
+  return { [kind]: toBody(fieldsOfKind(description, kind), values) };
 }
 
-const layers: PartKind<Layer> = {
+const layers: ItemKind<Layer> = {
   plural: 'layers',
   singular: 'layer',
   title: 'Layers',
@@ -63,7 +63,7 @@ const layers: PartKind<Layer> = {
   ),
   nameLabel: 'Layer name',
   nameHelp: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _. Example: badge',
-  nameOf: ({ name }) => name,
+  getName: ({ name }) => name,
   describe: ({ image, text }) =>
     image === undefined ? (
       `text: ${String(text?.['words'] ?? '')}`
@@ -72,7 +72,7 @@ const layers: PartKind<Layer> = {
         image: <code>{String(image['url'])}</code>
       </>
     ),
-  linkOf: ({ name }, project) => linkTo('/', { project, layer: name }),
+  getLink: ({ name }, project) => linkTo('/', { project, layer: name }),
   consequence: (name) => (
     <>
       URLs with <code>layer={name}</code> will fail.
@@ -80,16 +80,16 @@ const layers: PartKind<Layer> = {
   ),
   saved: 'Images with it change within two seconds.',
   Fields: LayerFields,
-  valuesOf: (layer, { description }) => {
+  toValues: (layer, { description }) => {
     if (layer === null) return { ...newText, kind: 'text' };
     const kind = layer.image === undefined ? 'text' : 'image';
     const given = layer[kind] ?? {};
-    return { ...valuesOf(fieldsOfKind(description, kind), given), kind };
+    return { ...toValues(fieldsOfKind(description, kind), given), kind };
   },
-  bodyOf: (values, { description }) => layerOf(values, description),
+  toBody: (values, { description }) => toLayer(values, description),
 };
 
-export const Layers = (props: ProjectProps) => <NamedParts {...props} kind={layers} />;
+export const Layers = (props: ProjectProps) => <ProjectItems {...props} kind={layers} />;
 
 function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {
   const { description } = props;
@@ -109,13 +109,13 @@ function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {
           groups={groups}
           openCount={wide ? 2 : 1}
           example="colour"
-          schema={schemaOf(description, kind)}
+          schema={findSchema(description, kind)}
           values={values}
           onChange={onChange}
           errors={errors}
         />
       </div>
-      <LayerPreview {...props} layer={layerOf(values, description)} />
+      <LayerPreview {...props} layer={toLayer(values, description)} />
     </div>
   );
 }

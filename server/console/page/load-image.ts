@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Failure, failureOf } from './service.ts';
+import { Failure, readFailure } from './service.ts';
 import type { SignPath } from './sign-path.ts';
 
 /** A response of the image endpoint. */
@@ -58,13 +58,13 @@ async function fetchImage(
   // The browser's cache would hide the service's.
   const headers = { ...imageHeaders, accept };
   const response = await fetch(signedPath, { headers, cache: 'no-store', signal });
-  if (!response.ok) throw await failureOf(response);
+  if (!response.ok) throw await readFailure(response);
   const blob = await response.blob();
   const ms = performance.now() - startedAt;
   const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
   const isImage = type.startsWith('image/');
   const url = isImage ? URL.createObjectURL(blob) : null;
-  const size = url === null ? { width: 0, height: 0 } : await sizeOf(url);
+  const size = url === null ? { width: 0, height: 0 } : await measureSize(url);
   return {
     path,
     signedPath,
@@ -81,7 +81,7 @@ async function fetchImage(
   };
 }
 
-async function sizeOf(url: string): Promise<{ width: number; height: number }> {
+async function measureSize(url: string): Promise<{ width: number; height: number }> {
   const image = new Image();
   image.src = url;
   try {

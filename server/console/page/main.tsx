@@ -1,6 +1,6 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { type HealthHistory, missingWorker, stateOf, useHealth } from './health.ts';
+import { computeState, type HealthHistory, missingWorker, useHealth } from './health.ts';
 import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { type ApiDescription, readOpenApi } from './openapi.ts';
@@ -67,7 +67,7 @@ function Header({ path, session, history }: HeaderProps) {
     session.signOut();
     moveFocus('main');
   };
-  const { word, isGood } = stateOf(history, session.api !== null);
+  const { word, isGood } = computeState(history, session.api !== null);
   const link = (to: string, name: string) => (
     <a href={linkTo(to)} aria-current={path.split('/')[1] === to.slice(1) ? 'page' : undefined}>
       {name}

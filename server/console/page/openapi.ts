@@ -1,4 +1,4 @@
-import { kindOf, type Schema } from './schema.ts';
+import { chooseKind, type Schema } from './schema.ts';
 
 /** The parts of `openapi.json` that the page uses. */
 
@@ -56,7 +56,7 @@ export function parametersIn(
       const value = Object.hasOwn(query, spelling) ? query[spelling] : undefined;
       if (value === undefined) return [];
       // Flag controls use 1 and 0.
-      const flag = kindOf(schema) === 'flag' ? flagTexts[value] : undefined;
+      const flag = chooseKind(schema) === 'flag' ? flagTexts[value] : undefined;
       return [[name, flag ?? value] as const];
     }),
   );

@@ -2,10 +2,10 @@ import type { ProjectOrigin } from '@image-delivery/sdk/client';
 import { SchemaFields } from './form.tsx';
 import { formatTime } from './format.ts';
 import { SelectField } from './labelled.tsx';
-import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
 import type { ApiDescription } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
-import { bodyOf, fieldsOf, type Schema } from './schema.ts';
+import { type ItemKind, type PartFieldsProps, ProjectItems } from './project-items.tsx';
+import { getFields, type Schema, toBody } from './schema.ts';
 import { multiline, SchemaField } from './schema-field.tsx';
 
 const credentialTypes = [
@@ -13,7 +13,7 @@ const credentialTypes = [
   ['s3', 'A bucket (S3)'],
 ] as const;
 
-const bucketOf = ({ schemas }: ApiDescription): Schema => {
+const getBucketSchema = ({ schemas }: ApiDescription): Schema => {
   const { properties = {}, required = [] } =
     schemas['ProjectOriginInput']?.properties?.['s3'] ?? {};
   return { properties, required };
@@ -23,7 +23,7 @@ const bucketOf = ({ schemas }: ApiDescription): Schema => {
  * Turns lines such as `Authorization: Bearer …` into an object. A line without a colon becomes a
  * header with an empty value.
  */
-function headersOf(text: string): Record<string, string> {
+function parseHeaders(text: string): Record<string, string> {
   const lines = text.split('\n').filter((line) => line.trim() !== '');
   return Object.fromEntries(
     lines.map((line) => {
@@ -33,7 +33,7 @@ function headersOf(text: string): Record<string, string> {
   );
 }
 
-const origins: PartKind<ProjectOrigin> = {
+const origins: ItemKind<ProjectOrigin> = {
   plural: 'origins',
   singular: 'private source',
   title: 'Private sources',
@@ -42,26 +42,26 @@ const origins: PartKind<ProjectOrigin> = {
   nameLabel: 'Host',
   nameHelp:
     'A host on the allowlist, with its port if it is not 443 or 80. Example: photos.example.com',
-  nameOf: ({ host }) => host,
+  getName: ({ host }) => host,
   describe: ({ headers, location, updatedAt }) => (
     <>
       {location === null ? `headers: ${headers.join(', ')}` : <code>{location}</code>}{' '}
       <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),
-  linkOf: () => null,
+  getLink: () => null,
   consequence: () => 'Its sources are fetched without them, and probably refused.',
   saved: 'Sources that are not cached are fetched so.',
   Fields: OriginFields,
-  valuesOf: (origin) => ({ way: origin !== null && origin.location !== null ? 's3' : 'headers' }),
-  bodyOf: ({ way, headers = '', ...values }, { description }) =>
+  toValues: (origin) => ({ way: origin !== null && origin.location !== null ? 's3' : 'headers' }),
+  toBody: ({ way, headers = '', ...values }, { description }) =>
     way === 's3'
-      ? { s3: bodyOf(fieldsOf(bucketOf(description)), values) }
-      : { headers: headersOf(headers) },
+      ? { s3: toBody(getFields(getBucketSchema(description)), values) }
+      : { headers: parseHeaders(headers) },
 };
 
 /** Hosts with sources that need headers or are in a bucket. */
-export const Origins = (props: ProjectProps) => <NamedParts {...props} kind={origins} />;
+export const Origins = (props: ProjectProps) => <ProjectItems {...props} kind={origins} />;
 
 function OriginFields({ description, values, onChange, errors }: PartFieldsProps) {
   const isBucket = values['way'] === 's3';
@@ -76,7 +76,7 @@ function OriginFields({ description, values, onChange, errors }: PartFieldsProps
       />
       {isBucket ? (
         <SchemaFields
-          schema={bucketOf(description)}
+          schema={getBucketSchema(description)}
           values={values}
           onChange={onChange}
           errors={errors}

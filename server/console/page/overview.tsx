@@ -53,7 +53,7 @@ function LastDays({ usage }: { readonly usage: Usage }) {
       <p class="quiet">Of the last 30 days (UTC), at most a minute behind.</p>
       <Graphs {...usage} />
       <div class="ten">
-        <FactList facts={factsOf(usage.total)} />
+        <FactList facts={toFacts(usage.total)} />
       </div>
     </section>
   );
@@ -85,7 +85,7 @@ function Graphs({ days }: Pick<Usage, 'days'>) {
   );
 }
 
-function factsOf({ hits, misses, errors, ...total }: Usage['total']): readonly Fact[] {
+function toFacts({ hits, misses, errors, ...total }: Usage['total']): readonly Fact[] {
   const tiers = Object.entries(hits).map(
     ([tier, count]) => [`Hits: ${tier}`, formatNumber(count), ''] as const,
   );

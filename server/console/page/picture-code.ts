@@ -53,7 +53,7 @@ export function withBothSides({ ar = '', ...options }: ParameterTexts): Paramete
 }
 
 /** Returns height divided by width if both are set, else 0. */
-export function proportionOf(options: ParameterTexts): number {
+export function computeProportion(options: ParameterTexts): number {
   const width = positive(options, 'w');
   return width === 0 ? 0 : positive(options, 'h') / width;
 }
@@ -66,7 +66,7 @@ const mayEnlarge = (options: ParameterTexts, { source }: PictureFacts): boolean 
 function largestWidth(options: ParameterTexts, facts: PictureFacts): number {
   if (mayEnlarge(options, facts)) return maxSide;
   const { width, height } = facts.source;
-  const proportion = proportionOf(options);
+  const proportion = computeProportion(options);
   if (proportion === 0) return width;
   const sides = [width, Math.floor(height / proportion)];
   return options['fit'] === 'contain' ? Math.max(...sides) : Math.min(...sides);
@@ -86,7 +86,7 @@ function largestDensity(options: ParameterTexts, facts: PictureFacts): number {
 
 /** Returns the options with a width in device pixels and a proportional height. */
 function atWidth(options: ParameterTexts, width: number): ParameterTexts {
-  const height = Math.round(width * proportionOf(options));
+  const height = Math.round(width * computeProportion(options));
   const size = { dpr: '1', w: String(width) };
   return { ...options, ...size, ...(height > 0 ? { h: String(height) } : {}) };
 }
@@ -108,7 +108,7 @@ export interface Layout extends Sides {
 }
 
 /** Returns the layout that suits a requested image on a page. */
-export function layoutOf(options: ParameterTexts, facts: PictureFacts): Layout {
+export function computeLayout(options: ParameterTexts, facts: PictureFacts): Layout {
   const { result, dpr } = facts;
   const requested = positive(options, 'w');
   const fit = options['fit'] ?? '';
@@ -132,7 +132,7 @@ export function layoutOf(options: ParameterTexts, facts: PictureFacts): Layout {
     height: Math.max(1, Math.round((width * result.height) / result.width)),
     sizes: `(max-width: ${width}px) 100vw, ${width}px`,
     plain: atWidth(options, width),
-    files: widths.map((one) => [atWidth(options, one), `${one}w`]),
+    files: widths.map((candidate) => [atWidth(options, candidate), `${candidate}w`]),
   };
 }
 
@@ -155,7 +155,7 @@ function layoutOfDensities(options: ParameterTexts, facts: PictureFacts): Layout
 }
 
 /** Returns a format that all browsers support, and better formats that most support. */
-export function formatsOf(
+export function chooseFormats(
   options: ParameterTexts,
   { source }: { readonly source: Pick<PictureFacts['source'], 'frames' | 'hasAlpha'> },
 ) {
@@ -169,9 +169,9 @@ export function formatsOf(
 
 /** Returns a `image` element; its width and height prevent layout shifts. */
 export function pictureCode(baseUrl: string, request: PageImage, facts: PictureFacts): string {
-  const { width, height, plain, files, ...layout } = layoutOf(request.options, facts);
+  const { width, height, plain, files, ...layout } = computeLayout(request.options, facts);
   const sizes = layout.sizes === '' ? '' : ` sizes="${layout.sizes}"`;
-  const formats = formatsOf(request.options, facts);
+  const formats = chooseFormats(request.options, facts);
   const url = (options: ParameterTexts, fmt: string) =>
     escapeAttribute(imageUrl(baseUrl, { ...request, options: { ...options, fmt } }));
   const srcset = (fmt: string) =>

@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { Controls, defaultsOf } from './controls.tsx';
+import { Controls, toDefaults } from './controls.tsx';
 import { ForeignUrl } from './foreign-url.tsx';
 import { isProjectId, isSource, type ParameterTexts, readImageUrl } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
@@ -83,7 +83,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   const { baseUrl, parameters } = description;
   const { api } = session;
   const picture = usePicture({ api, known, baseUrl, source, project, options, accept, loads });
-  const defaults = defaultsOf(known);
+  const defaults = toDefaults(known);
   return (
     <div class="playground">
       <div class="card">

@@ -1,24 +1,26 @@
 import type { Preset } from '@image-delivery/sdk/client';
-import { Controls, defaultsOf } from './controls.tsx';
-import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
+import { Controls, toDefaults } from './controls.tsx';
 import type { ApiDescription, ApiParameter } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
+import { type ItemKind, type PartFieldsProps, ProjectItems } from './project-items.tsx';
 import { linkTo } from './route.ts';
-import { bodyOf, valuesOf } from './schema.ts';
+import { toBody, toValues } from './schema.ts';
 
 /** Returns a schema's parameters, in the order of the service's table. */
-export function parametersOf(
+export function listParameters(
   { schemas, parameters }: ApiDescription,
   name: 'PresetParameters' | 'PrewarmVariant',
 ): readonly ApiParameter[] {
   const accepted = schemas[name]?.properties ?? {};
-  return parameters.filter((one) => one.name in accepted);
+  return parameters.filter((parameter) => parameter.name in accepted);
 }
 
-const fieldsOf = (description: ApiDescription) =>
-  parametersOf(description, 'PresetParameters').map((one) => [one.name, one.schema] as const);
+const getFields = (description: ApiDescription) =>
+  listParameters(description, 'PresetParameters').map(
+    (parameter) => [parameter.name, parameter.schema] as const,
+  );
 
-const presets: PartKind<Preset> = {
+const presets: ItemKind<Preset> = {
   plural: 'presets',
   singular: 'preset',
   title: 'Presets',
@@ -30,12 +32,12 @@ const presets: PartKind<Preset> = {
   ),
   nameLabel: 'Preset name',
   nameHelp: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _. Example: card',
-  nameOf: ({ name }) => name,
+  getName: ({ name }) => name,
   describe: ({ parameters }) => {
     const query = Object.entries(parameters).map(([key, value]) => `${key}=${value}`);
     return <code>{query.join('&')}</code>;
   },
-  linkOf: ({ name }, project) => linkTo('/', { project, preset: name }),
+  getLink: ({ name }, project) => linkTo('/', { project, preset: name }),
   consequence: (name) => (
     <>
       URLs with <code>preset={name}</code> will fail.
@@ -43,21 +45,21 @@ const presets: PartKind<Preset> = {
   ),
   saved: 'New images use it within two seconds.',
   Fields: PresetFields,
-  valuesOf: (preset, { description }) =>
-    preset === null ? {} : valuesOf(fieldsOf(description), preset.parameters),
-  bodyOf: (values, { description }) => ({ parameters: bodyOf(fieldsOf(description), values) }),
+  toValues: (preset, { description }) =>
+    preset === null ? {} : toValues(getFields(description), preset.parameters),
+  toBody: (values, { description }) => ({ parameters: toBody(getFields(description), values) }),
 };
 
 /** A project's presets: named image parameters. */
-export const Presets = (props: ProjectProps) => <NamedParts {...props} kind={presets} />;
+export const Presets = (props: ProjectProps) => <ProjectItems {...props} kind={presets} />;
 
 function PresetFields({ description, project, values, onChange, errors }: PartFieldsProps) {
   return (
     <Controls
-      parameters={parametersOf(description, 'PresetParameters')}
+      parameters={listParameters(description, 'PresetParameters')}
       options={values}
       fieldErrors={errors}
-      defaults={defaultsOf(project)}
+      defaults={toDefaults(project)}
       onChange={onChange}
     />
   );

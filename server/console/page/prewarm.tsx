@@ -1,16 +1,16 @@
 import { useState } from 'preact/hooks';
 import { ActionForm } from './action-form.tsx';
-import { Controls, defaultsOf } from './controls.tsx';
+import { Controls, toDefaults } from './controls.tsx';
 import { SchemaFields } from './form.tsx';
-import { countOf } from './format.ts';
+import { countText } from './format.ts';
 import type { ParameterTexts } from './image-url.ts';
 import { SelectField } from './labelled.tsx';
 import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
-import { parametersOf } from './presets.tsx';
+import { listParameters } from './presets.tsx';
 import { Rows } from './rows.tsx';
-import { bodyOf, fieldsOf, linesOf, type Schema, type Values } from './schema.ts';
+import { getFields, type Schema, splitLines, toBody, type Values } from './schema.ts';
 import { StartWorker } from './start-worker.tsx';
 import { useProgress } from './use-progress.ts';
 
@@ -20,7 +20,7 @@ interface Accepted {
   readonly images: number;
 }
 
-const ways = [
+const modes = [
   ['sizes', 'Widths and formats'],
   ['variants', 'Variants, each with its own parameters'],
 ] as const;
@@ -58,26 +58,26 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
     ...all
   } = description.schemas['PrewarmInput']?.properties ?? {};
   const { variants: ___, ...sizes } = all as Readonly<Record<string, Schema>>;
-  const parameters = parametersOf(description, 'PrewarmVariant');
-  const variantFields = parameters.map((one) => [one.name, one.schema] as const);
-  const { q = 0, dpr = 0 } = defaultsOf(project);
+  const parameters = listParameters(description, 'PrewarmVariant');
+  const variantFields = parameters.map((parameter) => [parameter.name, parameter.schema] as const);
+  const { q = 0, dpr = 0 } = toDefaults(project);
   const [values, setValues] = useState<Values>({ formats: 'auto' });
   const [way, setWay] = useState<string>('sizes');
   const [variants, setVariants] = useState<readonly ParameterTexts[]>([{ w: '800' }]);
   const [accepted, setAccepted] = useState<Accepted | null>(null);
   const isVariants = way === 'variants';
-  const sourceCount = new Set(linesOf(values['sources'] ?? '', /\s+/)).size;
+  const sourceCount = new Set(splitLines(values['sources'] ?? '', /\s+/)).size;
   const each = isVariants
     ? imagesOfVariants(variants)
-    : imagesOfFormats(linesOf(values['widths'] ?? ''), linesOf(values['formats'] ?? ''));
+    : imagesOfFormats(splitLines(values['widths'] ?? ''), splitLines(values['formats'] ?? ''));
   const images = sourceCount * each;
   const submit = async () => {
     const body = isVariants
       ? {
-          ...bodyOf([['sources', sources]], values),
-          variants: variants.map((variant) => bodyOf(variantFields, variant)),
+          ...toBody([['sources', sources]], values),
+          variants: variants.map((variant) => toBody(variantFields, variant)),
         }
-      : bodyOf(fieldsOf({ properties: { sources, ...sizes } }), values);
+      : toBody(getFields({ properties: { sources, ...sizes } }), values);
     const { locatedId } = await api('POST', `/projects/${project.id}/prewarm`, body);
     const path = `/projects/${project.id}/prewarms/${locatedId}`;
     setAccepted({ path, images });
@@ -110,7 +110,7 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
                 help="The same widths and formats for all sources, or a list of parameters."
                 value={way}
                 onChange={setWay}
-                options={ways}
+                options={modes}
               />
               {isVariants ? (
                 <Rows
@@ -125,7 +125,7 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
                     <Controls
                       parameters={parameters}
                       options={variant}
-                      defaults={defaultsOf(project)}
+                      defaults={toDefaults(project)}
                       onChange={change}
                     />
                   )}
@@ -142,8 +142,8 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
                 </div>
               )}
               <p role="status">
-                {countOf(sourceCount, 'source')} × {countOf(each, 'image')} ={' '}
-                <strong>{countOf(images, 'image')}</strong>
+                {countText(sourceCount, 'source')} × {countText(each, 'image')} ={' '}
+                <strong>{countText(images, 'image')}</strong>
                 <span class="quiet">
                   {' '}
                   at most. The format auto counts three times: AVIF, WebP, and one for browsers
@@ -168,7 +168,7 @@ function PrewarmProgress({ api, path, images }: Pick<ProjectProps, 'api'> & Acce
   return (
     <div class="progress">
       <label for="prewarm-progress">
-        {countOf(sourceCount, 'source')}, {countOf(images, 'image')} accepted
+        {countText(sourceCount, 'source')}, {countText(images, 'image')} accepted
       </label>
       <progress id="prewarm-progress" max={100} value={progress} />
       <p role="status">{status === 'done' ? 'All done.' : counts}</p>

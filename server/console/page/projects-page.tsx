@@ -1,6 +1,6 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
-import { countOf, formatTime } from './format.ts';
+import { countText, formatTime } from './format.ts';
 import { FailureNotice } from './notice.tsx';
 import type { ApiDescription } from './openapi.ts';
 import { linkTo, moveFocus } from './route.ts';
@@ -44,7 +44,8 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
                 {origin}
                 <br />
                 <span class="quiet">
-                  {countOf(allowedOrigins.length, 'allowed host')}, created {formatTime(createdAt)}
+                  {countText(allowedOrigins.length, 'allowed host')}, created{' '}
+                  {formatTime(createdAt)}
                 </span>
               </p>
             </li>

@@ -4,11 +4,11 @@ import { useAction } from './action.ts';
 import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { SchemaFields } from './form.tsx';
-import { countOf } from './format.ts';
+import { countText } from './format.ts';
 import { Loading } from './loading.tsx';
 import { FailureNotice, Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
-import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import { getFields, toBody, type Values } from './schema.ts';
 import type { Api } from './service.ts';
 import { useProgress } from './use-progress.ts';
 
@@ -34,11 +34,11 @@ export function Purge({ api, project, description }: ProjectProps) {
     const { sourceCount } = purge;
     setProgressPath(locatedId === null ? null : `${path}/purges/${locatedId}`);
     const what =
-      sourceCount === 0 ? 'All images' : `The images of ${countOf(sourceCount, 'source')}`;
+      sourceCount === 0 ? 'All images' : `The images of ${countText(sourceCount, 'source')}`;
     return `${what} are purged. Within two seconds the service stops sending the old ones.`;
   };
   const purgeSources = async () => {
-    const message = await purge(bodyOf(fieldsOf(schema), values));
+    const message = await purge(toBody(getFields(schema), values));
     setValues({});
     return message;
   };

@@ -28,7 +28,7 @@ export function Result({ picture, onChange, onReload, help }: ResultProps) {
       <div class="stage">
         <Viewer picture={picture} onChange={onChange} help={help} />
         <div role="status">
-          <FactList facts={factsOf(loaded, information?.source ?? null)} />
+          <FactList facts={toFacts(loaded, information?.source ?? null)} />
         </div>
         <CopyText label="URL" text={url} />
       </div>
@@ -60,7 +60,7 @@ export function Result({ picture, onChange, onReload, help }: ResultProps) {
  * Returns facts about a result. The set of facts is constant, so that the layout does not move.
  * @param source null if unknown
  */
-function factsOf(loaded: Loaded | null, source: ImageFacts['source'] | null): readonly Fact[] {
+function toFacts(loaded: Loaded | null, source: ImageFacts['source'] | null): readonly Fact[] {
   const compared = (text: (loaded: Loaded, source: ImageFacts['source']) => string) =>
     loaded === null || source === null ? '' : text(loaded, source);
   const isText = loaded?.width === 0;
@@ -99,7 +99,11 @@ function Steps({ steps }: Pick<Loaded, 'steps'>) {
     <div class="steps">
       {total > 0 && (
         <>
-          <div class="steps-bar" aria-hidden="true" style={{ background: barOf(steps, total) }} />
+          <div
+            class="steps-bar"
+            aria-hidden="true"
+            style={{ background: describeSteps(steps, total) }}
+          />
           <ul>
             {steps.map(({ name, ms }, index) => (
               // Keyed by position, so that steps replace each other.
@@ -113,7 +117,7 @@ function Steps({ steps }: Pick<Loaded, 'steps'>) {
 }
 
 /** The steps as a gradient with two alternating colours. */
-function barOf(steps: Loaded['steps'], total: number): string {
+function describeSteps(steps: Loaded['steps'], total: number): string {
   let end = 0;
   const parts = steps.map(({ ms }, index) => {
     const start = end;

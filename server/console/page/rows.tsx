@@ -40,7 +40,8 @@ export function Rows<T>({ label, noun, rows, empty, most, onChange, children }: 
             </legend>
             {children(
               row,
-              (changed) => onChange(rows.map((one, other) => (other === index ? changed : one))),
+              (changed) =>
+                onChange(rows.map((otherRow, other) => (other === index ? changed : otherRow))),
               index,
             )}
             {rows.length > 1 && (

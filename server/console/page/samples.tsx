@@ -29,7 +29,7 @@ export function Samples({ project, near, onChoose }: SamplesProps) {
       {isInitial ? 'Images' : 'Samples'}:{' '}
       {offered.map((url) => (
         <button key={url} type="button" class="small" onClick={() => onChoose(url)}>
-          {nameOf(url)}
+          {toName(url)}
         </button>
       ))}
     </p>
@@ -47,7 +47,7 @@ function samplesNear(near: string): readonly string[] {
 }
 
 /** Returns an image's decoded path. */
-function nameOf(url: string): string {
+function toName(url: string): string {
   const path = URL.canParse(url) ? new URL(url).pathname.slice(1) : url;
   try {
     return decodeURIComponent(path);

@@ -1,5 +1,5 @@
 import { type FieldProps, Labelled, SelectField, TextField } from './labelled.tsx';
-import { kindOf, rangeOf, type Schema, wordsOf } from './schema.ts';
+import { chooseKind, getRange, getWords, type Schema } from './schema.ts';
 
 interface SchemaFieldProps extends FieldProps {
   readonly schema: Schema;
@@ -18,11 +18,11 @@ export const multiline = 'multiline';
 /** A labelled control, generated from the value's schema. */
 export function SchemaField(props: SchemaFieldProps) {
   const { schema, unset, ...field } = props;
-  const kind = kindOf(schema);
+  const kind = chooseKind(schema);
   if (kind === 'number') return <NumberField {...props} />;
   if (kind === 'colour') return <ColourField {...field} />;
   if (kind === 'choice' || kind === 'flag') {
-    const words = wordsOf(schema).map((word) => [word, word] as const);
+    const words = getWords(schema).map((word) => [word, word] as const);
     const options = kind === 'flag' ? flagOptions : words;
     const none = ['', 'default'] as const;
     return <SelectField {...field} options={field.required ? options : [none, ...options]} />;
@@ -72,8 +72,8 @@ const maxSliderSpan = 800;
 /** A number or a keyword, with a slider for small ranges. */
 function NumberField({ schema, unset, ...field }: SchemaFieldProps) {
   const start = unset ?? (Number(schema.default) || 0);
-  const { minimum: min, maximum: max, isInteger } = rangeOf(schema);
-  const words = wordsOf(schema);
+  const { minimum: min, maximum: max, isInteger } = getRange(schema);
+  const words = getWords(schema);
   const isNumber = field.value !== '' && !Number.isNaN(Number(field.value));
   return (
     <Labelled

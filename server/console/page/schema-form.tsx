@@ -2,7 +2,7 @@ import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { ActionForm, type ActionFormProps } from './action-form.tsx';
 import { SchemaFields, type SchemaFieldsProps } from './form.tsx';
-import { bodyOf, fieldsOf, type Values } from './schema.ts';
+import { getFields, toBody, type Values } from './schema.ts';
 
 interface SchemaFormProps
   extends Omit<ActionFormProps, 'onSubmit' | 'children'>,
@@ -26,7 +26,7 @@ export function SchemaForm({
 }: SchemaFormProps) {
   const [values, setValues] = useState(initial);
   return (
-    <ActionForm {...form} onSubmit={() => onSubmit(bodyOf(fieldsOf(schema), values))}>
+    <ActionForm {...form} onSubmit={() => onSubmit(toBody(getFields(schema), values))}>
       {(errors) => (
         <>
           {intro}

@@ -26,32 +26,32 @@ export type Fields = ReadonlyArray<readonly [name: string, schema: Schema]>;
 /** A form's texts by field name. An empty control has '' or no key. */
 export type Values = Readonly<Record<string, string>>;
 
-export const fieldsOf = (schema: Schema | undefined): Fields =>
+export const getFields = (schema: Schema | undefined): Fields =>
   Object.entries(schema?.properties ?? {});
 
 type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
 
 /** Returns a schema and its alternatives, which the service's own rules nest in an `allOf`. */
-const alternativesOf = (schema: Schema): readonly Schema[] => [
+const getAlternatives = (schema: Schema): readonly Schema[] => [
   schema,
   ...[schema, ...(schema.allOf ?? [])].flatMap(({ anyOf = [] }) => anyOf),
 ];
 
 const hasType = (schema: Schema, type: string): boolean =>
-  alternativesOf(schema).some((one) => [one.type ?? []].flat().includes(type));
+  getAlternatives(schema).some((alternative) => [alternative.type ?? []].flat().includes(type));
 
 const isNumeric = (schema: Schema): boolean =>
   hasType(schema, 'integer') || hasType(schema, 'number');
 
-export function kindOf(schema: Schema): ControlKind {
+export function chooseKind(schema: Schema): ControlKind {
   if (schema.name === 'ImageColour') return 'colour';
   if (hasType(schema, 'array')) return 'list';
   if (hasType(schema, 'boolean')) return isNumeric(schema) ? 'text' : 'flag';
-  const isForm = (one: Schema) => one.pattern !== undefined && ownWordsOf(one).length === 0;
+  const isForm = (form: Schema) => form.pattern !== undefined && getOwnWords(form).length === 0;
   // Such as 10%.
-  if (alternativesOf(schema).some(isForm)) return 'text';
+  if (getAlternatives(schema).some(isForm)) return 'text';
   if (isNumeric(schema)) return 'number';
-  return wordsOf(schema).length > 0 ? 'choice' : 'text';
+  return getWords(schema).length > 0 ? 'choice' : 'text';
 }
 
 const wordList = String.raw`\^\(\?:([a-z|-]+)\)\$`;
@@ -61,7 +61,7 @@ const onlyWords = new RegExp(`^${wordList}(?:\\|${wordList})*$`);
  * Returns a schema's words. Hyphenated words are in a pattern, because client generators turn
  * enumerations into identifiers.
  */
-function ownWordsOf({ enum: words, pattern = '' }: Schema): readonly string[] {
+function getOwnWords({ enum: words, pattern = '' }: Schema): readonly string[] {
   if (words !== undefined || !onlyWords.test(pattern)) return words ?? [];
   return [...pattern.matchAll(new RegExp(wordList, 'g'))].flatMap(([, list = '']) =>
     list.split('|'),
@@ -69,17 +69,17 @@ function ownWordsOf({ enum: words, pattern = '' }: Schema): readonly string[] {
 }
 
 /** Returns the words of enumerations, including alternatives to other values. */
-export const wordsOf = (schema: Schema): readonly string[] =>
-  alternativesOf(schema).flatMap(ownWordsOf);
+export const getWords = (schema: Schema): readonly string[] =>
+  getAlternatives(schema).flatMap(getOwnWords);
 
 /** Returns a number's range, including as an alternative to words. */
-export function rangeOf(schema: Schema) {
-  const number = [...alternativesOf(schema)].reverse().find(isNumeric);
+export function getRange(schema: Schema) {
+  const number = [...getAlternatives(schema)].reverse().find(isNumeric);
   const { minimum = 0, maximum = Number.MAX_SAFE_INTEGER, type } = number ?? {};
   return { minimum, maximum, isInteger: type === 'integer' };
 }
 
-export const linesOf = (text: string, separator = /[\s,]+/): readonly string[] =>
+export const splitLines = (text: string, separator = /[\s,]+/): readonly string[] =>
   text.split(separator).filter((line) => line !== '');
 
 /**
@@ -87,11 +87,11 @@ export const linesOf = (text: string, separator = /[\s,]+/): readonly string[] =
  * explains the error.
  */
 function jsonValue(schema: Schema, text: string): unknown {
-  const kind = kindOf(schema);
+  const kind = chooseKind(schema);
   if (kind === 'list') {
     const { items = {} } = schema;
     // URLs can contain commas.
-    const lines = linesOf(text, items.format === 'uri' ? /\s+/ : undefined);
+    const lines = splitLines(text, items.format === 'uri' ? /\s+/ : undefined);
     return lines.map((line) => jsonValue(items, line));
   }
   if (kind === 'flag') return text === '1';
@@ -104,20 +104,20 @@ function jsonValue(schema: Schema, text: string): unknown {
  * Returns a value's first example as control text. Returns '' if there is no example, or if the
  * control lists its values.
  */
-export function exampleOf(schema: Schema): string {
-  if (['choice', 'flag'].includes(kindOf(schema))) return '';
+export function getExample(schema: Schema): string {
+  if (['choice', 'flag'].includes(chooseKind(schema))) return '';
   const [example] = schema.examples ?? [];
-  return Array.isArray(example) ? String(example[0]) : textOf(schema, example);
+  return Array.isArray(example) ? String(example[0]) : toText(schema, example);
 }
 
 /** Returns a JSON value as text. Flags become 1 and 0, as in URLs. */
-function textOf(schema: Schema, value: unknown): string {
+function toText(schema: Schema, value: unknown): string {
   if (value === undefined || value === null) return '';
-  return String(kindOf(schema) === 'flag' ? Number(value) : value);
+  return String(chooseKind(schema) === 'flag' ? Number(value) : value);
 }
 
 /** Returns a form's body, omitting empty fields. */
-export function bodyOf(fields: Fields, values: Values): Record<string, unknown> {
+export function toBody(fields: Fields, values: Values): Record<string, unknown> {
   const given = fields.flatMap(([name, schema]) => {
     const text = (values[name] ?? '').trim();
     return text === '' ? [] : [[name, jsonValue(schema, text)] as const];
@@ -126,7 +126,7 @@ export function bodyOf(fields: Fields, values: Values): Record<string, unknown> 
 }
 
 /** Returns the texts of an object's fields. */
-export function valuesOf(fields: Fields, object: object): Values {
+export function toValues(fields: Fields, object: object): Values {
   const values: Readonly<Record<string, unknown>> = { ...object };
-  return Object.fromEntries(fields.map(([name, schema]) => [name, textOf(schema, values[name])]));
+  return Object.fromEntries(fields.map(([name, schema]) => [name, toText(schema, values[name])]));
 }

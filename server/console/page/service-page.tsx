@@ -4,12 +4,12 @@ import { type Fact, FactList } from './facts.tsx';
 import { formatBytes, formatDuration, formatNumber } from './format.ts';
 import { Graph } from './graph.tsx';
 import {
+  computeState,
   type HealthBody,
   type HealthHistory,
   missingWorker,
   openJobs,
   perSecond,
-  stateOf,
 } from './health.ts';
 import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
@@ -68,7 +68,7 @@ interface StateProps {
 
 function State({ health, history, version }: StateProps) {
   const { reason, uptimeSeconds, checks } = health;
-  const { word } = stateOf(history, false);
+  const { word } = computeState(history, false);
   const worker = missingWorker(history);
   const isKnown = history.failure === null;
   const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'does not answer';

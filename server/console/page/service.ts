@@ -48,7 +48,7 @@ export class Failure extends Error {
 }
 
 /** Returns the failure of an error response. */
-export async function failureOf(response: Response): Promise<Failure> {
+export async function readFailure(response: Response): Promise<Failure> {
   const body: unknown = await response.json().catch(() => null);
   const field = (name: string) => String((body as Record<string, unknown> | null)?.[name] ?? '');
   const message = field('message') || `The service answered ${response.status}.`;
@@ -62,7 +62,7 @@ export async function fetchJson(
   headers: Readonly<Record<string, string>> = {},
 ): Promise<unknown> {
   const response = await fetch(path, { headers: { accept: 'application/json', ...headers } });
-  if (!accepts(response.status)) throw await failureOf(response);
+  if (!accepts(response.status)) throw await readFailure(response);
   return response.json();
 }
 
@@ -118,7 +118,7 @@ export function apiWithKey(key: string): Api {
       // The browser completes the request even if the page closes.
       keepalive: method === 'DELETE',
     });
-    if (!response.ok) throw await failureOf(response);
+    if (!response.ok) throw await readFailure(response);
     const [, next = null] =
       /<(\?[^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
     const json = response.status === 204 ? {} : await response.json();

@@ -81,14 +81,14 @@ export function useSession(): Session {
       forgetProject(id);
       setState(({ projects, ...others }) => ({
         ...others,
-        projects: projects?.filter((one) => one.id !== id) ?? null,
+        projects: projects?.filter((listed) => listed.id !== id) ?? null,
       }));
     }, []),
     setProject: useCallback((project: Project) => {
       setState(({ projects, ...others }) => {
         const list = projects ?? [];
         const isKnown = list.some(({ id }) => id === project.id);
-        const changed = list.map((one) => (one.id === project.id ? project : one));
+        const changed = list.map((listed) => (listed.id === project.id ? project : listed));
         return { ...others, projects: isKnown ? changed : [project, ...list] };
       });
     }, []),

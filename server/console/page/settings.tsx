@@ -4,23 +4,23 @@ import { SchemaFields } from './form.tsx';
 import { TextField } from './labelled.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { linkTo, useUnsaved } from './route.ts';
-import { bodyOf, fieldsOf, valuesOf } from './schema.ts';
+import { getFields, toBody, toValues } from './schema.ts';
 
 /** A project's name, site and deletion. */
 export function Settings(props: ProjectProps) {
   const { api, project, description, onChange } = props;
   const { properties = {} } = description.schemas['UpdateProjectInput'] ?? {};
   const schema = { properties, required: Object.keys(properties) };
-  const fields = fieldsOf(schema);
-  const saved = valuesOf(fields, project);
+  const fields = getFields(schema);
+  const saved = toValues(fields, project);
   const [values, setValues] = useState(saved);
   const changed = fields.filter(([name]) => values[name] !== saved[name]);
   useUnsaved(changed.length > 0);
   const save = async () => {
-    const body = bodyOf(changed, values);
+    const body = toBody(changed, values);
     const after = (await api('PATCH', `/projects/${project.id}`, body)).project;
     onChange(after);
-    setValues(valuesOf(fields, after));
+    setValues(toValues(fields, after));
     return 'Saved.';
   };
   return (

@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
 import { ActionForm } from './action-form.tsx';
 import { TextField } from './labelled.tsx';
+import { launchCommand } from './launch-command.ts';
 import { FailureNotice } from './notice.tsx';
-import { ownCommand } from './own-command.ts';
 import { moveFocus } from './route.ts';
 import type { Session } from './session.ts';
 import { Title } from './title.tsx';
@@ -19,8 +19,8 @@ export function SignIn({ session }: { readonly session: Session }) {
       <Title text="Sign in" />
       <p>
         Projects are managed with an API key. The service printed one at its first start;{' '}
-        <code>{ownCommand('admin', 'npm run admin --')} keys create</code> creates others, also for
-        one project or read-only.
+        <code>{launchCommand('admin', 'npm run admin --')} keys create</code> creates others, also
+        for one project or read-only.
       </p>
       <FailureNotice failure={session.failure} />
       <ActionForm label="Sign in" submit="Sign in" onSubmit={signIn} disabled={key.trim() === ''}>

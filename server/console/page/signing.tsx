@@ -54,7 +54,7 @@ export function Signing(props: ProjectProps) {
       {signing?.required === false && <FirstSecret {...props} onCreate={create} />}
       {signing?.required === true && (
         <>
-          <FactList facts={factsOf(signing)} />
+          <FactList facts={toFacts(signing)} />
           <p class="row">
             {signing.secretCount === 1 ? (
               <Confirm
@@ -88,7 +88,7 @@ export function Signing(props: ProjectProps) {
   );
 }
 
-const factsOf = ({ ttlSeconds, secretCount }: SigningState): readonly Fact[] => [
+const toFacts = ({ ttlSeconds, secretCount }: SigningState): readonly Fact[] => [
   ['Signatures', 'required', ''],
   ['Longest validity', ttlSeconds === null ? 'no limit' : formatDuration(ttlSeconds), ''],
   ['Valid secrets', String(secretCount), secretCount === 2 ? 'one is being replaced' : ''],

@@ -1,11 +1,11 @@
 import { imageOptions, imageUrl, type PageImage, type ParameterTexts } from './image-url.ts';
 import {
   areaParameters,
-  formatsOf,
-  layoutOf,
+  chooseFormats,
+  computeLayout,
+  computeProportion,
   type PictureFacts,
   pictureCode,
-  proportionOf,
   withBothSides,
 } from './picture-code.ts';
 
@@ -44,9 +44,9 @@ function fixedOptions(texts: ParameterTexts) {
 }
 
 /** Returns the source's sides, which limit and shape the candidates of a srcset. */
-function sidesOf(options: ParameterTexts, facts: PictureFacts) {
+function toSides(options: ParameterTexts, facts: PictureFacts) {
   const { format, width: sourceWidth, height: sourceHeight } = facts.source;
-  const proportion = proportionOf(options);
+  const proportion = computeProportion(options);
   const ratio = proportion > 0 ? 1 / proportion : undefined;
   // An SVG has a shape, but no maximum size.
   if (format === 'svg') return { ratio: ratio ?? sourceWidth / sourceHeight };
@@ -55,15 +55,15 @@ function sidesOf(options: ParameterTexts, facts: PictureFacts) {
 
 /** Returns the options of `picture`, or null if they do not apply. */
 function pictureOptions(request: PageImage, facts: PictureFacts): object | null {
-  const { widths, sizes } = layoutOf(request.options, facts);
+  const { widths, sizes } = computeLayout(request.options, facts);
   if (widths === null) return null;
   const { fmt, ...options } = fixedOptions(request.options);
-  const { better, plain } = formatsOf(request.options, facts);
+  const { better, plain } = chooseFormats(request.options, facts);
   return {
     ...options,
     widths,
     sizes,
-    ...sidesOf(request.options, facts),
+    ...toSides(request.options, facts),
     formats: better,
     fmt: plain,
   };
@@ -78,7 +78,7 @@ function usage(request: PageImage, facts: PictureFacts | null): string {
   const url = `const url = images.url(${literal(source)}, ${object(imageOptions(options))});`;
   if (facts === null) return url;
   const picture = pictureOptions(request, facts);
-  const { width, height } = layoutOf(options, facts);
+  const { width, height } = computeLayout(options, facts);
   if (picture === null) {
     return `${url}\n// The size of its box, which prevents a shift of the layout.\nconst size = { width: ${width}, height: ${height} };`;
   }
@@ -119,7 +119,7 @@ const siteComment = `// The service fetches the app's own images from the site a
 const next = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { project, options } = request;
   const { site } = facts;
-  const proportion = proportionOf(options);
+  const proportion = computeProportion(options);
   const settings = `${lines('  ', fields({ baseUrl, project, origin: site }))}  passthrough: (src) => process.env.NODE_ENV === 'development' && /^\\/(?!\\/)/.test(src),
 `;
   const fixed = fixedOptions(options);
@@ -155,7 +155,7 @@ export default {
 };
 
 // In a component:
-// <Image src=${attribute(sourceOn(site, request.source))} ${boxOf(options, facts)} alt="" />`;
+// <Image src=${attribute(sourceOn(site, request.source))} ${toBox(options, facts)} alt="" />`;
 };
 
 const attribute = (text: string): string => `"${text.replaceAll('"', '%22')}"`;
@@ -165,8 +165,8 @@ const sourceOn = (site: string, source: string): string =>
   source.startsWith(`${site}/`) ? source.slice(site.length) : source;
 
 /** Returns the attributes of the layout box. */
-function boxOf(options: ParameterTexts, facts: PictureFacts): string {
-  const { width, height } = layoutOf(options, facts);
+function toBox(options: ParameterTexts, facts: PictureFacts): string {
+  const { width, height } = computeLayout(options, facts);
   return `width="${width}" height="${height}"`;
 }
 
@@ -192,7 +192,7 @@ ${lines('          ', [...fields({ baseUrl, project, origin: site }), `modifiers
 });
 
 // In a component:
-// <NuxtImg src=${attribute(sourceOn(site, request.source))} ${boxOf(options, facts)} alt="" />`;
+// <NuxtImg src=${attribute(sourceOn(site, request.source))} ${toBox(options, facts)} alt="" />`;
 };
 
 /** Astro's component names for parameters. */
@@ -230,17 +230,17 @@ ${lines('      ', fields({ baseUrl, project }))}    }),
 });
 
 // In a page, with import { Image } from 'astro:assets':${missing}
-// <Image src=${attribute(source)} ${boxOf(options, facts)} layout="constrained"${attributes.join('')} alt="" />`;
+// <Image src=${attribute(source)} ${toBox(options, facts)} layout="constrained"${attributes.join('')} alt="" />`;
 };
 
 /** unpic's component names for parameters. */
 const unpic = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { source, project, options } = request;
   const { q: quality, fmt: format, ...others } = fixedOptions(options);
-  const { width, height } = layoutOf(options, facts);
+  const { width, height } = computeLayout(options, facts);
   // The component requests heights in proportion to this box, whose rounded sides set the ratio.
   const ratio = width / height;
-  const sides = { ...sidesOf(options, facts), ratio, enlarge: others.enlarge };
+  const sides = { ...toSides(options, facts), ratio, enlarge: others.enlarge };
   return `import { breakpoints, transform } from '@image-delivery/sdk/unpic';
 import { Image } from '@unpic/react/base';
 

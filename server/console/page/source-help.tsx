@@ -1,4 +1,4 @@
-import { ownCommand } from './own-command.ts';
+import { launchCommand } from './launch-command.ts';
 import { linkTo } from './route.ts';
 import { isSample } from './samples.tsx';
 
@@ -24,7 +24,7 @@ export function SourceHelp({ source, project, code }: SourceHelpProps) {
   return (
     <p>
       Sample images come from a program on the service's machine:{' '}
-      <code>{ownCommand('demo', 'npm run origin')}</code> starts it. Your own images work without
+      <code>{launchCommand('demo', 'npm run origin')}</code> starts it. Your own images work without
       it.
     </p>
   );

@@ -1,10 +1,10 @@
-import { ownCommand } from './own-command.ts';
+import { launchCommand } from './launch-command.ts';
 
 export function StartWorker() {
   return (
     <>
-      <code>{ownCommand('start', 'npm start')}</code> runs one with the service,{' '}
-      <code>{ownCommand('worker', 'npm run start:worker')}</code> runs only a worker.
+      <code>{launchCommand('start', 'npm start')}</code> runs one with the service,{' '}
+      <code>{launchCommand('worker', 'npm run start:worker')}</code> runs only a worker.
     </>
   );
 }

@@ -1,14 +1,14 @@
 import type { UrlSecret } from '@image-delivery/sdk/client';
 import { SchemaFields } from './form.tsx';
 import { formatTime } from './format.ts';
-import { NamedParts, type PartFieldsProps, type PartKind } from './named-parts.tsx';
 import type { ApiDescription } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
-import { bodyOf, fieldsOf, type Schema } from './schema.ts';
+import { type ItemKind, type PartFieldsProps, ProjectItems } from './project-items.tsx';
+import { getFields, type Schema, toBody } from './schema.ts';
 
-const schemaOf = ({ schemas }: ApiDescription): Schema => schemas['UrlSecretInput'] ?? {};
+const getSchema = ({ schemas }: ApiDescription): Schema => schemas['UrlSecretInput'] ?? {};
 
-const secrets: PartKind<UrlSecret> = {
+const secrets: ItemKind<UrlSecret> = {
   plural: 'urlSecrets',
   segment: 'url-secrets',
   singular: 'URL secret',
@@ -18,29 +18,29 @@ const secrets: PartKind<UrlSecret> = {
   nameLabel: 'Service',
   nameHelp:
     'The service whose URLs a delivery host reads: imgix, cloudinary, imgproxy or thumbor. Example: imgix',
-  nameOf: ({ kind }) => kind,
+  getName: ({ kind }) => kind,
   describe: ({ secretCount, updatedAt }) => (
     <>
       {secretCount === 2 && 'two valid secrets '}
       <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),
-  linkOf: () => null,
+  getLink: () => null,
   consequence: () =>
     'Its signatures are not checked any more; a project that requires them refuses its URLs.',
   saved: 'URLs are checked with it within two seconds.',
   Fields: SecretFields,
-  valuesOf: () => ({}),
-  bodyOf: (values, { description }) => bodyOf(fieldsOf(schemaOf(description)), values),
+  toValues: () => ({}),
+  toBody: (values, { description }) => toBody(getFields(getSchema(description)), values),
 };
 
 /** The secrets that other services sign a project's URLs with. */
-export const UrlSecrets = (props: ProjectProps) => <NamedParts {...props} kind={secrets} />;
+export const UrlSecrets = (props: ProjectProps) => <ProjectItems {...props} kind={secrets} />;
 
 function SecretFields({ description, values, onChange, errors }: PartFieldsProps) {
   return (
     <SchemaFields
-      schema={schemaOf(description)}
+      schema={getSchema(description)}
       values={values}
       onChange={onChange}
       errors={errors}

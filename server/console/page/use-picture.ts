@@ -1,7 +1,7 @@
 import type { ImageFacts } from '@image-delivery/sdk';
 import type { Project } from '@image-delivery/sdk/client';
 import { useEffect, useMemo } from 'preact/hooks';
-import { defaultsOf } from './controls.tsx';
+import { toDefaults } from './controls.tsx';
 import { imagePath, imageUrl, isSource, type PageImage, type ParameterTexts } from './image-url.ts';
 import { keepPicture } from './last-picture.ts';
 import { browsers, type ImageState, useImage } from './load-image.ts';
@@ -61,9 +61,9 @@ export function usePicture(request: PictureRequest): Picture {
     baseUrl,
     image,
     accept,
-    knownOf(result, facts, information, {
+    findKnown(result, facts, information, {
       site: URL.canParse(site) ? new URL(site).origin : site,
-      dpr: Number(options['dpr']) || (defaultsOf(known)['dpr'] ?? 1),
+      dpr: Number(options['dpr']) || (toDefaults(known)['dpr'] ?? 1),
     }),
   );
   return {
@@ -84,7 +84,7 @@ export function usePicture(request: PictureRequest): Picture {
  * Returns the facts that snippets can use. While the next image is loading, facts about the
  * previous image do not apply.
  */
-function knownOf(
+function findKnown(
   result: ImageState,
   facts: ImageState,
   information: ImageFacts | null,

@@ -9,7 +9,7 @@ import type { Session } from './session.ts';
 export function useProject(session: Session, id: string): Project | null | undefined {
   const { api, projects, next, setProject } = session;
   const [missing, setMissing] = useState('');
-  const listed = projects?.find((one) => one.id === id);
+  const listed = projects?.find((candidate) => candidate.id === id);
   const mayExist = api !== null && listed === undefined && next !== null && id !== '';
   useEffect(() => {
     if (api === null || !mayExist || missing === id) return;

@@ -27,7 +27,7 @@ const pick = (options: ParameterTexts, names: readonly string[]): ParameterTexts
   Object.fromEntries(names.map((name) => [name, options[name] ?? '']));
 
 /** Returns the options of a view's background image, or null for Formats. */
-function groundOf(view: View, options: ParameterTexts): ParameterTexts | null {
+function chooseBackground(view: View, options: ParameterTexts): ParameterTexts | null {
   const read = pick(options, sourceParameters);
   // At the highest quality, without modern formats, the output is (nearly) the source.
   if (view === 'Compare') return { ...read, q: '100' };
@@ -47,7 +47,7 @@ interface ViewerProps {
 export function Viewer({ picture, onChange, help }: ViewerProps) {
   const [view, setView] = useState<View>('Compare');
   const { options, result } = picture;
-  const hint = hintOf(view, options);
+  const hint = findHint(view, options);
   const edited = editedBy[view];
   return (
     <div class="viewer">
@@ -97,7 +97,7 @@ interface ContentProps extends Omit<ViewerProps, 'help'> {
 
 function Content({ view, picture, onChange }: ContentProps) {
   const { options, path, sign, information } = picture;
-  const ground = groundOf(view, options);
+  const ground = chooseBackground(view, options);
   const { loaded: shown, failure } = useImage(ground && path(ground), plainAccept, sign);
   const { loaded } = picture.result;
   const source = information?.source ?? null;
@@ -150,7 +150,7 @@ function Content({ view, picture, onChange }: ContentProps) {
   );
 }
 
-function hintOf(view: View, options: ParameterTexts): string | null {
+function findHint(view: View, options: ParameterTexts): string | null {
   const keys = 'or use the arrow keys, with Shift for larger steps.';
   if (view === 'Crop') return `Drag the area or a corner, ${keys}`;
   if (view === 'Formats') return 'Bytes compared with the source. A cached image takes less time.';

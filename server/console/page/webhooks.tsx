@@ -1,7 +1,7 @@
 import type { Callback } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
-import { countOf, formatTime } from './format.ts';
+import { countText, formatTime } from './format.ts';
 import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
@@ -57,7 +57,7 @@ function Delivery({ subject, callId, url, status, reason, failureCount, ...times
       <br />
       <span class="quiet">
         {at}
-        {failureCount > 0 && `, ${countOf(failureCount, 'failed attempt')}`}
+        {failureCount > 0 && `, ${countText(failureCount, 'failed attempt')}`}
         {reason !== null && `: ${reason}`}
       </span>
     </span>

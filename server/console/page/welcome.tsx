@@ -1,5 +1,5 @@
 import { CopyText } from './copy.tsx';
-import { ownCommand } from './own-command.ts';
+import { launchCommand } from './launch-command.ts';
 import { linkTo } from './route.ts';
 import type { Session } from './session.ts';
 
@@ -53,12 +53,15 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
               Or create one in a terminal, and paste the id that this prints as the project:
               <CopyText
                 label="the command"
-                text={`${ownCommand('admin', 'npm run --silent admin --')} projects create --name "My site" --origin https://www.example.com/`}
+                text={`${launchCommand('admin', 'npm run --silent admin --')} projects create --name "My site" --origin https://www.example.com/`}
               />
             </li>
             <li>
               Or start a demo with sample images:
-              <CopyText label="the command of the demo" text={ownCommand('demo', 'npm run demo')} />
+              <CopyText
+                label="the command of the demo"
+                text={launchCommand('demo', 'npm run demo')}
+              />
             </li>
           </ol>
           <p class="quiet">

@@ -2,5 +2,5 @@
 const { command = '' } = document.getElementById('app')?.dataset ?? {};
 
 /** A command of the package or, in a clone, its script. */
-export const ownCommand = (ofPackage: string, ofClone: string): string =>
+export const launchCommand = (ofPackage: string, ofClone: string): string =>
   command === '' ? ofClone : `${command} ${ofPackage}`;

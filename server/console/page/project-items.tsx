@@ -24,7 +24,7 @@ export interface PartFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDele
  * A kind of named items in a project: presets, layers, private sources, delivery hosts, URL
  * secrets.
  */
-export interface PartKind<P> {
+export interface ItemKind<P> {
   /** The list field in a response, and the path segment unless `segment` is set. */
   readonly plural: 'presets' | 'layers' | 'origins' | 'hosts' | 'urlSecrets';
   readonly segment?: string;
@@ -33,19 +33,19 @@ export interface PartKind<P> {
   readonly intro: ComponentChildren;
   readonly nameLabel: string;
   readonly nameHelp: string;
-  readonly nameOf: (part: P) => string;
+  readonly getName: (part: P) => string;
   /** Details that the list shows next to the name. */
   readonly describe: (part: P) => ComponentChildren;
   /** Returns a link to the item in the playground, or null. */
-  readonly linkOf: (part: P, project: string) => string | null;
+  readonly getLink: (part: P, project: string) => string | null;
   /** The effect of deleting an item. */
   readonly consequence: (name: string) => ComponentChildren;
   /** The success message after saving an item. */
   readonly saved: string;
   readonly Fields: ComponentType<PartFieldsProps>;
   /** Returns the texts of the controls. @param part null for a new item */
-  readonly valuesOf: (part: P | null, props: ProjectProps) => Values;
-  readonly bodyOf: (values: Values, props: ProjectProps) => object;
+  readonly toValues: (part: P | null, props: ProjectProps) => Values;
+  readonly toBody: (values: Values, props: ProjectProps) => object;
 }
 
 interface Open<P> {
@@ -54,51 +54,51 @@ interface Open<P> {
   readonly initial: Values;
 }
 
-interface NamedPartsProps<P> extends ProjectProps {
-  readonly kind: PartKind<P>;
+interface ProjectItemsProps<P> extends ProjectProps {
+  readonly kind: ItemKind<P>;
 }
 
 /** The items of a kind, and a form for one item, which opens on request. */
-export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
+export function ProjectItems<P>({ kind, ...props }: ProjectItemsProps<P>) {
   const { api, project } = props;
-  const { plural, singular, title, nameOf } = kind;
+  const { plural, singular, title, getName } = kind;
   const path = `/projects/${project.id}/${kind.segment ?? plural}`;
-  const pathOf = (name: string) => `${path}/${encodeURIComponent(name)}`;
-  const idOf = (name: string) => `${plural}-${name}`;
-  const listOf = (body: ResponseBody) => body[plural] as unknown as readonly P[];
+  const toPath = (name: string) => `${path}/${encodeURIComponent(name)}`;
+  const toId = (name: string) => `${plural}-${name}`;
+  const getItems = (body: ResponseBody) => body[plural] as unknown as readonly P[];
   const [parts, setParts] = useState<readonly P[] | null>(null);
   const [form, setForm] = useState<Open<P> | null>(null);
   const [focusId, setFocusId] = useState('');
   /** The saved item's link to the playground. */
   const [saved, setSaved] = useState<string | null>(null);
   const { run, clear, message, failure } = useAction();
-  useLoading(run, async () => setParts(listOf(await api('GET', path))), [api, path]);
+  useLoading(run, async () => setParts(getItems(await api('GET', path))), [api, path]);
   useLayoutEffect(() => {
     if (focusId !== '') moveFocus(focusId);
     setFocusId('');
   }, [focusId]);
   const open = (part: P | null) => {
     clear();
-    setForm({ part, initial: kind.valuesOf(part, props) });
+    setForm({ part, initial: kind.toValues(part, props) });
   };
   const close = (focus: string) => {
     setForm(null);
     setFocusId(focus);
   };
   const save = async (name: string, values: Values) => {
-    const body = await api('PUT', pathOf(name), kind.bodyOf(values, props));
+    const body = await api('PUT', toPath(name), kind.toBody(values, props));
     const part = body[plural.slice(0, -1) as keyof ResponseBody] as unknown as P;
-    const others = (parts ?? []).filter((one) => nameOf(one) !== nameOf(part));
-    setParts([...others, part].sort((a, b) => (nameOf(a) < nameOf(b) ? -1 : 1)));
-    close(idOf(nameOf(part)));
-    setSaved(kind.linkOf(part, project.id));
-    await run(async () => `${nameOf(part)} is saved. ${kind.saved}`);
+    const others = (parts ?? []).filter((other) => getName(other) !== getName(part));
+    setParts([...others, part].sort((a, b) => (getName(a) < getName(b) ? -1 : 1)));
+    close(toId(getName(part)));
+    setSaved(kind.getLink(part, project.id));
+    await run(async () => `${getName(part)} is saved. ${kind.saved}`);
     return '';
   };
   const remove = async (name: string) => {
     setSaved(null);
     const isRemoved = await run(async () => {
-      setParts(listOf(await api('DELETE', pathOf(name))));
+      setParts(getItems(await api('DELETE', toPath(name))));
       return `${name} is deleted.`;
     });
     if (isRemoved) setFocusId(titleId);
@@ -112,14 +112,14 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
         <ul class="rows card">
           {parts.map((part) => (
             <Row
-              key={nameOf(part)}
-              id={idOf(nameOf(part))}
-              name={nameOf(part)}
-              link={kind.linkOf(part, project.id)}
+              key={getName(part)}
+              id={toId(getName(part))}
+              name={getName(part)}
+              link={kind.getLink(part, project.id)}
               description={kind.describe(part)}
-              consequence={kind.consequence(nameOf(part))}
+              consequence={kind.consequence(getName(part))}
               onEdit={() => open(part)}
-              onRemove={() => remove(nameOf(part))}
+              onRemove={() => remove(getName(part))}
             />
           ))}
         </ul>
@@ -140,27 +140,27 @@ export function NamedParts<P>({ kind, ...props }: NamedPartsProps<P>) {
       ) : (
         <PartForm
           // Each item's form keeps its own values.
-          key={form.part === null ? '' : nameOf(form.part)}
+          key={form.part === null ? '' : getName(form.part)}
           {...props}
           kind={kind}
           part={form.part}
           initial={form.initial}
           onSave={save}
-          onClose={() => close(form.part === null ? newId : idOf(nameOf(form.part)))}
+          onClose={() => close(form.part === null ? newId : toId(getName(form.part)))}
         />
       )}
     </PageSection>
   );
 }
 
-interface PartFormProps<P> extends NamedPartsProps<P>, Open<P> {
+interface PartFormProps<P> extends ProjectItemsProps<P>, Open<P> {
   readonly onSave: (name: string, values: Values) => Promise<string>;
   readonly onClose: () => void;
 }
 
 function PartForm<P>({ kind, part, initial, onSave, onClose, ...props }: PartFormProps<P>) {
-  const { singular, nameOf, nameLabel, nameHelp, Fields } = kind;
-  const [name, setName] = useState(part === null ? '' : nameOf(part));
+  const { singular, getName, nameLabel, nameHelp, Fields } = kind;
+  const [name, setName] = useState(part === null ? '' : getName(part));
   const [values, setValues] = useState(initial);
   useUnsaved(values !== initial || (part === null && name !== ''));
   const title = part === null ? `New ${singular}` : `Change ${name}`;
