@@ -10,7 +10,7 @@ import {
   isLongAuthority,
   readAuthority,
 } from '../../contract/hosts.ts';
-import { propertyRuns } from '../more.ts';
+import { propertyRuns } from '../extended.ts';
 
 /** Returns Chinese letters, which are the slowest to convert. */
 const letters = (count: number): string =>

@@ -5,7 +5,7 @@ import { Pool } from 'undici';
 import type { Operation } from '../../server/control/operation.ts';
 import { controlPrefix, operations } from '../../server/control/operations.ts';
 import { concurrently } from '../concurrently.ts';
-import { earlierRequestsReceived } from '../service/held.ts';
+import { earlierRequestsReceived } from '../service/held-reply.ts';
 import { eachHttpServer } from '../service/http-servers.ts';
 import { picture } from '../service/origin.ts';
 import { until } from '../until.ts';

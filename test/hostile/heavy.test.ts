@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { root } from '../root.ts';
-import { get, type Sent } from '../service/held.ts';
+import { get, type Sent } from '../service/held-reply.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
 import { json, startService } from '../service/service.ts';
 import { until } from '../until.ts';

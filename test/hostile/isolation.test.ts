@@ -2,7 +2,7 @@ import { createServer, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { listen } from '../listen.ts';
 import { startDnsServer } from '../pool/source/dns-server.ts';
-import { get, type Sent } from '../service/held.ts';
+import { get, type Sent } from '../service/held-reply.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
 import { json, type Service, startService } from '../service/service.ts';
 import { until } from '../until.ts';

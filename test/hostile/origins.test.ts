@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { Pool } from 'undici';
-import { more } from '../more.ts';
+import { more } from '../extended.ts';
 import { attacks, startHostileOrigin } from '../pool/source/hostile-origin.ts';
 import { picture } from '../service/origin.ts';
 import { startDelivery } from '../service/service.ts';

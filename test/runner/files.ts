@@ -34,7 +34,7 @@ const filesPerProcess: Readonly<Record<string, number>> = {
 /** A comment, followed by the reason. */
 const ownProcess = '// Own process: ';
 /** Import in files that test more in `npm run test:more`. */
-const importOfMore = "/more.js'";
+const importOfMore = "/extended.js'";
 
 /** Returns a selection's test files below `builtTests` with one of the texts in their path. */
 export function testFiles(selection: Selection, texts: readonly string[]): string[] {

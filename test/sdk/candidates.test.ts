@@ -5,7 +5,7 @@ import { createImageUrls, type SrcsetOptions } from '../../sdk/src/index.ts';
 import { readAddress, readOptions } from '../../server/image/address.ts';
 import { negotiation } from '../../server/image/negotiate.ts';
 import { resolveVariant } from '../../server/image/resolve-variant.ts';
-import { propertyRuns } from '../more.ts';
+import { propertyRuns } from '../extended.ts';
 import { sourceFacts } from '../pool/rendering/pictures.ts';
 import { project } from '../project.ts';
 

@@ -6,7 +6,7 @@ import { createSigner as createSignerOnEdge } from '../../sdk/src/sign/web.ts';
 import { checkSignature } from '../../server/image/access.ts';
 import { readAddress } from '../../server/image/address.ts';
 import { readHostAddress } from '../../server/image/host-address.ts';
-import { propertyRuns } from '../more.ts';
+import { propertyRuns } from '../extended.ts';
 import { project } from '../project.ts';
 import { anyOptions, anySource } from './options.ts';
 

@@ -6,7 +6,7 @@ import { createImageUrls, type ImageOptions, type PictureOptions } from '../../s
 import { toTexts } from '../../sdk/src/write.ts';
 import { readAddress, readOptions } from '../../server/image/address.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
-import { propertyRuns } from '../more.ts';
+import { propertyRuns } from '../extended.ts';
 import { anyOptions, anySource } from './options.ts';
 
 const baseUrl = 'https://images.example.com/base/';

@@ -1,10 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { connect } from 'node:net';
 import sharp from 'sharp';
-import { more } from '../more.ts';
+import { more } from '../extended.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
-import { earlierRequestsReceived, get, held } from './held.ts';
+import { earlierRequestsReceived, get, held } from './held-reply.ts';
 import { defaultHttpServer, eachHttpServer, httpServers } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { json } from './service.ts';

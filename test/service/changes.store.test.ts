@@ -5,7 +5,7 @@ import { signature, signedText } from '../../server/image/access.ts';
 import { joinStore } from '../../store/open.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
-import { answeredBy } from './held.ts';
+import { answeredBy } from './held-reply.ts';
 import { picture } from './origin.ts';
 import { type Service, startDelivery } from './service.ts';
 

@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { until } from '../until.ts';
-import { earlierRequestsReceived, get, held } from './held.ts';
+import { earlierRequestsReceived, get, held } from './held-reply.ts';
 import { picture } from './origin.ts';
 import { type Delivery, startDelivery } from './service.ts';
 

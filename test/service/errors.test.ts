@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import sharp from 'sharp';
 import t from 'tap';
 import { signature, signedText } from '../../server/image/access.ts';
-import { more } from '../more.ts';
+import { more } from '../extended.ts';
 import { pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';

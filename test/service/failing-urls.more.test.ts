@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import t from 'tap';
 import { concurrently } from '../concurrently.ts';
-import { get } from './held.ts';
+import { get } from './held-reply.ts';
 import { startTestOrigin } from './origin.ts';
 import { startService } from './service.ts';
 

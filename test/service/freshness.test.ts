@@ -8,7 +8,7 @@ import { advanceDate } from '../clock.ts';
 import { until } from '../until.ts';
 import { startControl } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
-import { answeredBy, earlierRequestsReceived, held } from './held.ts';
+import { answeredBy, earlierRequestsReceived, held } from './held-reply.ts';
 import { pictureOf, type Reply, startTestOrigin } from './origin.ts';
 
 /** Starts a front end with a separate clock, and an origin with responses from the test. */

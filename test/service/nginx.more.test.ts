@@ -11,7 +11,7 @@ import { cdnSourceTag } from '../../server/image/caching.ts';
 import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
-import { held } from './held.ts';
+import { held } from './held-reply.ts';
 import { playHostGames } from './host-games.ts';
 import { httpServers } from './http-servers.ts';
 import { picture } from './origin.ts';

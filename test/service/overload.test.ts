@@ -1,7 +1,7 @@
 import t from 'tap';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
-import { held } from './held.ts';
+import { held } from './held-reply.ts';
 import { picture } from './origin.ts';
 import { json } from './service.ts';
 

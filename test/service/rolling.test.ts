@@ -1,9 +1,9 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
 import { Agent, request } from 'undici';
-import { more } from '../more.ts';
+import { more } from '../extended.ts';
 import { until } from '../until.ts';
-import { earlierRequestsReceived, get, held } from './held.ts';
+import { earlierRequestsReceived, get, held } from './held-reply.ts';
 import { defaultHttpServer, eachHttpServer, httpServers } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { type Delivery, isAlive, startDelivery } from './service.ts';

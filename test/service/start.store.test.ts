@@ -9,7 +9,7 @@ import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { rootKey } from './control/control.ts';
-import { held } from './held.ts';
+import { held } from './held-reply.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import {
   freePort,

@@ -7,7 +7,7 @@ import { Projects } from '../../store/projects.ts';
 import { rootPath } from '../root.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
-import { answeredBy } from './held.ts';
+import { answeredBy } from './held-reply.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { launch, plainNode, type Service } from './service.ts';
 

@@ -5,7 +5,7 @@ import { Client } from 'undici';
 import { version } from '../../contract/version.ts';
 import { listen } from '../listen.ts';
 import { until } from '../until.ts';
-import { earlierRequestsReceived, get, held } from './held.ts';
+import { earlierRequestsReceived, get, held } from './held-reply.ts';
 import { httpServers } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { parseMetrics, type Samples, totalOf } from './scrape.ts';

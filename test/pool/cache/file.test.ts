@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import fc from 'fast-check';
 import t from 'tap';
 import { decodeFile, encodeFile } from '../../../pool/cache/file.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 import { keyOf, picture } from './pictures.ts';
 
 const key = keyOf('a');

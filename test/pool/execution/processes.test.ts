@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { recognise } from '../../../pool/formats/source-formats.ts';
 import { childrenOf } from '../../children.ts';
-import { more } from '../../more.ts';
+import { more } from '../../extended.ts';
 import { until } from '../../until.ts';
 import { drawn } from '../rendering/drawn.ts';
 import { noise, shared, variant } from '../rendering/pictures.ts';

@@ -2,8 +2,8 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
+import { propertyRuns } from '../../extended.ts';
 import { le16, le32 } from '../../hostile/inputs/chunks.ts';
-import { propertyRuns } from '../../more.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { allNear, corners, drawn, opened, plain } from '../rendering/drawn.ts';
 import {

@@ -2,9 +2,9 @@ import sharp from 'sharp';
 import t from 'tap';
 import { seeded } from '../../../bench/load/random.ts';
 import { readPlainHeader } from '../../../pool/formats/jpeg/header.ts';
+import { more } from '../../extended.ts';
 import { jpegSegment } from '../../hostile/inputs/chunks.ts';
 import { pictures } from '../../hostile/inputs/pictures.ts';
-import { more } from '../../more.ts';
 import { described, drawn } from '../rendering/drawn.ts';
 import { noise } from '../rendering/pictures.ts';
 

@@ -6,7 +6,7 @@ import { jxlParts } from '../../../pool/formats/jxl/boxes.ts';
 import { readJxlHeader } from '../../../pool/formats/jxl/header.ts';
 import { readableFormats } from '../../../pool/formats/source-formats.ts';
 import { render, renderIfLight } from '../../../pool/rendering/render.ts';
-import { more } from '../../more.ts';
+import { more } from '../../extended.ts';
 import { root } from '../../root.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { allNear, corners, described, drawn, limits, uprightCorners } from '../rendering/drawn.ts';

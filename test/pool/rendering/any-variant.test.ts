@@ -8,7 +8,7 @@ import { makePlan } from '../../../pool/rendering/plan.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { findUsedArea } from '../../../pool/rendering/used-area.ts';
 import { kernels, strategies, type Variant } from '../../../pool/variant.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 import { opened } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';
 import { readable } from './readable.ts';

@@ -5,7 +5,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { picture } from '../../../demo/origin/pictures.ts';
 import { encodeJxl } from '../../../pool/rendering/encode/jxl/encoder.ts';
-import { more } from '../../more.ts';
+import { more } from '../../extended.ts';
 import { described, drawn, plain, rendered } from './drawn.ts';
 import { animation, blue, near, noise, red } from './pictures.ts';
 import { readable } from './readable.ts';

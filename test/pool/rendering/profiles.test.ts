@@ -3,9 +3,9 @@ import sharp from 'sharp';
 import t from 'tap';
 import { matrixProfile } from '../../../pool/formats/metadata/written-profile.ts';
 import type { Variant } from '../../../pool/variant.ts';
+import { more } from '../../extended.ts';
 import { be32, pngChunks, pngOf } from '../../hostile/inputs/chunks.ts';
 import { deepTiff } from '../../hostile/inputs/tiff.ts';
-import { more } from '../../more.ts';
 import { withCodes } from '../formats/colour-codes.ts';
 import {
   adobeRgb,

@@ -7,7 +7,7 @@ import { encodeJxl } from '../../../pool/rendering/encode/jxl/encoder.ts';
 import { encoderQuality } from '../../../pool/rendering/encode/quality.ts';
 import { maxEncodes, withinBytes } from '../../../pool/rendering/encode/within-bytes.ts';
 import type { Variant } from '../../../pool/variant.ts';
-import { more } from '../../more.ts';
+import { more } from '../../extended.ts';
 import { drawn } from './drawn.ts';
 
 const formats = ['jpeg', 'webp', 'avif', 'jxl'] as const;

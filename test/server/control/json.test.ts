@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { InvalidJson, parseJson } from '../../../server/control/json.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 
 t.test('rejects invalid JSON, and JSON that parsers might read differently', async (t) => {
   const rejected: ReadonlyArray<readonly [message: RegExp, ...texts: (string | Buffer)[]]> = [

@@ -3,7 +3,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { readAddress, readOptions } from '../../../server/image/address.ts';
 import { resolveSource } from '../../../server/image/source-url.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 
 /** Returns the ServiceError code for a URL, and fails for other errors. */
 function refusal(path: string, query: string): string {

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { cloudinary, cloudinarySignature } from '../../../server/image/urls/cloudinary.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 import { outcome, siteOf } from './url-outcome.ts';
 
 /** Returns the native query for a transformation of `/a.jpg`. */

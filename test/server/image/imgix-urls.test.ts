@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { imgix, imgixSignature } from '../../../server/image/urls/imgix.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 import { outcome } from './url-outcome.ts';
 
 const base = 'https://shop.example/a.jpg dpr=1';

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { negotiation, readAccept, roundUpWidth } from '../../../server/image/negotiate.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 
 type RequestHeaders = Readonly<Record<string, string>>;
 

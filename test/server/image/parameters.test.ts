@@ -4,7 +4,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { readOptions } from '../../../server/image/address.ts';
 import { parameterNames, parameters } from '../../../server/image/parameters.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 
 const read = (query: string) => readOptions(new Map(new URLSearchParams(query)));
 

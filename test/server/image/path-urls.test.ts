@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import fc from 'fast-check';
 import t, { type Test } from 'tap';
 import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 import { outcome } from './url-outcome.ts';
 
 /** Grammars with options in the path. */

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { readAddress, requireKnown, unknownWarnings } from '../../../server/image/address.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 
 const read = (query: string) => readAddress('/img/https://e.com/a.jpg', `project=p&${query}`);
 

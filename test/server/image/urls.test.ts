@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 import { longUrls } from './long-urls.ts';
 import { outcome } from './url-outcome.ts';
 

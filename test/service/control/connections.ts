@@ -1,7 +1,7 @@
 import { Agent } from 'node:http';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Test } from 'tap';
-import { earlierRequestsReceived } from '../held.ts';
+import { earlierRequestsReceived } from '../held-reply.ts';
 import { StrictConnection } from '../raw-http.ts';
 import { type Control, prefix, rootKey } from './control.ts';
 

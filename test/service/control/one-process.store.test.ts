@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { more, propertyRuns } from '../../more.ts';
+import { more, propertyRuns } from '../../extended.ts';
 import { httpServers } from '../http-servers.ts';
 import { bodies } from './bodies.ts';
 import { brokenUploads, unwantedBodies } from './connections.ts';

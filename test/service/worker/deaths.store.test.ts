@@ -1,7 +1,7 @@
 import t from 'tap';
 import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
-import { held } from '../held.ts';
+import { held } from '../held-reply.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { cacheOf, startWorker } from './worker.ts';
 

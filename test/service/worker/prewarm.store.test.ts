@@ -4,7 +4,7 @@ import { signature, signedText } from '../../../server/image/access.ts';
 import { findDeployment } from '../../../store/deployment.ts';
 import { until } from '../../until.ts';
 import { locatedPath, startControl } from '../control/control.ts';
-import { answeredBy } from '../held.ts';
+import { answeredBy } from '../held-reply.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { json } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';

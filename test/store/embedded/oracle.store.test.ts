@@ -8,7 +8,7 @@ import { parseSort } from '../../../store/embedded/query/sort.ts';
 import { Collection } from '../../../store/embedded/storage/collection.ts';
 import { parseIndexSpecification } from '../../../store/embedded/storage/index-specification.ts';
 import { Journal } from '../../../store/embedded/storage/journal.ts';
-import { propertyRuns } from '../../more.ts';
+import { propertyRuns } from '../../extended.ts';
 import { type Condition, type Json, matches, order } from './oracle.ts';
 import { shortFolder } from './stores.ts';
 

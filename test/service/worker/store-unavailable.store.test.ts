@@ -2,7 +2,7 @@ import t from 'tap';
 import { storeLink } from '../../server/store-link.ts';
 import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
-import { held } from '../held.ts';
+import { held } from '../held-reply.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { freePort } from '../service.ts';
 import { cacheOf, startWorker } from './worker.ts';
