@@ -68,7 +68,7 @@ async function filesBelow(folder: string): Promise<string[]> {
     .filter((path) => !path.split('/').includes('node_modules'));
 }
 
-async function importsOf(from: string): Promise<Import[]> {
+async function readImports(from: string): Promise<Import[]> {
   return specifiers(await readFile(join(root, from), 'utf8')).map((specifier) => {
     const isInternal = specifier.startsWith('.');
     return { from, to: isInternal ? join(dirname(from), specifier) : specifier, isInternal };
@@ -101,7 +101,7 @@ const files = (await Promise.all(Object.keys(folders).map(filesBelow)))
   .flat()
   .filter((path) => !/^sdk\/(examples\/[^/]+\/)?(dist|\.\w+)\//.test(path));
 const sources = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
-const imports = (await Promise.all(sources.map(importsOf))).flat();
+const imports = (await Promise.all(sources.map(readImports))).flat();
 const edges = imports
   .filter(({ isInternal }) => isInternal)
   .map(({ from, to }): Edge => [from, to]);
@@ -121,7 +121,7 @@ t.test('finds imports of every kind outside comments and strings', async (t) => 
     `import * as k from '@/k.ts'; // import l from '@/l.ts'`,
     `/* import m from '@/m.ts' */ const n = "import o from '@/o.ts'";`,
   ];
-  const seen = specifiers(source.join('\n').replaceAll('@/', './')).map((one) => one[2]);
+  const seen = specifiers(source.join('\n').replaceAll('@/', './')).map((match) => match[2]);
   t.same(seen.sort(), ['a', 'c', 'd', 'e', 'f', 'g', 'h', 'i', 'j', 'k']);
   const graph: Edge[] = [
     ['a', 'b'],
@@ -134,8 +134,8 @@ t.test('finds imports of every kind outside comments and strings', async (t) => 
 
 const page = 'server/console/page/';
 const layers = ['pool/formats/', 'pool/rendering/', 'pool/execution/'];
-const layerOf = (path: string) => layers.findIndex((layer) => path.startsWith(layer));
-const topOf = (path: string): string => path.split('/')[0] ?? '';
+const layerIndex = (path: string) => layers.findIndex((layer) => path.startsWith(layer));
+const topFolder = (path: string): string => path.split('/')[0] ?? '';
 
 const formatFolder = /^(pool\/formats\/\w+\/)format\.ts$/;
 const formatFolders = sources.flatMap((path) => formatFolder.exec(path)?.[1] ?? []);
@@ -146,11 +146,11 @@ const encoders = 'pool/rendering/encode/';
 
 const rules: Readonly<Record<string, (from: string, to: string) => boolean>> = {
   'a top-level folder imports only from the folders that it may use': (from, to) =>
-    [topOf(from), ...(folders[topOf(from)] ?? [])].some(
-      (name) => name === topOf(to) || name === to,
+    [topFolder(from), ...(folders[topFolder(from)] ?? [])].some(
+      (name) => name === topFolder(to) || name === to,
     ),
   'in pool, formats do not import rendering, and rendering does not import execution': (from, to) =>
-    layerOf(from) === -1 || layerOf(to) <= layerOf(from),
+    layerIndex(from) === -1 || layerIndex(to) <= layerIndex(from),
   'of pool, the worker imports only what guards its requests': (from, to) =>
     !(from.startsWith('worker/') && to.startsWith('pool/')) ||
     /^pool\/source\/(guard|metered-client)\.ts$/.test(to),
@@ -233,9 +233,9 @@ t.test('contains no import cycles, including type imports', async (t) => {
 });
 
 t.test('imports between the folders of server in one direction', async (t) => {
-  const folderOf = (path: string) => /^server\/(\w+)\/./.exec(path)?.[1] ?? '';
+  const serverFolder = (path: string) => /^server\/(\w+)\/./.exec(path)?.[1] ?? '';
   const between = edges
-    .map(([from, to]): Edge => [folderOf(from), folderOf(to)])
+    .map(([from, to]): Edge => [serverFolder(from), serverFolder(to)])
     .filter(([from, to]) => from !== '' && to !== '' && from !== to);
   t.equal(cycle(between), null);
   t.ok(between.length > 20, `${between.length} imports between folders`);
@@ -253,18 +253,21 @@ t.test('depends on every package that the built programs load', async (t) => {
   const { dependencies, devDependencies } = JSON.parse(
     await readFile(join(root, 'package.json'), 'utf8'),
   );
-  const packageOf = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
+  const packageName = (specifier: string) => /^(?:@[^/]+\/)?[^/]+/.exec(specifier)?.[0] ?? '';
   const imported = await externalImports();
   t.ok(imported.includes('sharp'));
   // The import can name a style sheet, for example.
   const resolved =
     /(?:resolve|moduleOf|createRequire\(import\.meta\.url\))\(\s*'([^'./][^']*)'|(?<!\b(?:from|import) ?\(?\s*)'([^'./]+\/[^']*\.(?:css|js|wasm))'/g;
-  for (const path of sources.filter((one) => /^(?:server|pool|store|worker|demo)\//.test(one))) {
+  for (const path of sources.filter((source) =>
+    /^(?:server|pool|store|worker|demo)\//.test(source),
+  )) {
     if (path.startsWith(page) || path.endsWith('.d.ts')) continue;
     const text = await readFile(join(root, path), 'utf8');
-    for (const [, one, other = ''] of text.matchAll(resolved)) imported.push(one ?? other);
+    for (const [, specifier, other = ''] of text.matchAll(resolved))
+      imported.push(specifier ?? other);
   }
-  for (const name of new Set(imported.map(packageOf))) {
+  for (const name of new Set(imported.map(packageName))) {
     // The MongoDB driver tries to load some packages that are not installed.
     const isInstalled = existsSync(join(root, 'node_modules', name));
     if (isInstalled) t.ok(name in dependencies, name);
@@ -296,7 +299,7 @@ t.test('imports certain packages only in certain files', async (t) => {
   const packages = imports.filter(({ isInternal }) => !isInternal);
   const uws = packages.filter(({ to }) => /uws|uwebsockets/i.test(to)).map(({ from }) => from);
   t.same(new Set(uws), new Set(['server/http/uws-library.ts', 'server/http/uws-server.ts']));
-  for (const { from, to } of packages.filter((one) => one.from.startsWith(page))) {
+  for (const { from, to } of packages.filter((imported) => imported.from.startsWith(page))) {
     // Its imports of packages are in the code examples that it makes.
     if (from === `${page}snippets.ts`) continue;
     t.match(to, /^(preact(\/|$)|@image-delivery\/sdk(\/client)?$)/, from);

@@ -32,7 +32,7 @@ interface Manifest {
   readonly peerDependencies?: Readonly<Record<string, string>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
-const manifestOf = async (path: string): Promise<Manifest> =>
+const readManifest = async (path: string): Promise<Manifest> =>
   JSON.parse(await readFile(join(path, 'package.json'), 'utf8'));
 
 /**
@@ -50,10 +50,12 @@ async function foldersFor(manifest: Manifest, from: string, found = new Set<stri
   );
   for (const name of [...Object.keys({ ...dependencies, ...optionalDependencies }), ...peers]) {
     const paths = createRequire(join(from, 'package.json')).resolve.paths(name) ?? [];
-    const path = paths.map((parent) => join(parent, name)).find((one) => existsSync(one));
+    const path = paths
+      .map((parent) => join(parent, name))
+      .find((candidate) => existsSync(candidate));
     if (path === undefined || found.has(path)) continue;
     found.add(path);
-    await foldersFor(await manifestOf(path), path, found);
+    await foldersFor(await readManifest(path), path, found);
   }
   return found;
 }
@@ -92,7 +94,7 @@ const isRegistryReachable = (): Promise<boolean> =>
 async function copyPackages(tarball: string): Promise<void> {
   await mkdir(installed, { recursive: true });
   execFileSync('tar', ['-xzf', tarball, '--strip-components=1', '-C', installed]);
-  for (const path of await foldersFor(await manifestOf(installed), rootPath)) {
+  for (const path of await foldersFor(await readManifest(installed), rootPath)) {
     // A nested package comes with its parent.
     if (/node_modules\//.test(relative(modules, path))) continue;
     await cp(path, join(app, 'node_modules', relative(modules, path)), { recursive: true });
@@ -118,7 +120,7 @@ const filesAndTimes = async () => {
   const entries = await readdir(installed, { recursive: true, withFileTypes: true });
   const files = entries
     .filter((entry) => entry.isFile())
-    .map((one) => join(one.parentPath, one.name));
+    .map((entry) => join(entry.parentPath, entry.name));
   return Promise.all(files.sort().map(async (file) => [file, (await stat(file)).mtimeMs]));
 };
 const before = await filesAndTimes();
@@ -128,7 +130,7 @@ t.test('stays small, and contains neither sources nor source maps', async (t) =>
   t.comment(`the tarball has ${size} bytes; installed, ${bytes}`);
   t.ok(size <= maxTarballBytes);
   t.ok(bytes <= maxInstalledBytes);
-  t.equal((await manifestOf(installed)).version, version);
+  t.equal((await readManifest(installed)).version, version);
   const others = before.filter(([file]) => /\.(?:ts|tsx|map)$/.test(String(file)));
   t.same(others, []);
   for (const name of ['README.md', 'LICENSE', 'CHANGELOG.md', 'dist/THIRD-PARTY-LICENCES.txt']) {

@@ -15,12 +15,12 @@ const measures = {
   size: { what: 'size', unit: 'MiB' },
 } as const satisfies Measures;
 
-const resultsOf = (name: string) =>
+const findResults = (name: string) =>
   new Results(name, { title: 'Hits', method: 'How.', measures }, () => {});
 
 t.test('reports every figure with its goal, and lists missed goals first', async (t) => {
   const folder = await temporaryFolder(t);
-  const results = resultsOf('hits');
+  const results = findResults('hits');
   results.finding('of another', 'a case', [0.83, 0.8, 0.9], 'a | b');
   results.finding('time', 'a case', [4]);
   results.finding('size', 'a case', [100]);
@@ -34,7 +34,7 @@ t.test('reports every figure with its goal, and lists missed goals first', async
     ],
   });
   results.note('A note.');
-  const failed = resultsOf('mix');
+  const failed = findResults('mix');
   failed.failure = 'no connection';
   await writeReport(folder, ['2 cores.'], [results, failed]);
   const text = await readFile(join(folder, 'report.md'), 'utf8');
@@ -56,18 +56,18 @@ t.test('reports every figure with its goal, and lists missed goals first', async
 });
 
 t.test('treats goals as upper or lower bounds', async (t) => {
-  const metOf = (key: keyof typeof measures, values: readonly number[]) => {
-    const results = resultsOf('hits');
+  const countMet = (key: keyof typeof measures, values: readonly number[]) => {
+    const results = findResults('hits');
     results.finding(key, 'a case', values);
     return results.findings[0]?.met;
   };
   const times = [[5], [-3], [10], [Number.NaN], [Number.POSITIVE_INFINITY]];
   t.same(
-    times.map((values) => metOf('time', values)),
+    times.map((values) => countMet('time', values)),
     [true, true, false, false, false],
   );
-  t.same([metOf('of another', [0.95]), metOf('of another', [0.5])], [true, false]);
-  t.equal(metOf('size', [1]), null);
+  t.same([countMet('of another', [0.95]), countMet('of another', [0.5])], [true, false]);
+  t.equal(countMet('size', [1]), null);
 });
 
 t.test('takes measurements in turn, and ratios within a round', async (t) => {

@@ -32,7 +32,7 @@ const commonErrors: Errors = {
 };
 
 /** Type errors in calls that differ between the clients. */
-const errorsOf: Readonly<Record<string, Errors>> = {
+const findErrors: Readonly<Record<string, Errors>> = {
   'openapi-fetch': {
     'a missing path parameter': ['{ path: { projectId: project.id } }', '{}'],
     'an unknown query parameter': ['query: { host:', 'query: { hostname:'],
@@ -85,7 +85,7 @@ export async function checkClients(t: Test, folder: string): Promise<void> {
       programs.push({ client, error, name });
     };
     await write(null, program);
-    const errors = { ...commonErrors, ...errorsOf[client] };
+    const errors = { ...commonErrors, ...findErrors[client] };
     for (const [error, [right, wrong]] of Object.entries(errors)) {
       t.ok(program.includes(right), `the program of ${client} has ${right}`);
       await write(error, program.replace(right, wrong));

@@ -57,9 +57,9 @@ t.test('hides the messages of unexpected errors', async (t) => {
     0,
     new Proxy({}, {}),
   ];
-  for (const one of thrown) {
-    const failure = ServiceError.of(one);
-    t.equal(failure.cause, one, 'kept for the log');
+  for (const error of thrown) {
+    const failure = ServiceError.of(error);
+    t.equal(failure.cause, error, 'kept for the log');
     const { status, body } = errorResponse(failure);
     t.equal(status, 500);
     t.match(JSON.parse(String(body)), { code: 'internal_error' });

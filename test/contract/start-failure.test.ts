@@ -3,7 +3,7 @@ import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
 import { listenFailureText } from '../../contract/start-failure.ts';
 
-const failureOf = (host: string, port: number): Promise<unknown> =>
+const connectionFailure = (host: string, port: number): Promise<unknown> =>
   new Promise((resolve) => createServer().once('error', resolve).listen(port, host));
 
 t.test('names setting, address and cause of a listener that cannot start', async (t) => {
@@ -16,7 +16,11 @@ t.test('names setting, address and cause of a listener that cannot start', async
     ['192.0.2.1', 'it is not an address of this machine (EADDRNOTAVAIL)'],
     ['a.invalid', /(?:the name has no address|could not be looked up) \(\w+\)/],
   ] as const) {
-    const text = listenFailureText('SERVICE_OPS_PORT', { host, port }, await failureOf(host, port));
+    const text = listenFailureText(
+      'SERVICE_OPS_PORT',
+      { host, port },
+      await connectionFailure(host, port),
+    );
     t.match(text, `SERVICE_OPS_PORT ${port} on ${host} (SERVICE_OPS_HOST) cannot be used: `);
     t.match(text, cause);
   }

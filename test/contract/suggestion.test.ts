@@ -46,7 +46,7 @@ t.test('does not compare very long names', async (t) => {
  * Returns all texts that are one edit away: a letter deleted, inserted, replaced, or exchanged with
  * the next.
  */
-function editsOf(text: string, letters: readonly string[]): ReadonlySet<string> {
+function singleEdits(text: string, letters: readonly string[]): ReadonlySet<string> {
   const places = Array.from({ length: text.length + 1 }, (_, at) => at);
   const parts = places.map((at) => [text.slice(0, at), text.slice(at)] as const);
   return new Set(
@@ -63,14 +63,14 @@ t.test('finds exactly the names that are one edit away', async () => {
   const word = fc.string({ unit: fc.constantFrom(...letters), minLength: 4, maxLength: 7 });
   fc.assert(
     fc.property(word, word, (name, known) => {
-      const isNear = name === known || editsOf(name, letters).has(known);
+      const isNear = name === known || singleEdits(name, letters).has(known);
       return (nearestName(name, [known]) === known) === isNear;
     }),
     { numRuns: 2_000 },
   );
   fc.assert(
     fc.property(word, (known) =>
-      [...editsOf(known, letters)].every((name) => nearestName(name, [known]) === known),
+      [...singleEdits(known, letters)].every((name) => nearestName(name, [known]) === known),
     ),
   );
 });

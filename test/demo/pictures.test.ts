@@ -43,13 +43,13 @@ t.test('writes a JPEG with 4:2:2, one scan, and the pixels', async (t) => {
   const scan = Buffer.of(0xff, 0xda);
   t.equal(jpeg.indexOf(scan), jpeg.lastIndexOf(scan));
   const decoded = (file: Buffer) => sharp(file, { failOn: 'warning' }).raw().toBuffer();
-  const errorOf = (pixels: Buffer) =>
+  const toError = (pixels: Buffer) =>
     pixels.reduce((sum, value, at) => sum + Math.abs(value - (data[at] ?? 0)), 0) / data.length;
   const [own, half] = await Promise.all([
     decoded(jpeg),
     decoded(await image.jpeg({ quality: 90, chromaSubsampling: '4:2:0' }).toBuffer()),
   ]);
-  t.ok(errorOf(own) < errorOf(half), `${errorOf(own)}, with 4:2:0 ${errorOf(half)}`);
+  t.ok(toError(own) < toError(half), `${toError(own)}, with 4:2:0 ${toError(half)}`);
 });
 
 t.test('writes camera EXIF with an orientation, a note and a thumbnail', async (t) => {

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
 import t from 'tap';
 import { rootPath } from '../root.ts';
-import { proseOf } from './pages.ts';
+import { readProse } from './pages.ts';
 
 type Place = 'docs' | 'comments' | 'titles';
 
@@ -216,7 +216,7 @@ const files = execFileSync('git', ['ls-files', '-z'], { cwd: rootPath, encoding:
   .split('\0')
   .filter((path) => !path.startsWith('sdk/src/generated/'));
 
-async function textsOf(place: Place): Promise<string> {
+async function readTexts(place: Place): Promise<string> {
   const isPage = (path: string) => path.startsWith('docs/') && extname(path) === '.md';
   const isCode = (path: string) => ['.ts', '.tsx', '.js'].includes(extname(path));
   const isTest = (path: string) => path.startsWith('test/') && isCode(path);
@@ -227,7 +227,7 @@ async function textsOf(place: Place): Promise<string> {
 
 /** The text in a place, without marks that interrupt sentences. */
 const read: Readonly<Record<Place, (text: string) => string>> = {
-  docs: proseOf,
+  docs: readProse,
   comments: (text) =>
     [...text.matchAll(/^\s*(?:\/\/|\/?\*+)(.*)$/gm)].map(([, line = '']) => line).join('\n'),
   titles: (text) => [...text.matchAll(/\btest\((.*)$/gm)].map(([, line = '']) => line).join('\n'),
@@ -235,7 +235,7 @@ const read: Readonly<Record<Place, (text: string) => string>> = {
 
 for (const place of ['docs', 'comments', 'titles'] as const) {
   t.test(`keeps the ${place} in plain English`, async (t) => {
-    const text = await textsOf(place);
+    const text = await readTexts(place);
     for (const { name, advice, found, most } of patterns) {
       const count = text.match(found)?.length ?? 0;
       t.ok(count <= most[place], `${name}: ${count}, at most ${most[place]}; ${advice}`);

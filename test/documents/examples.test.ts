@@ -10,7 +10,7 @@ import { picture, startTestOrigin } from '../service/origin.ts';
 import { freePort, plainNode, startService } from '../service/service.ts';
 import { startWorker } from '../service/worker/worker.ts';
 import { patienceMs, until } from '../until.ts';
-import { examplesOf } from './examples.ts';
+import { findExamples } from './examples.ts';
 import { type Block, type Page, readPages } from './pages.ts';
 import { startShell } from './shell.ts';
 
@@ -79,7 +79,7 @@ t.test(
         if (mark === 'after: prewarming') {
           await until('the prewarming is done', prewarmed, 2 * patienceMs);
         }
-        for (const example of examplesOf(text)) {
+        for (const example of findExamples(text)) {
           const where = `${page}:${line} ${example.command.slice(0, 80)}`;
           results.push({ where, error: await runExample(example) });
         }

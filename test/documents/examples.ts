@@ -17,7 +17,7 @@ function isOpen(command: string): boolean {
 }
 
 /** Returns a block's commands: lines after `$ `, each with its output. */
-export function examplesOf(text: string): Example[] {
+export function findExamples(text: string): Example[] {
   const examples: { command: string; output: string[] }[] = [];
   let open = false;
   for (const line of text.split('\n')) {
@@ -56,7 +56,7 @@ const lowerNames = (head: string): string[] =>
   head.split('\n').map((line) => line.replace(/^[\w-]+:/, (name) => name.toLowerCase()));
 
 /** Returns a pattern for a text. `…` stands for any text. */
-function patternOf(text: string): RegExp {
+function toPattern(text: string): RegExp {
   const parts = text.split('…').map((part) => part.replaceAll(/[.*+?^${}()|[\]\\]/g, '\\$&'));
   return new RegExp(`^${parts.join('[\\s\\S]*')}$`);
 }
@@ -67,10 +67,10 @@ function patternOf(text: string): RegExp {
  */
 export function isShown(shown: string, printed: string): boolean {
   const [wanted, found] = [normalised(shown), normalised(printed)];
-  if (!wanted.startsWith('HTTP/')) return patternOf(wanted).test(found);
+  if (!wanted.startsWith('HTTP/')) return toPattern(wanted).test(found);
   const [head = '', ...body] = wanted.split('\n\n');
   const [foundHead = '', ...foundBody] = found.split('\n\n');
   const lines = new Set(lowerNames(foundHead));
   const missing = lowerNames(head).filter((line) => line !== '…' && !lines.has(line));
-  return missing.length === 0 && patternOf(body.join('\n\n')).test(foundBody.join('\n\n'));
+  return missing.length === 0 && toPattern(body.join('\n\n')).test(foundBody.join('\n\n'));
 }

@@ -41,11 +41,11 @@ async function checkBalancer(t: Test, manifest: string): Promise<void> {
 
 t.test('renders the chart with one pod and with several', { skip }, async (t) => {
   execFileSync('helm', ['lint', chart, ...kubernetes, '--quiet'], { stdio: 'pipe' });
-  const one = render('');
-  t.equal(one.error, null);
-  t.match(one.manifests.get('StatefulSet shop-image-delivery'), 'dist/server/start.js');
+  const rendered = render('');
+  t.equal(rendered.error, null);
+  t.match(rendered.manifests.get('StatefulSet shop-image-delivery'), 'dist/server/start.js');
   t.same(
-    [...one.manifests.keys()].filter((key) => /worker|balancer/.test(key)),
+    [...rendered.manifests.keys()].filter((key) => /worker|balancer/.test(key)),
     [],
     'one pod needs no balancer, and runs the worker',
   );

@@ -10,7 +10,7 @@ import { healthSchema } from '../../server/control/health-schema.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { root, rootPath } from '../root.ts';
 import { outdatedDocuments } from './generated.ts';
-import { proseOf, readPage, readPages } from './pages.ts';
+import { readPage, readPages, readProse } from './pages.ts';
 import { settingsExample, settingsMarkdown } from './tables.ts';
 
 /** test/documents/examples.test.ts runs the examples of the pages. */
@@ -37,7 +37,7 @@ t.test('changes nothing by .env.example, even if its lines are active', async (t
 
 t.test('limits the prose of a page to 1,200 words', async (t) => {
   for (const { path, text } of pagesForReaders) {
-    const prose = proseOf(text).replaceAll(/^\s*(?:\||<).*$/gm, '');
+    const prose = readProse(text).replaceAll(/^\s*(?:\||<).*$/gm, '');
     const words = prose.match(/\S+/g)?.length ?? 0;
     t.ok(words <= 1_200, `${path} has ${words} words of prose`);
   }
@@ -52,7 +52,7 @@ t.test('limits docs/ and SECURITY.md to 41,000 words, tables included', async (t
 t.test('resolves every link to a file and a heading', async (t) => {
   const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
   for (const { path, text } of pages) {
-    for (const [, target = ''] of proseOf(text).matchAll(/\]\(([^)\s]+)\)/g)) {
+    for (const [, target = ''] of readProse(text).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(target)) continue;
       const [file = '', anchor] = target.split('#');
       const linked = file === '' ? path : join(dirname(path), file);
@@ -190,7 +190,7 @@ const notPlain =
 
 t.test('keeps the pages in plain English', async (t) => {
   for (const { path, text } of pages) {
-    const [found] = notPlain.exec(proseOf(text)) ?? [];
+    const [found] = notPlain.exec(readProse(text)) ?? [];
     t.equal(found, undefined, path);
     t.notMatch(text, /[ \t]+$/m, `${path} has no spaces at the ends of lines`);
   }

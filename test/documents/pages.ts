@@ -26,7 +26,7 @@ export interface Page {
 const topLevel = ['README.md', 'CONTRIBUTING.md', 'CHANGELOG.md', 'SECURITY.md'];
 const fence = /^(`{3,})(.*)$/;
 
-function blocksOf(page: string, text: string): Block[] {
+function findBlocks(page: string, text: string): Block[] {
   const blocks: Block[] = [];
   const lines = text.split('\n');
   for (let at = 0; at < lines.length; at++) {
@@ -43,13 +43,13 @@ function blocksOf(page: string, text: string): Block[] {
 }
 
 /** Returns the text minus its code blocks. */
-export function proseOf(text: string): string {
+export function readProse(text: string): string {
   return text.replaceAll(/^(`{3,}).*\n[\s\S]*?^\1$/gm, '');
 }
 
-function anchorsOf(text: string): Set<string> {
+function findAnchors(text: string): Set<string> {
   const anchors = new Set([...text.matchAll(/\bid="([^"]+)"/g)].map(([, id = '']) => id));
-  for (const [, heading = ''] of proseOf(text).matchAll(/^#+ +(.*)$/gm)) {
+  for (const [, heading = ''] of readProse(text).matchAll(/^#+ +(.*)$/gm)) {
     const slug = heading.toLowerCase().replaceAll(/[^\p{L}\p{N} _-]/gu, '');
     anchors.add(slug.replaceAll(' ', '-'));
   }
@@ -58,7 +58,7 @@ function anchorsOf(text: string): Set<string> {
 
 export async function readPage(path: string): Promise<Page> {
   const text = await readFile(join(rootPath, path), 'utf8');
-  return { path, text, blocks: blocksOf(path, text), anchors: anchorsOf(text) };
+  return { path, text, blocks: findBlocks(path, text), anchors: findAnchors(text) };
 }
 
 /** Returns all pages for readers: at the top, and Markdown below docs/. */

@@ -29,14 +29,14 @@ const isNumber = ({ type }: ValueSchema): boolean => type === 'integer' || type 
 /** Returns the words of a choice that are identifiers, such as `webp`. */
 const plainWords = (schema: ValueSchema): readonly string[] =>
   alternatives(schema)
-    .flatMap((one) => one.enum ?? [])
+    .flatMap((part) => part.enum ?? [])
     .filter((word) => !isFlag(schema) || !/^[01]?$/.test(word));
 
 /** Returns all words of a choice, including words such as `right-top` from its schema's pattern. */
 const allWords = (schema: ValueSchema): readonly string[] => [
   ...plainWords(schema),
   ...(schema.anyOf ?? []).flatMap(
-    (one) => /^\^\(\?:(.*)\)\$$/.exec(one.pattern ?? '')?.[1]?.split('|') ?? [],
+    (part) => /^\^\(\?:(.*)\)\$$/.exec(part.pattern ?? '')?.[1]?.split('|') ?? [],
   ),
 ];
 
@@ -82,7 +82,7 @@ const [minWidth, maxWidth] = [320, 3840];
 /** Returns the service's steps that differ enough from their predecessor. */
 function defaultWidths(): readonly number[] {
   const kept: number[] = [];
-  for (const width of widthSteps.filter((one) => one >= minWidth && one <= maxWidth)) {
+  for (const width of widthSteps.filter((step) => step >= minWidth && step <= maxWidth)) {
     if (width >= minStep * (kept.at(-1) ?? 0)) kept.push(width);
   }
   return kept;
@@ -107,8 +107,8 @@ export function parametersModule(): string {
   const aliases = parameterNames.flatMap((name) =>
     parameters[name].aliases.map((alias) => [alias, name] as const),
   );
-  const named = (isOf: (type: ParameterType<unknown>) => boolean) =>
-    `^(${parameterNames.filter((name) => isOf(parameters[name])).join('|')})$`;
+  const named = (matches: (type: ParameterType<unknown>) => boolean) =>
+    `^(${parameterNames.filter((name) => matches(parameters[name])).join('|')})$`;
   return `/** Transform parameters of an image URL. Absent parameters use the project's defaults. */
   export interface ImageOptions {
     ${parameterNames.map(optionField).join('\n')}
@@ -147,7 +147,7 @@ export function parametersModule(): string {
   export const pixelLimits: Readonly<Record<string, readonly [lossy: number, lossless: number]>> = ${literal(pixelLimits())};`;
 }
 
-const rangeOf = ({ type, minimum, maximum }: ValueSchema): unknown => ({
+const toRange = ({ type, minimum, maximum }: ValueSchema): unknown => ({
   minimum,
   maximum,
   whole: type === 'integer' ? true : undefined,
@@ -159,7 +159,7 @@ function rule(type: ParameterType<unknown>): string {
   const ranges =
     parts === undefined
       ? alternatives(schema).filter(isNumber)
-      : Object.values(parts).map((one) => one.schema);
+      : Object.values(parts).map((part) => part.schema);
   const words = allWords(schema);
   const kinds = new Map<ValueSchema, string>([
     [colour.schema, 'colour'],
@@ -170,11 +170,11 @@ function rule(type: ParameterType<unknown>): string {
     accepts,
     flag: isFlag(schema) ? true : undefined,
     words: words.length === 0 ? undefined : words,
-    ranges: ranges.length === 0 ? undefined : ranges.map(rangeOf),
+    ranges: ranges.length === 0 ? undefined : ranges.map(toRange),
     kind: kinds.get(schema),
     pattern:
       parts === undefined && words.length === 0 && !kinds.has(schema)
-        ? alternatives(schema).find((one) => one.pattern !== undefined)?.pattern
+        ? alternatives(schema).find((part) => part.pattern !== undefined)?.pattern
         : undefined,
     maxLength: schema.maxLength,
   });

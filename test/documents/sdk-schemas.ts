@@ -49,25 +49,25 @@ const plainTypes: Readonly<Record<string, string>> = {
 };
 
 /** Returns the TypeScript type of a schema's values. */
-function typeOf(schema: Schema): string {
+function toType(schema: Schema): string {
   const { $ref, type = [], anyOf, allOf, items, properties, additionalProperties } = schema;
   if ($ref !== undefined) return $ref.replace('#/components/schemas/', '');
   if (schema.enum !== undefined)
     return schema.enum.map((word) => (typeof word === 'string' ? `'${word}'` : word)).join(' | ');
-  if (anyOf !== undefined) return union(anyOf.map(typeOf));
-  if (items !== undefined) return `readonly (${typeOf(items)})[]`;
-  if (properties !== undefined) return `{\n${fieldsOf(schema)} }`;
+  if (anyOf !== undefined) return union(anyOf.map(toType));
+  if (items !== undefined) return `readonly (${toType(items)})[]`;
+  if (properties !== undefined) return `{\n${describeFields(schema)} }`;
   if (typeof additionalProperties === 'object') {
-    return `Readonly<Record<string, ${typeOf(additionalProperties)}>>`;
+    return `Readonly<Record<string, ${toType(additionalProperties)}>>`;
   }
   const types = [type].flat();
-  if (types.length === 0 && allOf?.[0] !== undefined) return typeOf(allOf[0]);
-  return union(types.map((one) => plainTypes[one] ?? 'unknown'));
+  if (types.length === 0 && allOf?.[0] !== undefined) return toType(allOf[0]);
+  return union(types.map((typeName) => plainTypes[typeName] ?? 'unknown'));
 }
 
 const union = (types: readonly string[]): string => [...new Set(types)].join(' | ');
 
-function fieldsOf({ properties = {}, required = [] }: Schema): string {
+function describeFields({ properties = {}, required = [] }: Schema): string {
   return Object.entries(properties)
     .map(([name, schema]) => `${comment(schema)}${name}${field(schema, required.includes(name))}`)
     .join('\n');
@@ -75,7 +75,7 @@ function fieldsOf({ properties = {}, required = [] }: Schema): string {
 
 /** Optional fields can also be undefined, for `exactOptionalPropertyTypes`. */
 const field = (schema: Schema, isRequired: boolean): string =>
-  isRequired ? `: ${typeOf(schema)};` : `?: ${typeOf(schema)} | undefined;`;
+  isRequired ? `: ${toType(schema)};` : `?: ${toType(schema)} | undefined;`;
 
 /** Returns a schema's comment: its description, and the limits that the type does not state. */
 function comment(schema: Schema): string {
@@ -83,7 +83,7 @@ function comment(schema: Schema): string {
   const { minItems, maxItems } = schema;
   const sentences = [
     description,
-    ...allOf.map((one) => one['x-rule'] && `It ${one['x-rule']}.`),
+    ...allOf.map((rule) => rule['x-rule'] && `It ${rule['x-rule']}.`),
     between(minimum, maximum, ''),
     between(minLength, maxLength, ' characters'),
     between(minItems, maxItems, ' items'),
@@ -100,8 +100,8 @@ function between(minimum: number | undefined, maximum: number | undefined, what:
 function declaration([name, schema]: readonly [string, Schema]): string {
   const isObject = schema.properties !== undefined;
   const declared = isObject
-    ? `interface ${name} {\n${fieldsOf(schema)} }`
-    : `type ${name} = ${typeOf(schema)};`;
+    ? `interface ${name} {\n${describeFields(schema)} }`
+    : `type ${name} = ${toType(schema)};`;
   return `${comment(schema)}export ${declared}`;
 }
 
@@ -114,7 +114,7 @@ function operationType([id, operation]: readonly [string, Operation]): string {
   const { parameters = [] } = paths[`${controlPrefix}${path}`]?.[method.toLowerCase()] ?? {};
   const of = (place: Parameter['in']) =>
     parameters
-      .filter((one) => one.in === place && !pageParameters.includes(one.name))
+      .filter((part) => part.in === place && !pageParameters.includes(part.name))
       .map(({ name, description: text, schema }) => {
         const described = text === undefined ? schema : { ...schema, description: text };
         return `${comment(described)}${name}${field(schema, place === 'path')}`;

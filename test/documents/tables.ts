@@ -32,7 +32,7 @@ const valueNames = new Map([
 export function parametersMarkdown(): string {
   const rows = parameterNames.map((name) => {
     const { aliases, accepts, meaning, defaultInWords, example } = parameters[name];
-    const names = [name, ...aliases].map((one) => `\`${one}\``).join(', ');
+    const names = [name, ...aliases].map((parameterName) => `\`${parameterName}\``).join(', ');
     const values = valueNames.get(accepts) ?? accepts;
     return [names, values, defaultInWords, meaning, `\`${name}=${example}\``];
   });

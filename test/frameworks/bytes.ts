@@ -18,7 +18,7 @@ interface Peer {
 }
 
 const read = (text: string): readonly Peer[] => JSON.parse(text).packages;
-const labelOf = ({ package: name, version, does }: Peer) => `${name} ${version}, ${does}`;
+const toLabel = ({ package: name, version, does }: Peer) => `${name} ${version}, ${does}`;
 
 /**
  * Measures the current packages of other services, and prints them next to this package. Resolves
@@ -35,8 +35,10 @@ export async function checkBytes(parent: string, isRecorded: boolean): Promise<s
   process.stdout.write(table);
   if (isRecorded) return [];
   return read(stdout).flatMap((peer) => {
-    const before = recorded.find((one) => one.package === peer.package && one.does === peer.does);
-    const text = `${labelOf(peer)}: ${peer.bytes} bytes, recorded ${before?.bytes}`;
+    const before = recorded.find(
+      (earlier) => earlier.package === peer.package && earlier.does === peer.does,
+    );
+    const text = `${toLabel(peer)}: ${peer.bytes} bytes, recorded ${before?.bytes}`;
     if (before?.version === peer.version) return before.bytes === peer.bytes ? [] : [text];
     process.stdout.write(`${text} of ${before?.version}; --record writes it\n`);
     return [];

@@ -41,7 +41,7 @@ export const page = ${JSON.stringify(document('ELEMENT'))}.replace('ELEMENT', ()
 `);
 
 /** Splits a snippet by the file names in its comments. */
-function partsOf(code: string): Readonly<Record<string, string>> {
+function readParts(code: string): Readonly<Record<string, string>> {
   const parts = code.split(/^\/\/ ([\w.-]+\.\w+)\n/m).slice(1);
   const names = parts.filter((_, index) => index % 2 === 0);
   if (names.length === 0) throw new Error(`no file in the snippet:\n${code}`);
@@ -49,7 +49,7 @@ function partsOf(code: string): Readonly<Record<string, string>> {
 }
 
 /** Returns the component in a snippet's comment. */
-function componentOf(code: string): string {
+function readComponent(code: string): string {
   const [, component] = /^\/\/ (<.*\/>)$/m.exec(code) ?? [];
   if (component === undefined) throw new Error(`no component in the snippet:\n${code}`);
   return component;
@@ -69,11 +69,11 @@ export const snippetApps: Readonly<Record<string, SnippetApp>> = {
       'next.config.js': null,
       'app/signed': null,
       'app/thumbnail.jsx': null,
-      ...partsOf(code),
+      ...readParts(code),
       'app/page.jsx': `import Image from 'next/image';
 
 export default function Page() {
-  return ${componentOf(code)};
+  return ${readComponent(code)};
 }
 `,
     }),
@@ -83,8 +83,8 @@ export default function Page() {
     files: (code) => ({
       'app/pages': null,
       'server/api': null,
-      ...partsOf(code),
-      'app/app.vue': `<template>${componentOf(code)}</template>`,
+      ...readParts(code),
+      'app/app.vue': `<template>${readComponent(code)}</template>`,
     }),
   },
   Astro: {
@@ -93,11 +93,11 @@ export default function Page() {
       'astro.config.js': null,
       'images.js': null,
       'signed-images.js': null,
-      ...partsOf(code),
+      ...readParts(code),
       'src/pages/index.astro': `---
 import { Image } from 'astro:assets';
 ---
-${document(componentOf(code))}
+${document(readComponent(code))}
 `,
     }),
   },

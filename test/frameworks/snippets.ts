@@ -70,10 +70,10 @@ async function pageProblems(
       areClose(image.box, box, 0.5) &&
       Math.abs(width / height - box[0] / box[1]) < 0.02;
     if (!isRight) problems.push(`instead of ${box.join(' x ')}: ${JSON.stringify(image)}`);
-    for (const one of seen.images) {
-      const problem = await pixelProblem(one, stage.service.url, roundsUp);
+    for (const seenImage of seen.images) {
+      const problem = await pixelProblem(seenImage, stage.service.url, roundsUp);
       if (problem !== null) problems.push(problem);
-      problems.push(...(await responseProblems(one.url, picture.endsWith('.gif'))));
+      problems.push(...(await responseProblems(seenImage.url, picture.endsWith('.gif'))));
     }
   }
   return [...new Set(problems)];
@@ -123,10 +123,10 @@ export async function checkSnippets(
     const page = { site: originUrl, dpr };
     const project = plain.IMAGES_PROJECT;
     const facts = await snippetFacts(service.url, { ...image, project }, page);
-    const snippetsOf = (id: string): readonly Snippet[] =>
+    const findSnippets = (id: string): readonly Snippet[] =>
       snippets(service.url, { ...image, project: id }, 'image/webp,*/*', facts);
-    const ofSigned = snippetsOf(signed.IMAGES_PROJECT);
-    for (const { title, code } of snippetsOf(project)) {
+    const ofSigned = findSnippets(signed.IMAGES_PROJECT);
+    for (const { title, code } of findSnippets(project)) {
       const about = `${title} snippet of ${name}`;
       if (title === 'curl') {
         if (example !== 'html') continue;
@@ -136,7 +136,8 @@ export async function checkSnippets(
       const own = snippetApps[title];
       if (own === undefined) throw new Error(`test/frameworks/snippet-apps.ts lacks ${title}`);
       if (own.example !== example) continue;
-      const written = title === 'Signed' ? ofSigned.find((one) => one.title === title) : { code };
+      const written =
+        title === 'Signed' ? ofSigned.find((snippet) => snippet.title === title) : { code };
       await app.write(own.files(written?.code ?? ''));
       await withApp(app.start('start', signed), async (url) => {
         report(about, await pageProblems(stage, url, given, own.hasStyle === true, roundsUp));

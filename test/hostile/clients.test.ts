@@ -12,7 +12,7 @@ import { until } from '../until.ts';
 import { latin1 } from './inputs/bytes.ts';
 import { hostileHead } from './inputs/heads.ts';
 import { hostileJson } from './inputs/json.ts';
-import { count, from, isRepetition, maxMs, only, progress, rateOf, seed } from './run.ts';
+import { count, createRateReport, from, isRepetition, maxMs, only, progress, seed } from './run.ts';
 import { HostileTarget } from './target.ts';
 
 /**
@@ -42,7 +42,7 @@ async function findings(
     found.push(`${command}: ${finding} (${what})`);
     progress(found.at(-1) ?? '');
   };
-  const done = rateOf(what);
+  const done = createRateReport(what);
   const numbers = Array.from({ length: count }, (_, index) => from + index);
   await concurrently(atOnce, numbers, async (number) => {
     const outcome = await send(number);
@@ -94,7 +94,7 @@ function exchange(
 }
 
 const get = (target: string, fields = '') => `GET ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
-const statusesOf = (answer: string) =>
+const readStatuses = (answer: string) =>
   [...answer.matchAll(/HTTP\/1\.[01] (\d{3}) /g)].map(([, status]) => Number(status));
 
 const hidden = get('/openapi.json');
@@ -163,9 +163,9 @@ const smuggling: readonly (readonly [what: string, fields: string, body: string]
 ];
 
 /** Describes more responses than request lines, or an error of the service. */
-function findingOf(sent: Buffer, answer: string): string | null {
+function toFinding(sent: Buffer, answer: string): string | null {
   const lines = sent.toString('latin1').match(/HTTP\/1\./gi)?.length ?? 0;
-  const final = statusesOf(answer).filter((status) => status >= 200);
+  const final = readStatuses(answer).filter((status) => status >= 200);
   // The service can reject bytes after a valid request once. It then closes the connection.
   if (final.length > lines + 1)
     return `${final.length} answers to ${lines} requests: ${final.join()}`;
@@ -193,7 +193,7 @@ eachHttpServer('survives hostile clients', async (t, { environment }) => {
 
   t.test('survives malformed requests and random bytes', { skip: isChosen }, async (t) => {
     const bytes = fc.sample(fc.uint8Array({ maxLength: 400 }), 300);
-    const random = bytes.map((one) => Buffer.concat([latin1('GET /img/'), one]));
+    const random = bytes.map((sequence) => Buffer.concat([latin1('GET /img/'), sequence]));
     const sent = [...malformed(missing).map(latin1), ...random];
     await Promise.all(sent.map((request) => exchange(service.port, [request])));
     await earlierRequestsReceived(service);
@@ -221,7 +221,9 @@ eachHttpServer('survives hostile clients', async (t, { environment }) => {
     const good = image('/a.jpg');
     const answers = async (text: string, count: number) => {
       const isComplete = (answer: string) => answer.split('HTTP/1.1 ').length > count;
-      return statusesOf((await exchange(service.port, [latin1(text)], isComplete, 20_000)).answer);
+      return readStatuses(
+        (await exchange(service.port, [latin1(text)], isComplete, 20_000)).answer,
+      );
     };
     // uWebSockets.js closes a connection that sends more before a response.
     t.same(await answers(get(good), 1), [200]);
@@ -243,7 +245,7 @@ eachHttpServer('survives hostile clients', async (t, { environment }) => {
         ? await exchange(service.port, pieces, (answer) => /\r\n\r\n/.test(answer), 5 * maxMs)
         : await exchange(service.port, pieces);
       const isMissing = isValid && answer === '';
-      const finding = isMissing ? 'no response' : findingOf(Buffer.concat(pieces), answer);
+      const finding = isMissing ? 'no response' : toFinding(Buffer.concat(pieces), answer);
       return { what, finding, ms: isValid ? ms : 0 };
     });
     t.same(found, []);

@@ -6,7 +6,7 @@ import { noise } from '../pool/rendering/pictures.ts';
 import { startDelivery } from '../service/service.ts';
 import { sampleProcesses } from '../soak/processes.ts';
 import { until } from '../until.ts';
-import { count, isLong, progress, rateOf } from './run.ts';
+import { count, createRateReport, isLong, progress } from './run.ts';
 
 /**
  * Sends thousands of misses, including aborted, damaged and slow requests and killed processes, and
@@ -92,7 +92,7 @@ t.test('misses leave no descriptor', { skip, timeout: 7_200_000 }, async (t) => 
     return request(`/small.jpg?${distinct}`, 'w=50&fmt=jpeg', leaveAfterMs);
   };
   const send = async (phase: string, length: number) => {
-    const show = rateOf(phase);
+    const show = createRateReport(phase);
     await concurrently(clients, [...Array(length).keys()], async (index) => {
       await miss(index, `${phase}-${index}`);
       show(index);

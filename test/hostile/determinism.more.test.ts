@@ -53,12 +53,12 @@ t.test('returns equal bytes for equal requests', { timeout: 3_600_000 }, async (
   const order = [...requests.keys()];
   // Run next to different requests than the first time.
   const again = [0, 1, 2].flatMap((rest) => order.filter((index) => index % 3 === rest));
-  const [one, two, rendered] = await Promise.all([
+  const [first, two, rendered] = await Promise.all([
     inProcess(0x5a, await temporaryFolder(t)),
     inProcess(0xa5, await temporaryFolder(t)),
     concurrently(threads + 1, [...order, ...again], onThread),
   ]);
-  const outcomes = requests.map((_, index) => new Set([one[index], two[index]]));
+  const outcomes = requests.map((_, index) => new Set([first[index], two[index]]));
   for (const [at, index] of [...order, ...again].entries()) outcomes[index]?.add(rendered[at]);
   for (const [index, { what, known }] of requests.entries()) {
     const seen = [...(outcomes[index] ?? [])];

@@ -42,7 +42,7 @@ const request = (project: string, path: string, query: string): Sent => {
   return get(`${service.url}/img/${source}?project=${project}&${query}`);
 };
 
-async function msOf(query: string, project = neighbour): Promise<number> {
+async function measureMs(query: string, project = neighbour): Promise<number> {
   const begun = performance.now();
   const { status } = await request(project, '/photo.jpg', query).response;
   if (status !== 200) throw new Error(`${query}: ${status}`);
@@ -57,10 +57,10 @@ const images = 2;
 async function longestMs(): Promise<number> {
   let ended = false;
   const others = (async () => {
-    while (!ended) await msOf(light);
+    while (!ended) await measureMs(light);
   })();
   const times: number[] = [];
-  for (let image = 0; image < images; image += 1) times.push(await msOf(heavy));
+  for (let image = 0; image < images; image += 1) times.push(await measureMs(heavy));
   ended = true;
   await others;
   return Math.max(...times);
@@ -70,7 +70,9 @@ const queue = async () =>
   (await json(await fetch(`${service.url}/api/health`))).checks.transformQueue;
 
 // A thread starts when a transform first needs it, which takes a second on a busy machine.
-await Promise.all([neighbour, neighbour, attacker, attacker].map((one) => msOf(heavy, one)));
+await Promise.all(
+  [neighbour, neighbour, attacker, attacker].map((sender) => measureMs(heavy, sender)),
+);
 await longestMs();
 for (const { what, path, query, count } of [
   { what: 'JPEG XLs of 36 megapixels', path: '/large.jxl', query: 'w=100', count: 8 },
@@ -83,10 +85,10 @@ for (const { what, path, query, count } of [
     const sent = new Set<Sent>();
     const attack = async () => {
       while (!ended) {
-        const one = request(attacker, path, query);
-        sent.add(one);
-        await one.response.catch(() => {});
-        sent.delete(one);
+        const heavyRequest = request(attacker, path, query);
+        sent.add(heavyRequest);
+        await heavyRequest.response.catch(() => {});
+        sent.delete(heavyRequest);
       }
     };
     const attacks = Array.from({ length: count }, attack);

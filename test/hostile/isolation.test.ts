@@ -48,7 +48,7 @@ t.test('keeps one project from denying another its images', async (t) => {
   });
   const attacker = await service.project('*.dead.test');
   const other = await service.project('*.live.test');
-  const urlOf = (project: string, source: string, parameters: string) =>
+  const toUrl = (project: string, source: string, parameters: string) =>
     `${service.url}/img/${encodeURIComponent(source)}?project=${project}&${parameters}`;
 
   interface Attack {
@@ -67,7 +67,7 @@ t.test('keeps one project from denying another its images', async (t) => {
     let refused = 0;
     attacks += 1;
     const sent: Sent[] = sources.map((source, index) =>
-      get(urlOf(attacker, source, parameters?.(index) ?? 'w=10')),
+      get(toUrl(attacker, source, parameters?.(index) ?? 'w=10')),
     );
     for (const { response } of sent) {
       response.then(
@@ -81,7 +81,7 @@ t.test('keeps one project from denying another its images', async (t) => {
     try {
       await isActive();
       const source = `http://${host ?? '127.0.0.1'}:${origin.port}/small.jpg?${attacks}`;
-      const { status, body } = await get(urlOf(other, source, 'w=800&fmt=webp')).response;
+      const { status, body } = await get(toUrl(other, source, 'w=800&fmt=webp')).response;
       t.equal(status, 200);
       t.equal(body.toString('latin1', 8, 12), 'WEBP');
       t.equal(answered, 0, 'no response to the attack yet');

@@ -32,9 +32,9 @@ const { seed, count, from, only } = command.opts<{
 
 const here = import.meta.dirname;
 const all = (await readdir(here)).filter((name) => name.endsWith('.test.js')).sort();
-const fileOf = (name: string) =>
+const toPath = (name: string) =>
   all.includes(`${name}.more.test.js`) ? `${name}.more.test.js` : `${name}.test.js`;
-const chosenFiles = command.args.map(fileOf);
+const chosenFiles = command.args.map(toPath);
 const unknown = chosenFiles.filter((name) => !all.includes(name));
 if (unknown.length > 0)
   command.error(`unknown test ${unknown.join(', ')}; the tests are ${all.join(', ')}`);

@@ -1,6 +1,6 @@
 import { execFileSync } from 'node:child_process';
 import { rasterFormats } from '../../pool/rendering/encode/encodings.ts';
-import { childrenOf } from '../children.ts';
+import { listChildren } from '../children.ts';
 import { patient, settings, TransformPool } from '../pool/execution/pools.ts';
 import { noise, shared, variant, watermark } from '../pool/rendering/pictures.ts';
 import { pictures } from './inputs/pictures.ts';
@@ -69,14 +69,14 @@ async function next(): Promise<number> {
 async function render(bytes: number): Promise<number> {
   let made = 0;
   while (made < bytes) {
-    const [one, other] = await Promise.all([next(), next()]);
-    made += one + other;
+    const [first, other] = await Promise.all([next(), next()]);
+    made += first + other;
   }
   return made;
 }
 
 function resident(): number {
-  const all = [process.pid, ...childrenOf(process.pid)].join(',');
+  const all = [process.pid, ...listChildren(process.pid)].join(',');
   const table = execFileSync('ps', ['-o', 'rss=', '-p', all], { encoding: 'utf8' });
   return 1024 * table.split('\n').reduce((sum, line) => sum + Number(line), 0);
 }

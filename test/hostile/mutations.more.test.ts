@@ -1,8 +1,8 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { formatOf } from './inputs/formats.ts';
+import { findFormat } from './inputs/formats.ts';
 import { mutant } from './inputs/mutations.ts';
-import { listsOf, written } from './inputs/part-tree.ts';
+import { findLists, written } from './inputs/part-tree.ts';
 import { pictures } from './inputs/pictures.ts';
 
 const originals = await pictures();
@@ -10,7 +10,7 @@ const pixels = (bytes: Buffer) => sharp(bytes, { animated: true }).raw().toBuffe
 
 t.test("preserves an image when it rewrites the image's parts", async (t) => {
   for (const [kind, bytes] of originals) {
-    const format = formatOf(kind);
+    const format = findFormat(kind);
     const parts = format.read(bytes);
     const again = written(format, parts, true);
     if (/bmp|ico/.test(kind)) {
@@ -18,7 +18,7 @@ t.test("preserves an image when it rewrites the image's parts", async (t) => {
       continue;
     }
     t.same(await pixels(again), await pixels(bytes), kind);
-    const found = listsOf({ format, parts }).length;
+    const found = findLists({ format, parts }).length;
     t.ok(
       found >= 2 || kind.endsWith('webp') || kind === 'tiff',
       `${kind}: ${found} lists of parts`,

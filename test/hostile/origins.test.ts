@@ -48,7 +48,7 @@ t.test("serves another project's hits whatever an origin sends", async (t) => {
       await sleep(5);
     }
     const ms = Math.round(performance.now() - started);
-    const slowest = Math.max(...hits.map((one) => one.ms));
+    const slowest = Math.max(...hits.map((neighbourHit) => neighbourHit.ms));
     t.comment(`${name}: ${ms} ms, ${hits.length} hits, the slowest ${slowest.toFixed(1)} ms`);
     t.ok(hits.every(({ status }) => status === 200) && slowest < maxHitMs, `hits during ${name}`);
     for (const { status, text } of await Promise.all(attacking)) {

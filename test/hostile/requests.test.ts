@@ -10,8 +10,18 @@ import { bombs } from './inputs/bombs.ts';
 import { mutant } from './inputs/mutations.ts';
 import { pictures } from './inputs/pictures.ts';
 import { addresses, allowedHosts, hostileUrls } from './inputs/urls.ts';
-import { count, from, isLong, isRepetition, maxMs, only, progress, rateOf, seed } from './run.ts';
-import { errorOf, findingOf, type HostileRequest, HostileTarget } from './target.ts';
+import {
+  count,
+  createRateReport,
+  from,
+  isLong,
+  isRepetition,
+  maxMs,
+  only,
+  progress,
+  seed,
+} from './run.ts';
+import { type HostileRequest, HostileTarget, readError, toFinding } from './target.ts';
 
 /** Sends hostile URLs and images to a running service, which must remain intact. */
 
@@ -63,7 +73,7 @@ t.test('returns the expected status and code for hostile URLs', { skip: isChosen
   for (const { what, target, status, code } of urls) {
     try {
       const { body, headers, ...answer } = await connection.request('GET', target);
-      const got = [answer.status, errorOf(answer.status, body).code];
+      const got = [answer.status, readError(answer.status, body).code];
       t.same(got, [status, code], `${what}: ${target.slice(0, 200)}`);
       const cacheControl = headers.get('cache-control') ?? '';
       if ((cacheControl === 'no-store') !== (code !== null)) t.fail(`${what}: ${cacheControl}`);
@@ -79,7 +89,7 @@ t.test('returns the expected status and code for hostile URLs', { skip: isChosen
 });
 
 /** Returns the time limit. Each frame of an animation can take `separateFrame` of cost.ts. */
-function maxMsOf({ bytes }: HostileRequest): number {
+function maxDuration({ bytes }: HostileRequest): number {
   try {
     return maxMs + 10 * openContainer(bytes).frames;
   } catch {
@@ -116,15 +126,18 @@ async function findings(
     inProgress.delete(request);
     const kind = `${outcome.status} ${outcome.code ?? ''}`;
     outcomes.set(kind, (outcomes.get(kind) ?? 0) + 1);
-    const limit = maxMsOf(request);
-    const finding = findingOf(outcome, limit);
+    const limit = maxDuration(request);
+    const finding = toFinding(outcome, limit);
     if (finding !== null && outcome.ms > limit) suspect(request);
     else if (finding !== null) found.push(shown(`${request.what}: ${finding}`));
     number += 1;
     done(number);
   });
   t.comment([...outcomes].map(([kind, times]) => `${times} x ${kind}`).join(', '));
-  for (const one of suspects) found.push(...(await findingsAlone(one, maxMsOf(one))).map(shown));
+  for (const suspiciousRequest of suspects)
+    found.push(
+      ...(await findingsAlone(suspiciousRequest, maxDuration(suspiciousRequest))).map(shown),
+    );
   return found;
 }
 
@@ -141,7 +154,7 @@ async function findingsAlone(request: HostileRequest, limitMs: number): Promise<
   const { what } = request;
   const { status, code, ms } = outcome;
   progress(`${what}: ${status} ${code ?? ''} ${Math.round(ms)} ms, ${grown} MiB`);
-  const finding = findingOf(outcome, limitMs);
+  const finding = toFinding(outcome, limitMs);
   return [
     ...(finding === null ? [] : [`${what}: ${finding}`]),
     ...(grown > maxMebibytes ? [`${what}: ${grown} MiB`] : []),
@@ -159,7 +172,7 @@ t.test(`survives inputs of seed ${seed}`, { skip: only !== '' }, async (t) => {
     }
   }
   const memory = () => `, ${Math.round(target.memory().now)} MiB`;
-  const found = await findings(t, inputs(), rateOf('inputs', memory));
+  const found = await findings(t, inputs(), createRateReport('inputs', memory));
   t.same(found, [], 'all outcomes are allowed');
   await requireIntact(t);
   const intact = await fetch(`${service.url}/img/${origin.url}/a.png?project=${project}&w=33`);

@@ -36,7 +36,7 @@ export function progress(text: string): void {
 /**
  * Returns a function that prints the number of finished inputs and their rate, every 1,000 inputs.
  */
-export function rateOf(what: string, more = () => ''): (done: number) => void {
+export function createRateReport(what: string, more = () => ''): (done: number) => void {
   const begun = performance.now();
   return (done) => {
     if (done % 1_000 !== 0) return;

@@ -54,9 +54,10 @@ t.test('runs no script and sends no request in Chromium', { timeout: 180_000 }, 
   /** Opens a document, fires events at all its elements, and returns its requests and scripts. */
   const visit = async (address: string): Promise<readonly string[]> => {
     received.length = 0;
-    const request = (one: Request) => {
-      const isOwn = one.url() === address || /\.(?:svg|ico)$|^data:image\/png/.test(one.url());
-      if (!isOwn) received.push(one.url());
+    const request = (attack: Request) => {
+      const isOwn =
+        attack.url() === address || /\.(?:svg|ico)$|^data:image\/png/.test(attack.url());
+      if (!isOwn) received.push(attack.url());
     };
     page.on('request', request);
     await page.goto(address, { waitUntil: 'load' });

@@ -1,6 +1,6 @@
 import { existsSync, readFileSync } from 'node:fs';
 import t from 'tap';
-import { childrenOf } from '../children.ts';
+import { listChildren } from '../children.ts';
 import { concurrently } from '../concurrently.ts';
 import { more } from '../extended.ts';
 import { get } from '../service/held-reply.ts';
@@ -49,7 +49,7 @@ let width = 0;
 await until('both processes render', async () => {
   const both = [++width, ++width].map((each) => get(url('/harmless.svg', `&w=${each}`)).response);
   const answers = await Promise.all(both);
-  return answers.every(({ status }) => status === 200) && childrenOf(frontEnd).length === 2;
+  return answers.every(({ status }) => status === 200) && listChildren(frontEnd).length === 2;
 });
 
 t.test('rejects hostile SVGs with the expected error in bounded time and memory', async (t) => {
@@ -85,7 +85,7 @@ t.test('ends transform processes with their front end', async (t) => {
   origin.serve('/endless.svg', Buffer.from(endless));
   const ended = get(url('/endless.svg')).response.catch(() => null);
   const processes = await until('the SVG is being rendered', async () => {
-    const pids = childrenOf(frontEnd);
+    const pids = listChildren(frontEnd);
     return pids.length > 0 && pids;
   });
   process.kill(frontEnd, 'SIGKILL');

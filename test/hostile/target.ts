@@ -6,7 +6,7 @@ import { errorCatalogue } from '../../contract/errors.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
 import { startTestOrigin, type TestOrigin } from '../service/origin.ts';
-import { parseMetrics, totalOf } from '../service/scrape.ts';
+import { parseMetrics, sumTotal } from '../service/scrape.ts';
 import { freePort, type Service, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 
@@ -36,7 +36,7 @@ const expectedCodes: ReadonlySet<string> = new Set([
 ]);
 
 /** Describes an unexpected outcome, or returns null if it is allowed. */
-export function findingOf({ status, code, message, ms }: Outcome, maxMs: number): string | null {
+export function toFinding({ status, code, message, ms }: Outcome, maxMs: number): string | null {
   if (status !== 200 && !expectedCodes.has(code ?? '')) return `${status} ${code}: ${message}`;
   return ms > maxMs ? `${status} after ${Math.round(ms)} ms` : null;
 }
@@ -124,7 +124,7 @@ export class HostileTarget {
     try {
       const { statusCode, body } = await dispatcher.request({ path, method: 'GET' });
       const bytes = Buffer.from(await body.arrayBuffer());
-      return { ...errorOf(statusCode, bytes), status: statusCode, ms: performance.now() - begun };
+      return { ...readError(statusCode, bytes), status: statusCode, ms: performance.now() - begun };
     } catch (error) {
       const message = (error as Error).message;
       return { status: 0, code: 'no answer', message, ms: performance.now() - begun };
@@ -186,12 +186,12 @@ export class HostileTarget {
   readonly openRequests = () => this.#metric('image_delivery_requests_open');
 
   async #metric(name: string): Promise<number> {
-    return totalOf(parseMetrics(await (await fetch(this.#opsUrl)).text()), name);
+    return sumTotal(parseMetrics(await (await fetch(this.#opsUrl)).text()), name);
   }
 }
 
 /** Returns the fields of an error body. */
-export function errorOf(status: number, body: Buffer): Pick<Outcome, 'code' | 'message'> {
+export function readError(status: number, body: Buffer): Pick<Outcome, 'code' | 'message'> {
   if (status < 400) return { code: null, message: '' };
   try {
     const { code, message, ...rest } = JSON.parse(body.toString());

@@ -19,7 +19,7 @@ const features: readonly (readonly [name: string, pattern: RegExp])[] = [
 const maxFeatures = 2;
 
 /** Returns an SVG's first features, and an empty list for other files. */
-export function featuresOf(file: string, source: Buffer): readonly string[] {
+export function findFeatures(file: string, source: Buffer): readonly string[] {
   if (!/\.svg$/i.test(file)) return [];
   const text = source.toString('latin1');
   return features

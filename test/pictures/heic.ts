@@ -27,7 +27,7 @@ export async function readable(source: Buffer): Promise<Uint8Array> {
     wasmBinary: readFileSync(require.resolve('libheif-js/libheif-wasm/libheif.wasm')),
   }) as Libheif;
   const images = new loaded.HeifDecoder().decode(source);
-  const image = images.find((one) => one.is_primary()) ?? images[0];
+  const image = images.find((candidate) => candidate.is_primary()) ?? images[0];
   if (image === undefined) throw new Error('libheif finds no image.');
   const [width, height] = [image.get_width(), image.get_height()];
   const data = new Uint8Array(4 * width * height);

@@ -8,9 +8,9 @@ import { serveBodies } from '../../demo/origin/bodies.ts';
 import { recognise } from '../../pool/formats/source-formats.ts';
 import { noChromium } from '../service/chromium.ts';
 import { type Browser, startBrowser } from './browser.ts';
-import { featuresOf } from './features.ts';
+import { findFeatures } from './features.ts';
 import { type Request, reference, requests } from './reference.ts';
-import { groupsOf, summary } from './report.ts';
+import { groupVerdicts, summary } from './report.ts';
 import {
   type Attempt,
   isWrong,
@@ -128,7 +128,7 @@ const attempted = (draw: () => Promise<Buffer>) =>
 const shown = new Set(['jpeg', 'png', 'webp', 'gif', 'avif', 'svg', 'bmp', 'ico']);
 
 /** Returns Chromium's result if it shows the image or its format, otherwise sharp's result. */
-async function expectedOf(index: number, source: Buffer, request: Request, made: Attempt) {
+async function expectOutcome(index: number, source: Buffer, request: Request, made: Attempt) {
   const format = recognise(source)?.name ?? '';
   const isDrawn = request.name === 'whole' || format === 'svg';
   if (browser !== null && isDrawn) {
@@ -195,12 +195,12 @@ try {
   for (const [index, file] of files.entries()) {
     if (stopped) break;
     const source = await readFile(join(folder, file));
-    const features = featuresOf(file, source);
+    const features = findFeatures(file, source);
     const address = encodeURIComponent(`${origin.url}/${index}`);
     for (const request of wanted) {
       const url = `${service.url}/img/?url=${address}&project=${service.project}&${request.query}`;
       const made = await fromService(url);
-      const { name, expected } = await expectedOf(index, source, request, made);
+      const { name, expected } = await expectOutcome(index, source, request, made);
       const about = { file, request: request.name, reference: name, features };
       verdicts.push(await judge(about, made, expected, limits[name]));
     }
@@ -214,7 +214,7 @@ try {
 if (process.stderr.isTTY) process.stderr.write('\n');
 if (options.json !== undefined) await writeFile(options.json, JSON.stringify(verdicts, null, 1));
 process.stdout.write(summary(verdicts, options.examples));
-const failing = groupsOf(verdicts.filter(isWrong)).filter(
+const failing = groupVerdicts(verdicts.filter(isWrong)).filter(
   (group) => group.verdicts.length > options.allowed,
 );
 if (stopped || failing.length > 0) process.exitCode = 1;

@@ -11,13 +11,13 @@ export interface Group {
 }
 
 /** Returns the groups of all verdicts except `same`, the largest first. */
-export function groupsOf(verdicts: readonly Verdict[]): Group[] {
+export function groupVerdicts(verdicts: readonly Verdict[]): Group[] {
   const groups = new Map<string, Omit<Group, 'verdicts'> & { verdicts: Verdict[] }>();
   for (const verdict of verdicts) {
     const { file, outcome } = verdict;
     if (outcome === 'same') continue;
     const collection = /^([^/]+)\//.exec(file)?.[1] ?? '.';
-    const kind = kindOf(verdict);
+    const kind = toKind(verdict);
     const key = JSON.stringify([collection, outcome, kind]);
     const group = groups.get(key) ?? { collection, outcome, kind, verdicts: [] };
     group.verdicts.push(verdict);
@@ -27,7 +27,7 @@ export function groupsOf(verdicts: readonly Verdict[]): Group[] {
 }
 
 /** Returns the reasons minus figures and names, and the source's features. */
-function kindOf({ file, request, reference, outcome, reasons, features }: Verdict): string {
+function toKind({ file, request, reference, outcome, reasons, features }: Verdict): string {
   const generic = reasons.map((reason) =>
     outcome === 'differs'
       ? (reason.split(':')[0] ?? '')
@@ -40,10 +40,10 @@ function kindOf({ file, request, reference, outcome, reasons, features }: Verdic
 
 /** Lists the groups with some of their images, lists slow images, and counts the outcomes. */
 export function summary(verdicts: readonly Verdict[], examples = Number.POSITIVE_INFINITY): string {
-  const groups = groupsOf(verdicts);
+  const groups = groupVerdicts(verdicts);
   const lines = outcomes.flatMap((outcome) => {
     const those = groups.filter((group) => group.outcome === outcome);
-    return those.length === 0 ? [] : [`\n${outcome}:`, ...those.flatMap(linesOf(examples))];
+    return those.length === 0 ? [] : [`\n${outcome}:`, ...those.flatMap(toLines(examples))];
   });
   const slow = verdicts.filter((verdict) => verdict.slow);
   if (slow.length > 0) {
@@ -61,7 +61,7 @@ export function summary(verdicts: readonly Verdict[], examples = Number.POSITIVE
     ...lines,
     '',
     ...outcomes.map(
-      (outcome) => `${count(verdicts.filter((one) => one.outcome === outcome))} ${outcome}`,
+      (outcome) => `${count(verdicts.filter((verdict) => verdict.outcome === outcome))} ${outcome}`,
     ),
     `${count(slow)} slow`,
     `${count(groups.filter(({ verdicts }) => verdicts.some(isWrong)))} groups that differ, fail or are refused by the service alone`,
@@ -70,7 +70,7 @@ export function summary(verdicts: readonly Verdict[], examples = Number.POSITIVE
   ].join('\n');
 }
 
-const linesOf =
+const toLines =
   (examples: number) =>
   ({ collection, kind, verdicts }: Group): string[] => [
     `  ${verdicts.length} in ${collection}: ${kind}`,

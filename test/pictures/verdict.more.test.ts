@@ -2,7 +2,7 @@ import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { noise } from '../pool/rendering/pictures.ts';
 import { type Request, reference, requests } from './reference.ts';
-import { groupsOf, summary } from './report.ts';
+import { groupVerdicts, summary } from './report.ts';
 import { type Attempt, isWrong, judge } from './verdict.ts';
 
 const limits = { mean: 1, most: 16, slowFactor: 3, slowMs: 100 };
@@ -84,7 +84,7 @@ t.test('groups images of a collection by the kind of difference', async (t) => {
     judge({ ...about, file: 'a/6.png' }, bad(415, '415 x, at byte 7'), expected, limits),
     judge({ ...about, file: 'a/7.png' }, expected, expected, limits),
   ]);
-  const found = groupsOf(verdicts).map(({ collection, kind, verdicts }) => [
+  const found = groupVerdicts(verdicts).map(({ collection, kind, verdicts }) => [
     verdicts.length,
     collection,
     kind,

@@ -50,13 +50,13 @@ export async function judge(
   expected: Attempt,
   limits: Limits,
 ): Promise<Verdict> {
-  const { outcome, reasons } = await outcomeOf(made, expected, limits, about.reference);
+  const { outcome, reasons } = await measureOutcome(made, expected, limits, about.reference);
   const slow =
     made.ms >= limits.slowMs && expected.ms > 0 && made.ms > limits.slowFactor * expected.ms;
   return { ...about, outcome, reasons, slow, ms: made.ms, referenceMs: expected.ms };
 }
 
-async function outcomeOf(
+async function measureOutcome(
   made: Attempt,
   expected: Attempt,
   limits: Limits,

@@ -19,7 +19,7 @@ t.test(
     t.equal(takeAll(alone, owner('b', 'i')), 8, 'with them three quarters of the rest');
     const two = new FairShare(70, 1);
     const both = [owner('a', 'a'), owner('b', 'b')];
-    while (both.filter((one) => two.take(one, 1)).length > 0);
+    while (both.filter((item) => two.take(item, 1)).length > 0);
     t.equal(two.held, 60);
     const oneHost = new FairShare(64, 1);
     for (let i = 0; i < 3; i++) takeAll(oneHost, owner(`p${i}`));

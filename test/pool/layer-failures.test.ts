@@ -16,7 +16,7 @@ function open() {
     () => new Promise((resolve, reject) => checks.push({ resolve, reject })),
     () => now,
   );
-  const errorOf = (text = url) => {
+  const findError = (text = url) => {
     try {
       failures.requireUsable(watermark(text));
       return null;
@@ -27,56 +27,56 @@ function open() {
   const pass = (ms: number) => {
     now += ms;
   };
-  return { failures, checks, errorOf, pass };
+  return { failures, checks, findError, pass };
 }
 
 t.test('caches a failure and rechecks it once', async (t) => {
-  const { failures, checks, errorOf, pass } = open();
-  t.equal(errorOf(), null);
+  const { failures, checks, findError, pass } = open();
+  t.equal(findError(), null);
   failures.set(watermark(), failure('It is slow.'));
   const known = 'It is slow.';
   pass(4_999);
-  t.equal(errorOf(), known);
-  t.equal(errorOf('https://a.example./mark.png#a'), known, 'any spelling of the URL');
-  t.equal(errorOf('https://a.example/other.png'), null);
+  t.equal(findError(), known);
+  t.equal(findError('https://a.example./mark.png#a'), known, 'any spelling of the URL');
+  t.equal(findError('https://a.example/other.png'), null);
   t.equal(checks.length, 0);
   pass(1);
-  for (let request = 0; request < 3; request += 1) t.equal(errorOf(), known, 'no request waits');
+  for (let request = 0; request < 3; request += 1) t.equal(findError(), known, 'no request waits');
   pass(20_000);
-  t.equal(errorOf(), known);
+  t.equal(findError(), known);
   t.equal(checks.length, 1);
 
   checks[0]?.reject(new ServiceError('source_not_found', 'It is gone.'));
-  await until('it has failed again', () => errorOf() !== known);
-  t.equal(errorOf(), 'It is gone.');
+  await until('it has failed again', () => findError() !== known);
+  t.equal(findError(), 'It is gone.');
   pass(5_000);
-  t.equal(errorOf(), 'It is gone.');
+  t.equal(findError(), 'It is gone.');
   checks[1]?.resolve();
-  await until('it works', () => errorOf() === null);
+  await until('it works', () => findError() === null);
   t.equal(checks.length, 2);
 });
 
 t.test('keeps the failure if the check hits overload', async (t) => {
-  const { failures, checks, errorOf, pass } = open();
+  const { failures, checks, findError, pass } = open();
   failures.set(watermark(), failure('It is slow.'));
   pass(5_000);
-  errorOf();
+  findError();
   checks[0]?.reject(new ServiceError('overloaded', 'Too much to do.'));
   await until('it is asked about again', () => {
     pass(5_000);
-    errorOf();
+    findError();
     return checks.length === 2;
   });
-  t.equal(errorOf(), 'It is slow.');
+  t.equal(findError(), 'It is slow.');
 });
 
 t.test('expires unused failures, and deletes a single failure', async (t) => {
-  const { failures, checks, errorOf, pass } = open();
+  const { failures, checks, findError, pass } = open();
   failures.set(watermark(), failure('It is slow.'));
   pass(60_001);
-  t.equal(errorOf(), null);
+  t.equal(findError(), null);
   failures.set(watermark(), failure('It is slow.'));
   failures.delete(watermark());
-  t.equal(errorOf(), null);
+  t.equal(findError(), null);
   t.equal(checks.length, 0);
 });

@@ -14,7 +14,7 @@ import { imageRequest } from './requests.ts';
 import { startTestS3, variables } from './s3/server.ts';
 import { startOrigin } from './source/origin.ts';
 
-const keyOf = (name: string) => name.padStart(64, '0');
+const toKey = (name: string) => name.padStart(64, '0');
 
 /**
  * Starts an engine with one thread and a separate disk cache, and records the keys that it joins.
@@ -36,17 +36,17 @@ async function startEngine(
   };
   const diskCacheFolder = await temporaryFolder(t);
   const engine = openEngine(t, { queue, diskCacheFolder, sharedCache }, { coalescer });
-  const requestOf = (name: string, path: string, more: Partial<Variant> = {}, project = 'a') =>
+  const createRequest = (name: string, path: string, more: Partial<Variant> = {}, project = 'a') =>
     imageRequest({
-      key: keyOf(name),
+      key: toKey(name),
       project,
       inputs: imageInputs(url(path), null, variant(), () => true),
       variant: variant({ width: 20, ...more }),
     });
   const { signal } = new AbortController();
-  const get = (...request: Parameters<typeof requestOf>) =>
-    engine.get(requestOf(...request), signal);
-  return { engine, requestOf, get, joined, inBackground, signal };
+  const get = (...request: Parameters<typeof createRequest>) =>
+    engine.get(createRequest(...request), signal);
+  return { engine, createRequest, get, joined, inBackground, signal };
 }
 
 /** A transform that takes seconds. */
@@ -65,7 +65,7 @@ t.test('rejects misses before coalescing and fetching while the queue is full', 
   const requests = origin.requests.length;
   const refusals = engine.stats().refused;
   await t.rejects(get('3', '/3'), { code: 'overloaded' });
-  t.same(joined, [...before, keyOf('2')]);
+  t.same(joined, [...before, toKey('2')]);
   t.equal(origin.requests.length, requests);
   t.equal(engine.stats().refused, refusals + 1);
   t.equal((await get('1', '/1')).tier, 'disk');
@@ -79,15 +79,15 @@ t.test('treats renders after responses as background work, and limits them', asy
     if (request.url !== '/silent') response.end(picture);
   });
   const started = await startEngine(t, 9, origin.url);
-  const { engine, requestOf, get, joined, inBackground, signal } = started;
+  const { engine, createRequest, get, joined, inBackground, signal } = started;
 
-  const provisional = { key: keyOf('webp'), variant: variant({ width: 20, formats: ['webp'] }) };
-  const request = { ...requestOf('avif', '/1', { formats: ['avif'] }), provisional };
+  const provisional = { key: toKey('webp'), variant: variant({ width: 20, formats: ['webp'] }) };
+  const request = { ...createRequest('avif', '/1', { formats: ['avif'] }), provisional };
   const first = await engine.get(request, signal);
   t.match([first.isProvisional, first.image.contentType], [true, 'image/webp']);
-  t.same([joined, inBackground], [[keyOf('webp')], []]);
+  t.same([joined, inBackground], [[toKey('webp')], []]);
   await engine.renderInBackground(request);
-  t.same(inBackground, [keyOf('avif')]);
+  t.same(inBackground, [toKey('avif')]);
   const second = await engine.get(request, signal);
   t.match(second, { tier: 'disk', image: { contentType: 'image/avif' } });
   t.equal(second.isProvisional, undefined);
@@ -95,7 +95,7 @@ t.test('treats renders after responses as background work, and limits them', asy
 
   const before = joined.length;
   const names = Array.from({ length: 40 }, (_, index) => `silent ${index}`);
-  const later = names.map((name) => engine.renderInBackground(requestOf(name, '/silent')));
+  const later = names.map((name) => engine.renderInBackground(createRequest(name, '/silent')));
   await until('those of a project are in progress', () => joined.length - before === 24);
   await Promise.all(later.slice(24));
   t.equal(joined.length - before, 24, 'three quarters of 32');
@@ -140,7 +140,7 @@ t.test('gives each fetch of a live request a queue slot', async (t) => {
   await t.rejects(get('6', '/6'), { code: 'overloaded' }, 'the last place is taken');
   t.equal(origin.requests.length, requests);
   for (const release of held) release();
-  for (const one of [busy, ...waiting, coming]) t.equal((await one).tier, 'miss');
+  for (const render of [busy, ...waiting, coming]) t.equal((await render).tier, 'miss');
   t.equal((await get('6', '/6')).tier, 'miss');
 });
 

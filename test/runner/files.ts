@@ -64,18 +64,18 @@ export function processesFor(files: readonly string[]): string[][] {
   const isShared = ([first = '']: readonly string[]) => Number(!hasOwnProcess(first));
   processes.sort((a, b) => isShared(a) - isShared(b));
   const services = processes.filter(isOfServices);
-  const others = processes.filter((one) => !isOfServices(one));
+  const others = processes.filter((other) => !isOfServices(other));
   const pairs = Math.max(services.length, others.length);
   return Array.from({ length: pairs }, (_, at) => [services[at] ?? [], others[at] ?? []])
     .flat()
     .filter(({ length }) => length > 0);
 }
 
-const sourceOf = (file: string): string => readFileSync(join(builtTests, file), 'utf8');
-const hasOwnProcess = (file: string): boolean => sourceOf(file).includes(ownProcess);
+const readSource = (file: string): string => readFileSync(join(builtTests, file), 'utf8');
+const hasOwnProcess = (file: string): boolean => readSource(file).includes(ownProcess);
 
 function isSelected(file: string, selection: Selection): boolean {
   if (selection === 'store') return file.endsWith('.store.test.js');
   const isLong = file.endsWith('.more.test.js');
-  return selection === 'test' ? !isLong : isLong || sourceOf(file).includes(importOfMore);
+  return selection === 'test' ? !isLong : isLong || readSource(file).includes(importOfMore);
 }

@@ -65,7 +65,7 @@ async function checkAndBuild(): Promise<void> {
 }
 
 /** Reads tap's last line, such as `# { total: 12, pass: 10, fail: 1, skip: 1 }`. */
-function countsOf({ end, lines }: ProgramResult): Counts {
+function readCounts({ end, lines }: ProgramResult): Counts {
   const totals = lines.findLast((line) => /^# \{ total: \d/.test(line)) ?? '';
   const count = (kind: string) => Number(new RegExp(`${kind}: (\\d+)`).exec(totals)?.[1] ?? 0);
   const fail = count('fail');
@@ -129,7 +129,7 @@ async function runTests(): Promise<Counts> {
       },
     );
     durations.push(...durationsIn(result));
-    const counts = countsOf(result);
+    const counts = readCounts(result);
     total.pass += counts.pass;
     total.fail += counts.fail;
     total.skip += counts.skip;

@@ -50,16 +50,16 @@ const anyCase: fc.Arbitrary<Case> = fc.record({
 });
 
 t.test('offers candidates with the stated pixels, up to the largest possible', async (t) => {
-  const property = fc.property(anyCase, (one) => {
+  const property = fc.property(anyCase, (given) => {
     // The service enlarges an image to at most 100,000 pixels a side before it crops.
-    fc.pre(one.options.enlarge !== true || Math.abs(Math.log(one.width / one.height)) < 1.6);
-    const { fixed, ratio, widths } = one.options;
-    const urls = createImageUrls({ baseUrl, project: project()._id, maxWidth: one.maxWidth });
-    const size = { sourceWidth: one.width, sourceHeight: one.height };
-    const candidates = urls.srcset(src, { ...size, ...one.options }).split(', ');
+    fc.pre(given.options.enlarge !== true || Math.abs(Math.log(given.width / given.height)) < 1.6);
+    const { fixed, ratio, widths } = given.options;
+    const urls = createImageUrls({ baseUrl, project: project()._id, maxWidth: given.maxWidth });
+    const size = { sourceWidth: given.width, sourceHeight: given.height };
+    const candidates = urls.srcset(src, { ...size, ...given.options }).split(', ');
     for (const candidate of candidates) {
       const [url = '', descriptor] = candidate.split(' ');
-      const { w, h, width, height } = planned(url, one);
+      const { w, h, width, height } = planned(url, given);
       const stated = fixed === undefined ? descriptor : `${w}w`;
       const isExact =
         stated === `${width}w` && (h === undefined ? ratio === undefined : h === height);
@@ -67,15 +67,15 @@ t.test('offers candidates with the stated pixels, up to the largest possible', a
     }
     const [last = ''] = candidates.at(-1)?.split(' ') ?? [];
     const wanted = fixed === undefined ? Math.max(...(widths ?? [3_840])) : 3 * fixed;
-    const { w } = planned(last, one);
+    const { w } = planned(last, given);
     // Wider candidates of a kept box would only add background.
-    if (w >= wanted || w === 10_000 || one.options.enlarge === 'box') return;
+    if (w >= wanted || w === 10_000 || given.options.enlarge === 'box') return;
     // A few more pixels of width can round to the same height.
-    const more = w + 2 + Math.ceil(ratio ?? one.width / one.height);
+    const more = w + 2 + Math.ceil(ratio ?? given.width / given.height);
     const wider = { ...urls.parse(last)?.options, w: more };
     const h = ratio === undefined ? undefined : Math.round(more / ratio);
     if ((h ?? 0) > 10_000) return;
-    const { width, height } = planned(urls.url(src, { ...wider, h }), one);
+    const { width, height } = planned(urls.url(src, { ...wider, h }), given);
     if (width === more && height === (h ?? height)) throw new Error(`${w} is not the last one`);
   });
   t.doesNotThrow(() => fc.assert(property, { seed: 27, numRuns: propertyRuns(10_000) }));
@@ -87,7 +87,7 @@ t.test('returns the default widths, and densities of a fixed width', async (t) =
     urls
       .srcset(src, options)
       .split(', ')
-      .map((one) => one.split(' ')[1]);
+      .map((candidate) => candidate.split(' ')[1]);
   t.same(descriptors(), [
     '320w',
     '480w',

@@ -3,13 +3,13 @@ import { createClient, NotPrewarmableError } from '../../sdk/src/client/index.ts
 import { createImageUrls, type ImageOptions, type PictureOptions } from '../../sdk/src/index.ts';
 import { picture as image } from '../service/origin.ts';
 import { startDelivery } from '../service/service.ts';
-import { cacheOf, startWorker } from '../service/worker/worker.ts';
+import { fetchCache, startWorker } from '../service/worker/worker.ts';
 
 const apiKey = 'sk_key-of-the-client';
 /** Accept headers of browsers that support AVIF and WebP, only WebP, and neither format. */
 const browsers = ['image/avif,image/webp,*/*', 'image/webp,*/*', '*/*'];
 
-const urlsOf = (srcset: string) => srcset.split(', ').map((candidate) => candidate.split(' ')[0]);
+const toUrls = (srcset: string) => srcset.split(', ').map((candidate) => candidate.split(' ')[0]);
 
 t.test('makes every URL of a picture a hit after warming', async (t) => {
   const { service, origin, project } = await startDelivery(t, {
@@ -73,15 +73,19 @@ t.test('makes every URL of a picture a hit after warming', async (t) => {
     const { img, sources } = picture;
     const urls = new Set([
       img.src,
-      ...urlsOf(img.srcset ?? ''),
-      ...sources.flatMap(({ srcset }) => urlsOf(srcset)),
+      ...toUrls(img.srcset ?? ''),
+      ...sources.flatMap(({ srcset }) => toUrls(srcset)),
     ]);
     t.ok(urls.size > 0);
     const variants = warming.reduce((sum, { variantCount }) => sum + variantCount, 0);
     t.equal(variants, urls.size, `${name}: each image is queued once`);
     for (const url of urls) {
       for (const accept of browsers) {
-        t.match(await cacheOf(String(url), accept), /^(memory|disk)$/, `${name}: ${url} ${accept}`);
+        t.match(
+          await fetchCache(String(url), accept),
+          /^(memory|disk)$/,
+          `${name}: ${url} ${accept}`,
+        );
       }
     }
   }
@@ -109,7 +113,9 @@ t.test('makes every URL of a picture a hit after warming', async (t) => {
   for (const [name, [options, message]] of Object.entries(impossible)) {
     const src = images.url(`${origin.url}/b.jpg`, options);
     const srcset = `${images.url(`${origin.url}/b.jpg`, { w: 10 })} 10w`;
-    const error = await client.warm({ sources: [{ srcset }], img: { src } }).catch((one) => one);
+    const error = await client
+      .warm({ sources: [{ srcset }], img: { src } })
+      .catch((thrown) => thrown);
     t.ok(error instanceof NotPrewarmableError, name);
     t.match(error.message, message, name);
     t.same(

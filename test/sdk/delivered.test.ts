@@ -139,7 +139,7 @@ t.test('describes the images of a running service correctly', async (t) => {
 });
 
 /** Returns the table rows of a page: the cells, minus code marks. */
-const rowsOf = (page: string): readonly string[][] =>
+const findRows = (page: string): readonly string[][] =>
   page
     .split('\n')
     .filter((line) => /^\| .*`.*× \d+ \|$/.test(line))
@@ -158,7 +158,7 @@ t.test('builds the stated URL and size in each migration example', async (t) => 
   const settings = { baseUrl, project };
   const images = createImageUrls(settings);
   const page = await readFile(join(rootPath, 'docs/migration.md'), 'utf8');
-  const rows = rowsOf(page);
+  const rows = findRows(page);
   t.ok(rows.length >= 11, `${rows.length} examples`);
   const evaluate = (code = '') => new Function(`return (${code})`)();
   for (const [before = '', code, query, size] of rows) {

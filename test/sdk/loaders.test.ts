@@ -41,11 +41,11 @@ t.test('loads images in Next', async (t) => {
 
 t.test('loads images in Nuxt', async (t) => {
   const { getImage } = nuxt();
-  const optionsOf = (modifiers: Parameters<typeof getImage>[1]['modifiers']) =>
+  const toOptions = (modifiers: Parameters<typeof getImage>[1]['modifiers']) =>
     parse(getImage('/a.jpg', { ...settings, modifiers }).url)?.options;
-  t.same(optionsOf({ width: 400 }), { dpr: 1, enlarge: true, fmt: 'auto', w: 400 });
+  t.same(toOptions({ width: 400 }), { dpr: 1, enlarge: true, fmt: 'auto', w: 400 });
   t.same(
-    optionsOf({ width: '400', height: 200.4, quality: 50, format: 'webp', background: 'tomato' }),
+    toOptions({ width: '400', height: 200.4, quality: 50, format: 'webp', background: 'tomato' }),
     {
       bg: 'tomato',
       dpr: 1,
@@ -57,7 +57,7 @@ t.test('loads images in Nuxt', async (t) => {
       w: 400,
     },
   );
-  t.match(optionsOf({ width: 4, enlarge: false, blur: 3, fp: [0, 1] }), {
+  t.match(toOptions({ width: 4, enlarge: false, blur: 3, fp: [0, 1] }), {
     enlarge: false,
     blur: 3,
     fp: [0, 1],
@@ -79,7 +79,10 @@ t.test('loads images in unpic', async (t) => {
   const smaller = transform(url, { width: 30, height: 20 }, settings);
   t.match(extract(smaller, settings), { src, operations: { width: 30, height: 20, blur: 2 } });
   t.throws(() => transform(src, operations), TypeError);
-  const signed = transform(src, operations, { ...settings, sign: (one) => `${one}&sig=a` });
+  const signed = transform(src, operations, {
+    ...settings,
+    sign: (unsigned) => `${unsigned}&sig=a`,
+  });
   t.equal(signed, `${url}&sig=a`);
   t.same(breakpoints(), defaultWidths);
   t.same(breakpoints({ sourceWidth: 700 }), [320, 480, 640, 700]);

@@ -16,7 +16,7 @@ const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
 };
 
 /** Returns a number in a range, with at most six decimals. */
-function numberOf({ type, minimum = 0, maximum = 0 }: ValueSchema): fc.Arbitrary<number> {
+function arbitraryNumber({ type, minimum = 0, maximum = 0 }: ValueSchema): fc.Arbitrary<number> {
   const range = { min: minimum, max: maximum };
   const whole = fc.integer({ min: Math.ceil(minimum), max: Math.floor(maximum) });
   if (type === 'integer') return whole;
@@ -29,21 +29,21 @@ function numberOf({ type, minimum = 0, maximum = 0 }: ValueSchema): fc.Arbitrary
   );
 }
 
-function anyValueOf(name: ParameterName): fc.Arbitrary<unknown> {
+function arbitraryValue(name: ParameterName): fc.Arbitrary<unknown> {
   const { schema, parts }: ParameterType<unknown> = parameters[name];
   if (parts !== undefined) {
-    return fc.tuple(...Object.values(parts).map((one) => numberOf(one.schema)));
+    return fc.tuple(...Object.values(parts).map((part) => arbitraryNumber(part.schema)));
   }
   const alternatives = [schema, ...(schema.anyOf ?? [])];
   const isFlag = alternatives.some(({ type }) => type === 'boolean');
   const words = alternatives
-    .flatMap((one) => one.enum ?? [])
+    .flatMap((part) => part.enum ?? [])
     .filter((word) => !isFlag || !/^[01]?$/.test(word));
   const numbers = alternatives.filter(({ type }) => type === 'integer' || type === 'number');
   const values: fc.Arbitrary<unknown>[] = [
     ...(isFlag ? [fc.boolean()] : []),
     ...(words.length === 0 ? [] : [fc.constantFrom(...words)]),
-    ...numbers.map(numberOf),
+    ...numbers.map(arbitraryNumber),
     ...(texts[name] === undefined ? [] : [texts[name]]),
   ];
   return values.length === 0 ? fc.constant('') : fc.oneof(...values);
@@ -51,7 +51,7 @@ function anyValueOf(name: ParameterName): fc.Arbitrary<unknown> {
 
 /** Options that the types accept, with any of the parameters. */
 export const anyOptions = fc.record(
-  Object.fromEntries(parameterNames.map((name) => [name, anyValueOf(name)])),
+  Object.fromEntries(parameterNames.map((name) => [name, arbitraryValue(name)])),
   { requiredKeys: [], noNullPrototype: true },
 ) as fc.Arbitrary<ImageOptions>;
 

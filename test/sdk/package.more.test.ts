@@ -156,7 +156,8 @@ t.test('shows code for each tested framework in the README, and no links to file
   const readme = await readFile(join(rootPath, 'sdk/README.md'), 'utf8');
   t.same(readme.match(/\]\((?!https:)[^)]*\)/g), null, 'npm shows it without the repository');
   const blocks = [...readme.matchAll(/```(\w+)\n(.*?)```/gs)];
-  const codeOf = (start: string) => blocks.find(([, , code]) => code?.startsWith(start))?.[2] ?? '';
+  const findCode = (start: string) =>
+    blocks.find(([, , code]) => code?.startsWith(start))?.[2] ?? '';
   // Simulate the additions of Nuxt and Astro; `npm run test:frameworks` builds the examples with
   // them.
   await mkdir(join(folder, 'node_modules/astro'), { recursive: true });
@@ -169,11 +170,11 @@ t.test('shows code for each tested framework in the README, and no links to file
     'export const defineConfig = (config) => config;',
   );
   for (const file of ['image-loader.js', 'next.config.js', 'nuxt.config.js', 'astro.config.js']) {
-    await write(file, codeOf(`// ${file}\n`));
+    await write(file, findCode(`// ${file}\n`));
   }
   await write(
     'signed.js',
-    codeOf("import { createImageUrls } from '@image-delivery/sdk';\nimport"),
+    findCode("import { createImageUrls } from '@image-delivery/sdk';\nimport"),
   );
   await write(
     'frameworks.js',
@@ -200,7 +201,7 @@ t.test('shows code for each tested framework in the README, and no links to file
   for (const [framework, url] of Object.entries(urls)) {
     t.match(url, /^https:\/\/images\.example\.com\/img\/https%3A%2F%2Fshop.*&w=640$/, framework);
   }
-  const page = codeOf('// app/page.jsx\n');
+  const page = findCode('// app/page.jsx\n');
   const react = { jsx: 'automatic', loader: { '.js': 'jsx' }, external: ['next/*', 'react/*'] };
   const stdin = { contents: page, resolveDir: app, loader: 'jsx' };
   t.match(await bundle('', { ...react, stdin }), /src:"\/coast\.jpg"/);

@@ -148,7 +148,7 @@ t.test('adds one signature to every URL of srcsets and pictures', async (t) => {
   const sets = [...picture.sources.map(({ srcset }) => srcset), picture.img.srcset ?? ''];
   const all = [
     picture.img.src,
-    ...sets.flatMap((set) => set.split(', ').map((one) => one.split(' ')[0] ?? '')),
+    ...sets.flatMap((set) => set.split(', ').map((candidate) => candidate.split(' ')[0] ?? '')),
   ];
   t.equal(all.length, 28);
   for (const url of all) t.ok(check(url, bases[0] ?? ''));

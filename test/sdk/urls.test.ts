@@ -22,7 +22,7 @@ function readByService(url: string) {
   return { ...address, options: readOptions(address.parameters) };
 }
 
-const messageOf = (action: () => unknown): string | null => {
+const findMessage = (action: () => unknown): string | null => {
   try {
     action();
     return null;
@@ -82,13 +82,13 @@ t.test('rejects the same options as the service, with the same messages', async 
     const query = texts.map((pair) =>
       pair.map((text) => encodeURIComponent(text.toWellFormed())).join('='),
     );
-    const refused = messageOf(() =>
+    const refused = findMessage(() =>
       readOptions(
         readAddress(`/img/${src}`, [`project=${project}`, ...query].join('&')).parameters,
       ),
     );
     refusals.add(refused ?? 'none');
-    return messageOf(() => checkImage(src, project, texts)) === refused;
+    return findMessage(() => checkImage(src, project, texts)) === refused;
   });
   fc.assert(property, { seed: 27, numRuns: propertyRuns(20_000) });
   t.ok(refusals.size > names.length, `${refusals.size} kinds of refusals`);
@@ -117,18 +117,18 @@ t.test('rejects sources and a missing project like the service', async (t) => {
     'https://u@a.example/',
     `https://a.example/${'a'.repeat(8_192)}`,
   ]) {
-    const refused = messageOf(() =>
+    const refused = findMessage(() =>
       readAddress('/img/', `project=${project}&url=${encodeURIComponent(source)}`),
     );
     t.equal(
-      messageOf(() => checkImage(source, project, [])),
+      findMessage(() => checkImage(source, project, [])),
       refused,
       source.slice(0, 40),
     );
   }
   t.equal(
-    messageOf(() => checkImage(src, '', [])),
-    messageOf(() => readAddress(`/img/${src}`, '')),
+    findMessage(() => checkImage(src, '', [])),
+    findMessage(() => readAddress(`/img/${src}`, '')),
   );
   t.throws(() => urls.url(src, { w: 0 }), { message: 'w must be a whole number from 1 to 10000.' });
   const without = createImageUrls({ baseUrl, project });
@@ -162,19 +162,19 @@ t.test('makes relative sources absolute, and keeps sources of other kinds', asyn
   const passing = createImageUrls({
     baseUrl,
     project,
-    passthrough: (one) => one.startsWith('/dev/'),
+    passthrough: (passed) => passed.startsWith('/dev/'),
   });
-  for (const one of [
+  for (const invalid of [
     'data:image/png;base64,AA==',
     'blob:https://a/b',
     urls.url(src, { w: 5 }),
     '/dev/a.jpg',
   ]) {
-    t.equal(passing.url(one, { w: 8 }), one);
-    t.equal(passing.srcset(one), '');
-    t.match(passing.picture(one), { sources: [], img: { src: one, srcset: undefined } });
-    t.equal(await passing.facts(one), null);
-    t.equal(await passing.placeholder(one), null);
+    t.equal(passing.url(invalid, { w: 8 }), invalid);
+    t.equal(passing.srcset(invalid), '');
+    t.match(passing.picture(invalid), { sources: [], img: { src: invalid, srcset: undefined } });
+    t.equal(await passing.facts(invalid), null);
+    t.equal(await passing.placeholder(invalid), null);
   }
 });
 
@@ -193,7 +193,7 @@ t.test("writes and parses a path on the project's site", async (t) => {
 });
 
 t.test('offers no format that makes a still image of an animation', async (t) => {
-  const formatsOf = (given: string, options: PictureOptions = {}) =>
+  const listFormats = (given: string, options: PictureOptions = {}) =>
     urls.picture(given, options).sources.map(({ type }) => type.replace('image/', ''));
   const all = ['avif', 'webp'];
   for (const [given, options, expected] of [
@@ -208,7 +208,7 @@ t.test('offers no format that makes a still image of an animation', async (t) =>
     ['/a.gif', { page: 0 }, all],
     ['/a.gif', { formats: ['avif'] }, ['avif']],
   ] as const) {
-    t.same(formatsOf(given, options), expected, `${given} ${JSON.stringify(options)}`);
+    t.same(listFormats(given, options), expected, `${given} ${JSON.stringify(options)}`);
   }
   t.notMatch(String(urls.picture('/a.gif', { sourceFrames: 20 }).img.srcset), 'sourceFrames');
 });

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { FrontEndStats } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
-import { responseOf } from './request.ts';
+import { respond } from './request.ts';
 
 /** Returns the tested figures of a front end with one thread and one queue slot. */
 const statsWith = (transforms: Partial<FrontEndStats['transforms']> = {}, refused = 0) =>
@@ -48,7 +48,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
     ...given,
   });
   const read = async () => {
-    const response = await responseOf((request) => health.handle(request), 'GET', '/api/health');
+    const response = await respond((request) => health.handle(request), 'GET', '/api/health');
     return { httpStatus: response?.status, ...JSON.parse(String(response?.body)) };
   };
   return { read, calls };

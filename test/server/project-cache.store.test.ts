@@ -44,7 +44,7 @@ async function cached(t: Test) {
     compareEveryMs: 60_000,
     maxAgeMs: 60_000,
     onOutage: () => {},
-    onUpdate: (one) => news.push(one),
+    onUpdate: (update) => news.push(update),
   });
   t.teardown(() => cache.stop());
   return { ...link, projects, cache, news, others: new Projects(link.other) };
@@ -55,7 +55,7 @@ t.test('shares one project look-up among concurrent requests', async (t) => {
   const project = await others.create(newProject);
   const found = await Promise.all([1, 2, 3].map(() => cache.find(project._id)));
   t.match(found[0], { project, stale: false });
-  for (const one of found) t.equal(one, found[0]);
+  for (const entry of found) t.equal(entry, found[0]);
   t.equal(cache.find(project._id), found[0], 'the next look-up finds it');
   t.same(lookups, [project._id]);
 });
@@ -222,14 +222,14 @@ t.test('reports a loaded project to the other processes once', async (t) => {
   const project = await others.create(newProject);
   await cache.find(project._id);
   cache.apply(project);
-  cache.remember([{ ...project, _id: idOf(1) }], 5);
+  cache.remember([{ ...project, _id: toId(1) }], 5);
   t.same(
     news,
     [{ type: 'project-known', project }],
     'projects of other processes are not reported again',
   );
   await cache.start();
-  t.same(news.slice(1), [{ type: 'project-forgotten', id: idOf(1) }]);
+  t.same(news.slice(1), [{ type: 'project-forgotten', id: toId(1) }]);
 });
 
 t.test("compares other processes' projects with an available store", async (t) => {
@@ -249,7 +249,7 @@ t.test("compares other processes' projects with an available store", async (t) =
   cache.assumeStoreDown(true);
   const states = [same, changed, gone].map(({ _id }) => cache.find(_id));
   t.match(states, [{ project: same }, { project: { revision: 2 } }, { project: gone }]);
-  t.throws(() => cache.find(idOf(1)), { code: 'store_unavailable' }, 'other URLs do not exist');
+  t.throws(() => cache.find(toId(1)), { code: 'store_unavailable' }, 'other URLs do not exist');
 
   await cache.start();
   t.equal(cache.find(same._id), states[0], 'unchanged projects stay');
@@ -265,27 +265,27 @@ t.test('waits at most two seconds for a silent store', async (t) => {
   t.teardown(release);
   t.match(cache.find(known._id), { project: known }, 'a known project does not wait');
   const startedAt = performance.now();
-  const unknown = t.rejects(async () => cache.find(idOf(1)), { code: 'store_unavailable' });
+  const unknown = t.rejects(async () => cache.find(toId(1)), { code: 'store_unavailable' });
   t.match(await cache.find(remembered._id), { project: remembered }, 'after two reads');
   await unknown;
   // Twice the deadline, on a busy machine; the driver's own timeouts are longer.
   t.ok(performance.now() - startedAt < 4_500);
 });
 
-const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
+const toId = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
 
 t.test('neither looks up nor caches an invalid id', async (t) => {
   const { cache, lookups } = await cached(t);
   const long = 'x'.repeat(100_000);
-  const texts = ['', 'prj_', long, '__proto__', `${idOf(1)}0`, ` ${idOf(1)}`, `${idOf(1)}\n`];
-  const others = [idOf(1).toUpperCase(), 'prj_000000000000000Z', 'org_0000000000000000'];
+  const texts = ['', 'prj_', long, '__proto__', `${toId(1)}0`, ` ${toId(1)}`, `${toId(1)}\n`];
+  const others = [toId(1).toUpperCase(), 'prj_000000000000000Z', 'org_0000000000000000'];
   for (const text of [...texts, ...others, '{"$ne":null}']) {
     t.equal(cache.find(text), null, JSON.stringify(text.slice(0, 30)));
   }
   t.equal(cache.knowledge.count, 0);
   t.same(lookups, []);
-  t.equal(await cache.find(idOf(1)), null);
-  t.same(lookups, [idOf(1)], 'a valid one is');
+  t.equal(await cache.find(toId(1)), null);
+  t.same(lookups, [toId(1)], 'a valid one is');
 });
 
 t.test('limits waiting look-ups, and still serves cached projects', async (t) => {
@@ -297,7 +297,7 @@ t.test('limits waiting look-ups, and still serves cached projects', async (t) =>
   const waiting: unknown[] = [];
   t.throws(
     () => {
-      for (let i = 0; i < 2_000; i++) waiting.push(cache.find(idOf(i)));
+      for (let i = 0; i < 2_000; i++) waiting.push(cache.find(toId(i)));
     },
     { code: 'overloaded' },
   );
@@ -306,7 +306,7 @@ t.test('limits waiting look-ups, and still serves cached projects', async (t) =>
   await projects.held(waiting.length);
   projects.release();
   for (const found of await Promise.all(waiting)) t.equal(found, null);
-  t.equal(await cache.find(idOf(2_000)), null, 'later look-ups are accepted again');
+  t.equal(await cache.find(toId(2_000)), null, 'later look-ups are accepted again');
 });
 
 t.test('limits the caches of unknown ids and of projects', async (t) => {
@@ -314,7 +314,7 @@ t.test('limits the caches of unknown ids and of projects', async (t) => {
   const project = await projects.create(newProject);
   const allowedOrigins = Array.from({ length: 1_000 }, (_, i) => `${'h'.repeat(60)}.n${i}.example`);
   for (let i = 0; i < 400; i++) {
-    cache.apply({ ...project, _id: idOf(i), allowedOrigins });
+    cache.apply({ ...project, _id: toId(i), allowedOrigins });
   }
   const { count } = cache.knowledge;
   t.ok(count > 100 && count < 250, `${count} projects of some 144 KB in 32 MiB`);

@@ -51,15 +51,15 @@ const neverMs = 600_000;
 
 t.test("applies other processes' changes in order", async (t) => {
   const { cache, others } = await comparing(t);
-  const one = await others.create(newProject);
+  const first = await others.create(newProject);
   const two = await others.create(newProject);
-  let state = await cache.find(one._id);
+  let state = await cache.find(first._id);
   const untouched = await cache.find(two._id);
   for (let turn = 1; turn <= 5; turn++) {
-    await others.addHost(one._id, `host-${turn}.example`);
+    await others.addHost(first._id, `host-${turn}.example`);
     const before = state;
     await until(`change ${turn}`, () => before?.stale === true);
-    state = await cache.find(one._id);
+    state = await cache.find(first._id);
     t.equal(state?.project.revision, turn + 1);
     t.equal(state?.project.allowedOrigins.length, turn + 1);
   }
@@ -115,13 +115,13 @@ t.test('makes no scheduled comparisons after it stops', async (t) => {
 
 t.test('finds deletions, and changes with any date', async (t) => {
   const { cache, others, other } = await comparing(t);
-  const [one, two, three] = await Promise.all([1, 2, 3].map(() => others.create(newProject)));
-  if (!one || !two || !three) throw new Error('no projects');
-  const states = await Promise.all([one, two, three].map(({ _id }) => cache.find(_id)));
+  const [first, two, three] = await Promise.all([1, 2, 3].map(() => others.create(newProject)));
+  if (!first || !two || !three) throw new Error('no projects');
+  const states = await Promise.all([first, two, three].map(({ _id }) => cache.find(_id)));
   const stored = other.collection<Project>('projects');
   // Simulates a machine with a fast clock.
   const changedAt = new Date(Date.now() + 600_000);
-  await stored.updateOne({ _id: one._id }, { $set: { changedAt }, $inc: { revision: 1 } });
+  await stored.updateOne({ _id: first._id }, { $set: { changedAt }, $inc: { revision: 1 } });
   await until('the change is seen', () => states[0]?.stale === true);
   await others.addHost(two._id, 'a.example');
   await until('the next change is seen', () => states[1]?.stale === true);
@@ -195,7 +195,7 @@ t.test('loads all of many simultaneous changes', async (t) => {
   const ids = Array.from({ length: 250 }, (_, index) => `prj_${String(index).padStart(16, '0')}`);
   const stored = other.collection<Project>('projects');
   const all = ids.map((id) => ({ ...project, _id: id }));
-  for (const one of all) await stored.insertOne(one);
+  for (const otherProject of all) await stored.insertOne(otherProject);
   cache.remember(all, Date.now());
   await cache.start();
   const states = await Promise.all(ids.map((id) => cache.find(id)));

@@ -4,7 +4,7 @@ import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
  * Returns a handler's response to a request with only a method and a path, or undefined if there is
  * no response.
  */
-export async function responseOf(
+export async function respond(
   handle: (request: HttpRequest) => void | Promise<void>,
   method: string,
   path: string,

@@ -27,7 +27,7 @@ async function start(t: Test) {
     const usage = new UsageRecorder({
       records: {
         async write(totals) {
-          if (totals.some((one) => one.project === faults.refused)) throw noAnswer;
+          if (totals.some((total) => total.project === faults.refused)) throw noAnswer;
           written.push(...totals.map(({ project }) => project));
           await records.write(totals);
           if (!faults.loseAnswers) return;
@@ -47,12 +47,12 @@ async function start(t: Test) {
       onFailure: (error) => failures.push(error),
       now: () => at,
     });
-    const countsOf = new Map<string, RequestCounts>();
+    const requestCounts = new Map<string, RequestCounts>();
     return {
       usage,
       count(hits: number, bytes = 0, of = project) {
-        const counts = countsOf.get(of) ?? new RequestCounts(of);
-        countsOf.set(of, counts);
+        const counts = requestCounts.get(of) ?? new RequestCounts(of);
+        requestCounts.set(of, counts);
         usage.totals.list(counts);
         counts.live.tiers.memory += hits;
         counts.live.bytes += bytes;
@@ -277,9 +277,9 @@ t.test('limits the totals in memory, and removes stored totals first', async (t)
   const totals = new UsageTotals(() => noon);
   const counts = Array.from({ length: 60_001 }, (_, index) => new RequestCounts(`p${index}`));
   const countAll = () => {
-    for (const one of counts) {
-      totals.list(one);
-      one.live.tiers.memory += 1;
+    for (const count of counts) {
+      totals.list(count);
+      count.live.tiers.memory += 1;
     }
     return totals.all();
   };
@@ -335,7 +335,7 @@ t.test('counts renders in progress towards a limit', async (t) => {
   const limited = { _id: project, limits: { rendersPerDay: 3, bytesPerDay: null } };
   const admit = () => usage.limits.admit(limited);
   const results = await Promise.allSettled(Array.from({ length: 9 }, admit));
-  const ends = results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+  const ends = results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   t.equal(ends.length, 3);
   // All end with no render, because their sources failed.
   for (const end of ends) end();
@@ -357,7 +357,7 @@ t.test('exceeds a render limit by at most one render per process', async (t) => 
       Array.from({ length: 20 }, () => usage.limits.admit(limited(limit))),
     );
     const results = await Promise.allSettled(calls);
-    return results.flatMap((one) => (one.status === 'fulfilled' ? [one.value] : []));
+    return results.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
   };
   const ends = await admitMany(5);
   t.ok(ends.length >= 5 && ends.length <= 8, `${ends.length} renders`);

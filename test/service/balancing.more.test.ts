@@ -50,10 +50,10 @@ async function startMachines(t: Test) {
 
 type Machines = Awaited<ReturnType<typeof startMachines>>['machines'];
 
-const addressesOf = (machines: Machines) => machines.map(({ address }) => address);
+const listAddresses = (machines: Machines) => machines.map(({ address }) => address);
 
 /** Returns the responding machine. */
-async function machineOf(url: string): Promise<string> {
+async function findMachine(url: string): Promise<string> {
   const response = await fetch(url);
   await response.arrayBuffer();
   return response.headers.get('machine') ?? String(response.status);
@@ -66,7 +66,7 @@ const sources = Array.from(
 );
 
 /** Returns the forms of a URL that every balancer reads. */
-const formsOf = (source: string) => [
+const createForms = (source: string) => [
   `/img/${source}?project=${project}&w=100`,
   `/img/${encodeURIComponent(source)}?w=200&project=${project}`,
   `/img/?url=${source}&project=${project}`,
@@ -78,14 +78,14 @@ const formsOf = (source: string) => [
  * Checks that one machine gets all forms of a source.
  * @returns the machine per source
  */
-async function machinesOf(t: Test, { url }: Pick<Server, 'url'>, forms = formsOf) {
+async function findMachines(t: Test, { url }: Pick<Server, 'url'>, forms = createForms) {
   const found = new Map<string, string>();
   const apart: string[] = [];
   for (const source of sources) {
     const names: string[] = [];
     // Send requests one after another, because balancers can move concurrent requests to other
     // machines.
-    for (const form of forms(source)) names.push(await machineOf(url + form));
+    for (const form of forms(source)) names.push(await findMachine(url + form));
     if (new Set(names).size !== 1) apart.push(`${source}: ${names}`);
     found.set(source, names[0] ?? '');
   }
@@ -104,13 +104,13 @@ t.test(
   async (t) => {
     execFileSync('haproxy', ['-c', '-q', '-f', join(rootPath, 'docs/deploy/haproxy.cfg')]);
     const { machines, held } = await startMachines(t);
-    const haproxy = await startHaproxy(await example('haproxy.cfg'), addressesOf(machines));
+    const haproxy = await startHaproxy(await example('haproxy.cfg'), listAddresses(machines));
     t.teardown(() => haproxy.close());
     const { url } = haproxy;
     const machineNamed = (name: string) => machines.find((machine) => machine.name === name);
 
     await t.test('sends all spellings of a source to one machine', async (t) => {
-      await machinesOf(t, haproxy, (source) => {
+      await findMachines(t, haproxy, (source) => {
         const own = `${source.replace('.jpg', '%20b+c.jpg')}?w=1&x=%C3%BC`;
         const direct = own.replace('?', '%3F').replace('&', '%26');
         return [
@@ -120,7 +120,7 @@ t.test(
           `/img/${direct.replace('https://', 'HTTPS:/')}?project=${project}`,
         ];
       });
-      await machinesOf(t, haproxy, (source) => {
+      await findMachines(t, haproxy, (source) => {
         const own = source.replace('.jpg', ';v=1.jpg');
         return [
           `/img/${own}?project=${project}`,
@@ -128,13 +128,13 @@ t.test(
           `/img/?a=1;url=b;project=c&url=${encodeURIComponent(own)}&project=${project}`,
         ];
       });
-      await machinesOf(t, haproxy, (source) => [
+      await findMachines(t, haproxy, (source) => [
         `/img/${source}%zz?project=${project}`,
         `/img/${encodeURIComponent(`${source}%zz`)}?project=${project}`,
       ]);
     });
 
-    const before = await machinesOf(t, haproxy);
+    const before = await findMachines(t, haproxy);
     for (const share of shares(before)) t.ok(share > 40, `${shares(before)}`);
 
     await t.test(
@@ -142,7 +142,7 @@ t.test(
       async (t) => {
         const source = sources[0] ?? '';
         const target = `/img/${encodeURIComponent(source)}?project=${project}&exp=1&sig=a%2Bb`;
-        const machine = machineNamed(await machineOf(url + target));
+        const machine = machineNamed(await findMachine(url + target));
         t.equal(machine?.target, target, 'signatures cover it');
         t.match(machine?.headers, { 'x-forwarded-for': '127.0.0.1' });
       },
@@ -151,7 +151,7 @@ t.test(
     await t.test('distributes other paths evenly', async (t) => {
       const counts = new Map<string, number>();
       for (let n = 0; n < 9; n++) {
-        const name = await machineOf(`${url}/api/sdk/v1/projects?project=${project}`);
+        const name = await findMachine(`${url}/api/sdk/v1/projects?project=${project}`);
         counts.set(name, (counts.get(name) ?? 0) + 1);
       }
       t.same([...counts.values()], [3, 3, 3]);
@@ -159,9 +159,9 @@ t.test(
 
     await t.test('gives each machine at most 1.5 times the mean load', async (t) => {
       const target = `/img/https://e.test/held.jpg?project=${project}`;
-      const own = machineNamed(await Promise.race([machineOf(url + target), released()]));
+      const own = machineNamed(await Promise.race([findMachine(url + target), released()]));
       const start = new Map(machines.map((machine) => [machine, machine.requests]));
-      const all = Array.from({ length: 120 }, () => machineOf(url + target));
+      const all = Array.from({ length: 120 }, () => findMachine(url + target));
       await until('all have arrived', () => held.length === 120);
       const added = machines.map((machine) => machine.requests - (start.get(machine) ?? 0));
       const most = own === undefined ? 0 : (added[machines.indexOf(own)] ?? 0);
@@ -184,17 +184,17 @@ t.test(
       const own = sources.filter((source) => before.get(source) === 'two');
       await until('it gets no requests', async () => {
         const { requests } = two;
-        for (const source of own) await machineOf(url + formsOf(source)[0]);
+        for (const source of own) await findMachine(url + createForms(source)[0]);
         return two.requests === requests;
       });
-      const after = await machinesOf(t, haproxy);
+      const after = await findMachines(t, haproxy);
       const moved = sources.filter((source) => after.get(source) !== before.get(source));
       t.same(moved, own);
       t.equal(new Set(own.map((source) => after.get(source))).size, 2, 'both others get some');
       two.ready = true;
       await until('they return', async () => {
         for (const source of own) {
-          if ((await machineOf(url + formsOf(source)[0])) !== 'two') return false;
+          if ((await findMachine(url + createForms(source)[0])) !== 'two') return false;
         }
         return true;
       });
@@ -202,13 +202,13 @@ t.test(
 
     await t.test('serves all requests when a machine dies', async (t) => {
       const own = sources.find((source) => before.get(source) === 'three') ?? '';
-      const inProgress = machineOf(`${url}/img/${own}?project=${project}&held`);
+      const inProgress = findMachine(`${url}/img/${own}?project=${project}&held`);
       await until('it has a request', () => held.length === 1);
       await machineNamed('three')?.close();
       await until('another machine has it', () => held.length === 2);
       held[1]?.end();
       t.not(await inProgress, 'three');
-      const after = await machinesOf(t, haproxy, (source) => formsOf(source).slice(0, 1));
+      const after = await findMachines(t, haproxy, (source) => createForms(source).slice(0, 1));
       const moved = sources.filter((source) => after.get(source) !== before.get(source));
       t.same(
         moved,
@@ -230,18 +230,18 @@ t.test(
         .replace('/var/cache/nginx/image-delivery', `${folder}/cache`)
         .replace(
           'server 127.0.0.1:3000;',
-          addressesOf(machines)
+          listAddresses(machines)
             .map((address) => `server ${address};`)
             .join(' '),
         )
         .replace('listen 80;', `listen 127.0.0.1:${port};`),
     );
     t.teardown(() => nginx.close());
-    const found = await machinesOf(t, nginx);
+    const found = await findMachines(t, nginx);
     for (const share of shares(found)) t.ok(share > 40, `${shares(found)}`);
     const others = new Set<string>();
     await until('other paths go to all', async () => {
-      others.add(await machineOf(`${nginx.url}/api/health`));
+      others.add(await findMachine(`${nginx.url}/api/health`));
       return others.size === 3;
     });
   },
@@ -268,13 +268,13 @@ t.test('balances sources with Caddy', { skip: caddyProblem() }, async (t) => {
           .replace('\nimages.example.com', `\nhttp://127.0.0.1:${port}`)
           .replace(
             'reverse_proxy 127.0.0.1:3000',
-            `reverse_proxy ${addressesOf(machines).join(' ')}`,
+            `reverse_proxy ${listAddresses(machines).join(' ')}`,
           )}`,
       }),
     },
   );
   t.teardown(() => caddy.close());
-  const found = await machinesOf(t, caddy);
+  const found = await findMachines(t, caddy);
   for (const share of shares(found)) t.ok(share > 40, `${shares(found)}`);
   t.notOk(machines.some(({ headers }) => 'image-source' in headers));
 });

@@ -20,7 +20,7 @@ async function start(t: Test, headers = '') {
   return { ...service, load, expected };
 }
 
-const tagsOf = ({ status, headers }: Response) => ({
+const readTags = ({ status, headers }: Response) => ({
   status,
   cache: headers.get('x-cache'),
   commas: headers.get('cache-tag'),
@@ -30,12 +30,12 @@ const tagsOf = ({ status, headers }: Response) => ({
 t.test('names the project, source and watermark in every image response', async (t) => {
   const { origin, project, store, image, load, expected } = await start(t);
   const isTagged = (response: Response, status: number, tags = expected) =>
-    t.match(tagsOf(response), { status, commas: tags.join(','), spaces: tags.join(' ') });
+    t.match(readTags(response), { status, commas: tags.join(','), spaces: tags.join(' ') });
 
   const first = await load();
   const etag = first.headers.get('etag') ?? '';
   isTagged(first, 200);
-  t.equal(tagsOf(first).cache, 'miss');
+  t.equal(readTags(first).cache, 'miss');
   for (const [status, headers] of [
     [200, {}],
     [206, { range: 'bytes=0-9' }],
@@ -43,12 +43,12 @@ t.test('names the project, source and watermark in every image response', async 
   ] as const) {
     const response = await load(undefined, headers);
     isTagged(response, status);
-    t.equal(tagsOf(response).cache, 'memory', `${status} of the response cache`);
+    t.equal(readTags(response).cache, 'memory', `${status} of the response cache`);
   }
   const notation = encodeURIComponent(`${origin.url}/a.png#top`);
   isTagged(await load(`/img/${notation}?project=${project}`), 200);
   const none = await load(image('/none.png'));
-  t.match(tagsOf(none), { status: 404, commas: null, spaces: null });
+  t.match(readTags(none), { status: 404, commas: null, spaces: null });
 
   const replaced = image('/none.png', `fallback=${encodeURIComponent(`${origin.url}/a.png`)}`);
   const ofSource = [projectTag(project), sourceTag(project, `${origin.url}/none.png`)];
@@ -81,7 +81,7 @@ t.test('sends tags in other headers, even for signed URLs', async (t) => {
     t.same([response.status, response.headers.get('x-cache')], [200, cache]);
     t.equal(response.headers.get('cdn-tag'), expected.join(','));
     t.equal(response.headers.get('xkey'), expected.join(' '));
-    t.match(tagsOf(response), { commas: null, spaces: null });
+    t.match(readTags(response), { commas: null, spaces: null });
   }
 });
 

@@ -25,7 +25,7 @@ async function everywhere(
     const yes = await wanted(response.clone());
     if (yes) changed.add(pid);
     else if (changed.has(pid)) throw new Error(`process ${pid} used the old project again`);
-    return service.frontEnds().every((one) => changed.has(one));
+    return service.frontEnds().every((frontEnd) => changed.has(frontEnd));
   });
 }
 

@@ -3,12 +3,12 @@ import { until } from '../until.ts';
 import { noChromium } from './chromium.ts';
 import {
   control,
+  createOpener,
+  findViolations,
   hasFocus,
-  openOf,
   reported,
   signIn,
   startConsole,
-  violationsOf,
 } from './console-page.ts';
 import { baseUrl } from './control/control.ts';
 
@@ -20,13 +20,13 @@ t.test(
     t.test('manages keys and signatures', async (t) => {
       const id = await api.project();
       const { page, problems } = await opened();
-      const open = openOf(page);
+      const open = createOpener(page);
       await page.goto(`${url}/#/projects/${id}/keys`);
       await signIn(page);
       await page.getByRole('button', { name: 'New key' }).click();
       await hasFocus(page.getByLabel('Name'));
       await page.getByLabel('Name').fill('shop backend');
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await page.keyboard.press('Enter');
       const shown = page.getByRole('region', { name: 'The new key', exact: true });
       await hasFocus(shown);
@@ -34,7 +34,7 @@ t.test(
       t.match(key, /^sk_[\w-]{43}$/);
       t.equal((await api.call('GET', `/projects/${id}`, { key })).status, 200);
       t.equal((await api.call('DELETE', `/projects/${id}/domains?host=a`, { key })).status, 403);
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await open('Limits');
       await open('Keys');
       await page.getByText('shop backend', { exact: true }).waitFor();
@@ -48,27 +48,27 @@ t.test(
 
       await open('Signing');
       const target = `/img/${encodeURIComponent(source)}?project=${id}&w=40`;
-      const statusOf = async (path: string) => (await fetch(url + path)).status;
-      for (let n = 0; n < 3; n += 1) t.equal(await statusOf(target), 200);
+      const fetchStatus = async (path: string) => (await fetch(url + path)).status;
+      for (let n = 0; n < 3; n += 1) t.equal(await fetchStatus(target), 200);
       await page.getByLabel('TTL seconds').fill('600');
       const ask = page.getByRole('button', { name: 'Require signatures …' });
       await ask.click();
       await page.getByText('Unsigned requests in the last hour: 3.', { exact: true }).waitFor();
       await hasFocus(page.getByRole('button', { name: 'Keep' }));
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await page.keyboard.press('Enter');
       await hasFocus(ask);
       t.equal((await api.store.projects.find(id))?.requireSignedUrls, false, 'it asks first');
       await page.keyboard.press('Enter');
       await page.getByRole('button', { name: 'Require signatures', exact: true }).click();
       await hasFocus(page.getByRole('region', { name: 'The new secret', exact: true }));
-      await until('a signature is needed', async () => (await statusOf(target)) === 403);
+      await until('a signature is needed', async () => (await fetchStatus(target)) === 403);
       const sign = page.getByRole('form', { name: 'Sign one URL' });
       await control(sign, 'URL').fill(target);
       await sign.getByRole('button', { name: 'Sign' }).click();
       const signed = page.getByRole('region', { name: 'signed URL' });
-      t.equal(await statusOf(await signed.innerText()), 200);
-      t.same(await violationsOf(page), []);
+      t.equal(await fetchStatus(await signed.innerText()), 200);
+      t.same(await findViolations(page), []);
       await control(sign, 'URL').fill('/api/health');
       await sign.getByRole('button', { name: 'Sign' }).click();
       await hasFocus(control(sign, 'URL'));
@@ -77,11 +77,11 @@ t.test(
       await page.getByRole('button', { name: 'Replace the secret …' }).click();
       await page.getByRole('button', { name: 'Replace the secret', exact: true }).click();
       await page.getByText('one is being replaced').waitFor();
-      t.equal(await statusOf(old), 200);
+      t.equal(await fetchStatus(old), 200);
       await page.getByRole('button', { name: 'Revoke the old secret …' }).click();
       await page.getByRole('button', { name: 'Revoke the old secret', exact: true }).click();
       await page.getByText('Only the new secret is valid').waitFor();
-      await until('the old secret ends', async () => (await statusOf(old)) === 403);
+      await until('the old secret ends', async () => (await fetchStatus(old)) === 403);
 
       await open('Layers');
       await page.getByRole('button', { name: 'New layer' }).click();
@@ -99,16 +99,16 @@ t.test(
       await page.getByText('accepts signed URLs only').waitFor();
       const address = page.getByRole('region', { name: 'URL', exact: true });
       const ofProxy = await address.innerText();
-      t.equal(await statusOf(ofProxy.replace(baseUrl, '')), 200, 'the URL is signed');
+      t.equal(await fetchStatus(ofProxy.replace(baseUrl, '')), 200, 'the URL is signed');
       const code = page.getByRole('group', { name: 'Code for' });
       t.same(await code.getByRole('radio').count(), 1, 'other code would make unsigned URLs');
       await page.getByRole('region', { name: 'code for Signed' }).waitFor();
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await page.goto(`${url}/#/projects/${id}/signing`);
       await page.getByRole('button', { name: 'Accept unsigned URLs …' }).click();
       await page.getByRole('button', { name: 'Accept unsigned URLs', exact: true }).click();
       await page.getByRole('button', { name: 'Require signatures …' }).waitFor();
-      await until('no signature is needed', async () => (await statusOf(target)) === 200);
+      await until('no signature is needed', async () => (await fetchStatus(target)) === 200);
       t.same(problems, []);
     });
   },

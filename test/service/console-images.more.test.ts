@@ -6,13 +6,13 @@ import { hookSecret } from '../worker/receiver.ts';
 import { noChromium } from './chromium.ts';
 import {
   control,
+  createOpener,
+  findViolations,
   hasFocus,
-  openOf,
   phone,
   reported,
   signIn,
   startConsole,
-  violationsOf,
 } from './console-page.ts';
 import { startWorker } from './worker/worker.ts';
 
@@ -76,7 +76,7 @@ t.test(
       await hasFocus(form.getByLabel('Font', { exact: true }));
       t.ok(problems.splice(0).every((problem) => /status of 400/.test(problem)));
       await form.getByLabel('Font', { exact: true }).fill('');
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await form.getByRole('button', { name: 'Create layer' }).click();
       await page.getByText('price is saved').waitFor();
       await hasFocus(page.locator('#layers-price'));
@@ -117,12 +117,12 @@ t.test(
         image: { url: source, offsetX: '10%', blend: 'soft-light' },
       });
 
-      const open = openOf(page);
+      const open = createOpener(page);
       await open('Private sources');
       await page.getByRole('button', { name: 'New private source' }).click();
       await page.getByLabel('Host', { exact: true }).fill('photos.example.com');
       await page.getByLabel('Headers').fill('Authorization: Bearer a:b\nX-Shop: 1');
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await page.getByRole('button', { name: 'Create private source' }).click();
       await page.getByText('headers: authorization, x-shop').waitFor();
       await page.getByRole('button', { name: 'Edit photos.example.com' }).click();
@@ -158,7 +158,7 @@ t.test(
     t.test('prewarms, purges and limits', async (t) => {
       const id = await api.project();
       const { page, problems } = await opened();
-      const open = openOf(page);
+      const open = createOpener(page);
       await page.goto(`${url}/#/projects/${id}`);
       await signIn(page);
       await open('Prewarm');
@@ -174,7 +174,7 @@ t.test(
       t.equal(worker.logged('source prewarmed').length, 1);
       const warm = `${url}/img/${encodeURIComponent(source)}?project=${id}&w=60&fmt=webp`;
       t.equal((await fetch(warm)).headers.get('x-cache'), 'memory');
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
 
       await control(prewarm, 'Images').selectOption('variants');
       const variant = (n: number) =>
@@ -185,7 +185,7 @@ t.test(
       await hasFocus(control(variant(2), 'w'));
       await page.keyboard.type('80');
       await prewarm.getByText('1 source × 4 images = 4 images').waitFor();
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await prewarm.getByRole('button', { name: 'Prewarm' }).click();
       await prewarm.getByText('1 source, 4 images accepted').waitFor();
       await prewarm.getByText('All done.').waitFor();
@@ -220,7 +220,9 @@ t.test(
       await purgeSources.click();
       await purge.getByText('The images of 2 sources are purged').waitFor();
       t.equal(await purge.getByLabel('Sources').inputValue(), '');
-      const groups = [source, withComma].map((one) => `g${sourceGroup(sourceTag(new URL(one)))}`);
+      const groups = [source, withComma].map(
+        (sourceUrl) => `g${sourceGroup(sourceTag(new URL(sourceUrl)))}`,
+      );
       t.same(Object.keys((await storedPurges())?.groups ?? {}).sort(), groups.sort());
       await purge.getByText('The purge is in effect').waitFor();
       await until('it is rendered again', async () => {
@@ -229,7 +231,7 @@ t.test(
       });
       const askAll = purge.getByRole('button', { name: 'Purge all images …' });
       await askAll.click();
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await purge.getByRole('button', { name: 'Keep' }).click();
       t.notOk((await storedPurges())?.all);
       await askAll.click();
@@ -271,7 +273,7 @@ t.test(
       });
       t.match(await page.getByRole('listitem').last().innerText(), `${origin.url}/hook`);
       t.notMatch(await page.content(), 'secret=x');
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       t.same(problems, []);
     });
   },

@@ -2,12 +2,12 @@ import t from 'tap';
 import { noChromium } from './chromium.ts';
 import { reported, startConsole } from './console-page.ts';
 import { rootKey } from './control/control.ts';
-import { keyboardOf, someFrames } from './keyboard.ts';
+import { describeKeyboard, someFrames } from './keyboard.ts';
 
 t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) => {
   const { api, url, opened } = await startConsole(t);
   const { page, problems } = await opened();
-  const { press, type, hasFocus, tabTo, tabBackTo, losses } = await keyboardOf(page);
+  const { press, type, hasFocus, tabTo, tabBackTo, losses } = await describeKeyboard(page);
   /** Opens a page of a project from another page. The focus moves to its heading or content. */
   const open = async (name: string, most: number) => {
     await tabBackTo(`link "${name}"`, most);

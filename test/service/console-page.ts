@@ -37,7 +37,7 @@ export const loaded = (page: Page) =>
   until('the data of the page', async () => (await page.getByText('Loading …').count()) === 0);
 
 /** Returns the violations of accessibility rules that axe finds. */
-export async function violationsOf(page: Page): Promise<string[]> {
+export async function findViolations(page: Page): Promise<string[]> {
   await loaded(page);
   await page.evaluate(`typeof axe === 'undefined' && (() => { ${axe} })()`);
   const { violations }: { violations: { id: string; nodes: { html: string }[] }[] } =
@@ -80,11 +80,11 @@ export async function show(
 }
 
 /** Lists a page's faults in all windows: overflow and axe violations. */
-export async function faultsOf(page: Page): Promise<string[]> {
+export async function findFaults(page: Page): Promise<string[]> {
   const faults: string[] = [];
   for (const window of windows) {
     await show(page, window);
-    const found = await violationsOf(page);
+    const found = await findViolations(page);
     if (await overflows(page)) found.push('it is wider than the window');
     faults.push(...found.map((fault) => `${window.width} px, ${window.colorScheme}: ${fault}`));
   }
@@ -106,10 +106,12 @@ export const control = (parent: Page | Locator, label: string) =>
 
 /** Waits until an element receives the focus. */
 export const hasFocus = (element: Locator) =>
-  until('the focus', () => element.evaluate((one) => one === one.ownerDocument.activeElement));
+  until('the focus', () =>
+    element.evaluate((target) => target === target.ownerDocument.activeElement),
+  );
 
 /** Opens a page of a project by the list of them. */
-export const openOf = (page: Page) => async (name: string) => {
+export const createOpener = (page: Page) => async (name: string) => {
   const list = page.getByRole('navigation', { name: 'Project' });
   await list.getByRole('link', { name, exact: true }).click();
   await hasFocus(page.getByRole('heading', { level: 1, name }));

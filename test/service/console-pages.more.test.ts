@@ -4,19 +4,19 @@ import { until } from '../until.ts';
 import { noChromium } from './chromium.ts';
 import {
   control,
-  faultsOf,
+  createOpener,
+  findFaults,
+  findViolations,
   hasFocus,
   loaded,
-  openOf,
   reported,
   signIn,
   startConsole,
   unexplained,
-  violationsOf,
 } from './console-page.ts';
 
 /** Returns the distances in px between lists and their rows' text. */
-const gapsOf = (lists: Locator): Promise<number[]> =>
+const measureGaps = (lists: Locator): Promise<number[]> =>
   lists.evaluateAll((all) =>
     all.flatMap((list) =>
       [...list.children].map(
@@ -51,31 +51,31 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     const { page, problems } = await opened();
     await page.goto(url);
     await page.getByRole('heading', { name: 'Next: a project' }).waitFor();
-    t.same(await faultsOf(page), [], 'the first page');
+    t.same(await findFaults(page), [], 'the first page');
     await page.goto(`${url}/#/projects`);
     await page.getByLabel('API key').waitFor();
     t.same(await unexplained(page), [], 'signing in');
-    t.same(await faultsOf(page), [], 'signing in');
+    t.same(await findFaults(page), [], 'signing in');
     await signIn(page);
     const add = page.getByRole('button', { name: 'New project' });
     await add.click();
     t.same(await unexplained(page), [], 'a new project');
-    t.same(await faultsOf(page), [], 'a new project');
+    t.same(await findFaults(page), [], 'a new project');
     await page.getByRole('button', { name: 'Cancel' }).click();
-    const topOf = async (one: Locator) => (await one.boundingBox())?.y ?? 0;
+    const measureTop = async (locator: Locator) => (await locator.boundingBox())?.y ?? 0;
     const link = page.getByRole('link', { name: long.slice(0, 80) });
-    t.ok((await topOf(add)) < (await topOf(link)), 'the button is above the list');
+    t.ok((await measureTop(add)) < (await measureTop(link)), 'the button is above the list');
     await link.click();
     const list = page.getByRole('navigation', { name: 'Project' }).getByRole('listitem');
     await list.first().waitFor();
     const names = await list.allInnerTexts();
-    const open = openOf(page);
+    const open = createOpener(page);
     for (const name of names) {
       // The project's own page is open, with the project's name as its heading.
       if (name !== 'Overview') await open(name);
       await loaded(page);
       t.ok(
-        (await gapsOf(page.locator('.rows'))).every((gap) => gap >= 16),
+        (await measureGaps(page.locator('.rows'))).every((gap) => gap >= 16),
         `${name}: rows are inset`,
       );
       for (const graph of await page.locator('.graph').all()) {
@@ -86,7 +86,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       const adds = page.getByRole('button', { name: /^New / });
       if ((await adds.count()) > 0) await adds.click();
       t.same(await unexplained(page), [], name);
-      t.same(await faultsOf(page), [], name);
+      t.same(await findFaults(page), [], name);
       if (
         (await adds.count()) === 0 &&
         (await page.getByRole('button', { name: 'Cancel' }).count()) > 0
@@ -96,13 +96,13 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     }
     await page.getByRole('link', { name: 'Service', exact: true }).click();
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
-    t.same(await faultsOf(page), [], 'the service');
+    t.same(await findFaults(page), [], 'the service');
     const shop = await api.project();
     await page.goto(`${url}/#/?${new URLSearchParams({ project: shop, url: source, w: '300' })}`);
     for (const view of ['Crop', 'Focus', 'Formats', 'Compare']) {
       await page.getByRole('group', { name: 'View' }).getByText(view, { exact: true }).click();
       await page.locator('.box img').last().waitFor();
-      t.same(await faultsOf(page), [], view);
+      t.same(await findFaults(page), [], view);
     }
     t.same(problems, []);
   });
@@ -141,7 +141,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     t.match(await missing.innerText(), '1 request,');
     await page.getByText('Last day').click();
     await page.getByText('Most requested variants').waitFor();
-    t.same(await faultsOf(page), []);
+    t.same(await findFaults(page), []);
     t.same(problems, []);
   });
 
@@ -178,7 +178,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       await page.getByRole('region', { name: 'code for Next.js' }).innerText(),
       /createLoader/,
     );
-    t.same(await faultsOf(page), []);
+    t.same(await findFaults(page), []);
     await page.getByRole('link', { name: 'in the playground', exact: false }).last().click();
     await page.getByAltText('The result').waitFor();
     t.equal(await page.getByLabel('Source image URL').inputValue(), source);
@@ -190,7 +190,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     for (const graph of await page.locator('.graph').all()) {
       t.match(await graph.locator('.axis-y').innerText(), /[1-9].*\n0/, 'a scale');
     }
-    t.same(await faultsOf(page), []);
+    t.same(await findFaults(page), []);
     await page.getByRole('button', { name: 'Sign out' }).click();
     t.equal(await page.evaluate('sessionStorage.length'), 0, 'no image is kept after signing out');
     t.same(problems, []);
@@ -199,7 +199,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
   t.test('opens the playground with the last project, its image and its new layer', async (t) => {
     const [id, other] = [await api.project(), await api.project()];
     const { page, problems } = await opened();
-    const open = openOf(page);
+    const open = createOpener(page);
     const header = page.getByRole('navigation', { name: 'Pages' });
     const field = control(page, 'Project');
     const address = page.getByLabel('Source image URL');
@@ -274,7 +274,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     ] as const) {
       await page.goto(`${url}/#/${path}`);
       await hasFocus(page.getByRole('heading', { level: 1, name: 'There is no such page' }));
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       await page.getByRole('link', { name: /^Go to / }).click();
       await page.getByRole('heading', { level: 1, name: back }).waitFor();
     }
@@ -295,7 +295,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       await page.getByRole('banner').getByText('no worker', { exact: true }).waitFor();
       await page.goto(`${url}/#/projects/${id}/prewarm`);
       await page.getByText(/^No worker is running: /).waitFor();
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
       const { db } = api.store;
       await db.collection('deployments').updateOne({}, { $currentDate: { workerSeenAt: true } });
       await page.getByRole('banner').getByText('ok', { exact: true }).waitFor();
@@ -312,7 +312,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     await page.getByRole('alert').getByText('The service does not answer').waitFor();
     t.equal(await page.getByText('ok', { exact: true }).count(), 0);
     t.equal(await page.getByText('no answer', { exact: true }).count(), 2);
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await page.unroute('**/api/health');
     await page.getByRole('banner').getByText('ok', { exact: true }).waitFor();
   });

@@ -4,14 +4,14 @@ import { until } from '../until.ts';
 import { noChromium } from './chromium.ts';
 import {
   control,
+  createOpener,
+  findViolations,
   focused,
   hasFocus,
-  openOf,
   openPage,
   reported,
   signIn,
   startConsole,
-  violationsOf,
 } from './console-page.ts';
 
 t.test('manages a project in the console, in a browser', { skip: noChromium }, async (t) => {
@@ -39,7 +39,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     await form.getByRole('button', { name: 'Create' }).click();
     await hasFocus(page.getByRole('heading', { level: 1, name: '<b>Mine</b>' }));
     t.match(await page.title(), /^<b>Mine<\/b> · Image delivery$/);
-    const open = openOf(page);
+    const open = createOpener(page);
     const id = page.url().split('/').at(-1) ?? '';
     const stored = async () => (await api.call('GET', `/projects/${id}`)).body.project;
     t.same((await stored()).allowedOrigins, ['127.0.0.1', 'a.example', '*.b.example']);
@@ -68,7 +68,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     await open('Defaults');
     const defaults = page.locator('main');
     await page.getByRole('button', { name: 'landscape.jpg' }).click();
-    const bytesOf = async (title: string) =>
+    const readBytes = async (title: string) =>
       defaults.locator('figcaption', { hasText: title }).locator('span').innerText();
     await control(defaults, 'Default quality').fill('35');
     const dialogs: string[] = [];
@@ -87,7 +87,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     t.equal(page.url(), `${url}/#/projects/${id}/defaults`);
     t.equal(await control(defaults, 'Default quality').inputValue(), '35');
     await until('the preview shows what the change does', async () => {
-      const [saved, changed] = [await bytesOf('Saved'), await bytesOf('With your changes')];
+      const [saved, changed] = [await readBytes('Saved'), await readBytes('With your changes')];
       return saved !== changed && /image\/avif, [\d.]+ K?B, 320 × 240/.test(changed);
     });
     await defaults.getByRole('button', { name: 'Save 1 change' }).click();
@@ -116,29 +116,29 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     await control(presets, 'bg').fill('000');
     const create = presets.getByRole('button', { name: 'Create preset' });
     /** Returns a control's help and error. */
-    const descriptionOf = async (field: Locator) => {
+    const readDescription = async (field: Locator) => {
       const ids = ((await field.getAttribute('aria-describedby')) ?? '').split(' ');
-      const texts = ids.map((one) => page.locator(`[id="${one}"]`).innerText());
+      const texts = ids.map((descriptionId) => page.locator(`[id="${descriptionId}"]`).innerText());
       return (await Promise.all(texts)).join(' ');
     };
-    t.match(await descriptionOf(presetName), /^A lower-case letter, and up to 39/);
+    t.match(await readDescription(presetName), /^A lower-case letter, and up to 39/);
     await create.click();
     await presets.getByRole('alert').getByText('the name of a preset must').waitFor();
     await until(
       'the focus',
       async () => (await focused(page)) === (await presetName.getAttribute('id')),
     );
-    t.match(await descriptionOf(presetName), /^It must begin with a lower-case letter/);
+    t.match(await readDescription(presetName), /^It must begin with a lower-case letter/);
     await presetName.fill('card');
     await control(presets, 'crop').fill('1,2');
     await create.click();
     await presets.getByRole('alert').getByText('parameters.crop must').waitFor();
     const crop = control(presets, 'crop');
-    t.match(await descriptionOf(crop), /^It must be left,top,width,height/);
+    t.match(await readDescription(crop), /^It must be left,top,width,height/);
     t.equal(await crop.getAttribute('aria-invalid'), 'true');
     t.equal(await presetName.getAttribute('aria-invalid'), 'false');
     t.match(await reported(problems, 2), [/status of 400/, /status of 400/]);
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await crop.fill('');
     await create.click();
     await presets.getByText('card is saved').waitFor();
@@ -158,7 +158,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     await page.keyboard.press('Enter');
     await hasFocus(presets.getByRole('button', { name: 'Delete card …' }));
     await page.keyboard.press('Enter');
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await presets.getByRole('button', { name: 'Delete card' }).click();
     await presets.getByText('card is deleted').waitFor();
     await until('the focus', async () => (await focused(page)) === 'title');
@@ -166,7 +166,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
 
     await page.getByRole('link', { name: 'Service', exact: true }).click();
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await page.reload();
     await page.getByRole('button', { name: 'Sign out' }).waitFor();
     t.same(problems, []);
@@ -194,7 +194,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     const typed = page.getByLabel('The name of the project');
     await typed.fill('Other');
     t.ok(await remove.isDisabled(), 'the whole name is needed');
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await typed.fill('Other shop');
     await page.keyboard.press('Enter');
     await hasFocus(page.getByRole('heading', { level: 1, name: 'Projects' }));

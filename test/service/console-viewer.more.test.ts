@@ -4,8 +4,8 @@ import t from 'tap';
 import { listen } from '../listen.ts';
 import { until } from '../until.ts';
 import { noChromium } from './chromium.ts';
-import { control, hasFocus, openPage, startConsole, violationsOf } from './console-page.ts';
-import { keyboardOf } from './keyboard.ts';
+import { control, findViolations, hasFocus, openPage, startConsole } from './console-page.ts';
+import { describeKeyboard } from './keyboard.ts';
 
 /**
  * Collects everything that moves in the page, except the image in its box, even within half a
@@ -81,7 +81,7 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     await until('the area at the edge', () => near([732, 80, 468, 520]));
     await isIdle(page);
     t.match(await page.getByRole('region', { name: 'URL', exact: true }).innerText(), /crop=73\d_/);
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     const remove = page.getByRole('button', { name: 'Remove crop' });
     await remove.click();
     t.equal(await crop.inputValue(), '');
@@ -111,13 +111,13 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
         .every((part) => Math.abs(Number(part) - 0.25) < 0.01),
     );
     await isIdle(page);
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     t.same(problems, []);
   });
 
   t.test('accepts a crop, a focal point and a format from the keyboard only', async (t) => {
     const { page, problems } = await opened();
-    const { press, tabTo, hasFocus, losses } = await keyboardOf(page);
+    const { press, tabTo, hasFocus, losses } = await describeKeyboard(page);
     await open(page, { w: '300', h: '300' });
     await tabTo('radio "Compare"', 80);
     await press('ArrowRight');
@@ -159,12 +159,12 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     await view(page, 'Formats');
     const formats = page.locator('.formats li');
     for (const name of ['jxl', 'avif', 'webp', 'jpeg']) {
-      const one = formats.filter({ has: page.getByText(name, { exact: true }) });
-      await one.getByText(/^\d[\d.]* K?B, −\d+ %$/).waitFor();
-      await one.getByText(/^[\d,]+ ms$/).waitFor();
-      await one.getByText(/^(?:rendered now|held in memory|from the disk)$/).waitFor();
+      const format = formats.filter({ has: page.getByText(name, { exact: true }) });
+      await format.getByText(/^\d[\d.]* K?B, −\d+ %$/).waitFor();
+      await format.getByText(/^[\d,]+ ms$/).waitFor();
+      await format.getByText(/^(?:rendered now|held in memory|from the disk)$/).waitFor();
     }
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     const use = page.getByRole('button', { name: 'Use webp' });
     await use.click();
     t.equal(await control(page, 'fmt').inputValue(), 'webp');
@@ -183,7 +183,7 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
         const texts = await alerts.allInnerTexts();
         return texts.length === count && texts.every((text) => pattern.test(text));
       });
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
     };
     const failing = (status: number, code: string) => (route: Route) =>
       route.fulfill({
@@ -296,7 +296,7 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     await page.getByLabel('Source image URL').fill('https://photos.example/a.jpg');
     const allow = page.getByRole('link', { name: 'Allow photos.example' });
     t.match(await allow.getAttribute('href'), /\/hosts\?host=photos\.example$/);
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     t.ok(
       problems.every((problem) => /status of 40[34]/.test(problem)),
       problems.join(),

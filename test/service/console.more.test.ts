@@ -6,13 +6,13 @@ import { until } from '../until.ts';
 import { noChromium } from './chromium.ts';
 import {
   control,
+  findViolations,
   focused,
   hasFocus,
   overflows,
   phone,
   signIn,
   startConsole,
-  violationsOf,
 } from './console-page.ts';
 import { baseUrl } from './control/control.ts';
 
@@ -28,7 +28,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByText('npm run demo').waitFor();
     await page.getByText('projects create --name "My site"').waitFor();
     await page.getByRole('link', { name: 'ok', exact: true }).waitFor();
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await page.getByRole('link', { name: 'create a project' }).click();
     await signIn(page);
     await page.getByRole('heading', { level: 1, name: 'Projects' }).waitFor();
@@ -46,7 +46,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${withPicture}&fmt=webp&maxbytes=1`);
     await page.getByText('The service warns: maxbytes_exceeded').waitFor();
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     t.same(problems, []);
   });
 
@@ -71,7 +71,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     const withWords = shows('layer=badge%2Cprice&text.price=19%2C90%20%E2%82%AC');
     await page.getByLabel('Words of price').fill('19,90 €');
     await withWords;
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await page.getByLabel('price', { exact: true }).uncheck();
     await page.getByLabel('Words of price').waitFor({ state: 'detached' });
     t.same(problems, []);
@@ -105,7 +105,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
       .getByLabel('Its image URL')
       .fill(`https://iiif.example/${identifier}/pct:0,0,50,50/100,/0/default.jpg`);
     await cropped;
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await page.getByLabel('Its image URL').fill('https://iiif.example/nothing/here');
     await page.getByText('url: The path is not').waitFor();
     t.ok(problems.every((problem) => /status of 400/.test(problem)));
@@ -144,7 +144,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
       [],
       'they are sample pictures',
     );
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     for (const [name, value] of Object.entries({ q: '80', dpr: '1', saturation: '1', hue: '0' })) {
       const slider = page.getByLabel(`${name}, as a slider`);
       t.equal(await slider.inputValue(), value, `the default of ${name}`);
@@ -252,14 +252,14 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     );
     const url = await page.getByRole('region', { name: 'URL', exact: true }).boundingBox();
     t.ok(url !== null && url.y + url.height < 844 * 0.6, 'with its URL, and room for the controls');
-    t.same(await violationsOf(page), [], 'in dark mode');
+    t.same(await findViolations(page), [], 'in dark mode');
     await page.getByRole('link', { name: 'Projects', exact: true }).click();
     await signIn(page);
     for (const link of ['Shop', 'Service']) {
       await page.getByRole('link', { name: link, exact: true }).click();
       await page.getByRole('heading', { level: 1, name: link }).waitFor();
       t.notOk(await overflows(page), link);
-      t.same(await violationsOf(page), [], link);
+      t.same(await findViolations(page), [], link);
     }
     const ground = await page.evaluate('getComputedStyle(document.body).backgroundColor');
     t.equal(ground, 'rgb(18, 22, 28)');
@@ -289,7 +289,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
       await page.getByRole('link', { name: 'Playground and console' }).waitFor();
       const family = await page.evaluate('getComputedStyle(document.body).fontFamily');
       t.match(family, /^system-ui/, `the style sheet is found from ${path}`);
-      t.same(await violationsOf(page), []);
+      t.same(await findViolations(page), []);
     }
     await page.getByRole('link', { name: 'Playground and console' }).click();
     await page.getByRole('heading', { name: 'Playground' }).waitFor();
@@ -318,7 +318,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByRole('link', { name: 'All projects' }).click();
     const cards = page.locator('.projects .card');
     await until('the first page and the opened project', async () => (await cards.count()) === 101);
-    t.same(await violationsOf(page), []);
+    t.same(await findViolations(page), []);
     await page.getByRole('button', { name: 'Show more projects' }).click();
     await until('all of them', async () => (await cards.count()) === 120);
     await hasFocus(cards.nth(101).getByRole('link'));

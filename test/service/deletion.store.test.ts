@@ -11,13 +11,13 @@ import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, startControl } from './control/control.ts';
 import { held } from './held-reply.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { imagesOf, type Service, startService } from './service.ts';
+import { countImages, type Service, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
 /** Purges must take effect within this time in ms. */
 const effectiveWithinMs = 2_000;
 
-function filesOf({ dataDir }: Service) {
+function listFiles({ dataDir }: Service) {
   const folder = join(dataDir, 'cache', 'files');
   // The service creates the folder with the first file.
   if (!existsSync(folder)) return [];
@@ -26,7 +26,10 @@ function filesOf({ dataDir }: Service) {
 }
 
 /** Returns the number of a project's documents by collection. */
-async function documentsOf({ other }: StoreLink, project: string): Promise<Record<string, number>> {
+async function countDocuments(
+  { other }: StoreLink,
+  project: string,
+): Promise<Record<string, number>> {
   const counts = projectCollections.map(async ({ name, ofProject }) => [
     name,
     await other.collection(name).countDocuments(ofProject(project)),
@@ -70,7 +73,7 @@ t.test('deletes a project', async (t) => {
 
   await t.test('removes it from every process, memory, disk, the bucket and the CDN', async (t) => {
     const project = await control.project();
-    const image = imagesOf(origin, project)('/a.jpg', 'fmt=png');
+    const image = countImages(origin, project)('/a.jpg', 'fmt=png');
     const get = async ({ url }: Service) => {
       const response = await fetch(url + image, { headers: { connection: 'close' } });
       await response.arrayBuffer();
@@ -88,16 +91,16 @@ t.test('deletes a project', async (t) => {
       }
     };
     await everywhere(({ tier }) => tier === 'memory');
-    for (const machine of machines) await until('a file', () => filesOf(machine).length > 0);
+    for (const machine of machines) await until('a file', () => listFiles(machine).length > 0);
     await until('an object', () => bucket.objects.size > 0);
     await fill(control, project);
     const slow = held(await picture(40, 30));
     origin.serve('/slow.jpg', slow.reply);
-    const late = fetch(machines[1]?.url + imagesOf(origin, project)('/slow.jpg'));
+    const late = fetch(machines[1]?.url + countImages(origin, project)('/slow.jpg'));
     await until('it is fetched', () => slow.waiting > 0);
     t.equal((await call('DELETE', `/projects/${project}?force=true`)).status, 204);
     const deletedAt = performance.now();
-    t.same(await documentsOf(link, project), none);
+    t.same(await countDocuments(link, project), none);
     await everywhere(({ status }) => {
       const ms = performance.now() - deletedAt;
       if (ms > effectiveWithinMs && status !== 404) t.fail(`${status} after ${ms} ms`);
@@ -105,7 +108,7 @@ t.test('deletes a project', async (t) => {
     });
     slow.release();
     t.equal((await late).status, 404, 'also to a request that was in progress');
-    for (const machine of machines) await until('no file', () => filesOf(machine).length === 0);
+    for (const machine of machines) await until('no file', () => listFiles(machine).length === 0);
     await until('no object', () => bucket.objects.size === 0);
     const tags = [cdnProjectTag(project)];
     const isDeletion = ({ body }: (typeof receiver.received)[number]) => body.tags.length === 1;
@@ -129,7 +132,7 @@ t.test('deletes a project', async (t) => {
     t.match(await call('DELETE', on), { status: 409, body: { message: /: 10 sources wait/ } });
     t.equal((await call('GET', on)).status, 200, 'a refused deletion changes nothing');
     t.equal((await call('DELETE', `${on}?force=true`)).status, 204);
-    t.same(await documentsOf(link, project), none);
+    t.same(await countDocuments(link, project), none);
     await until('it is aborted', () => source.waiting === 0);
 
     origin.serve('/later.jpg', await picture(40, 30));
@@ -161,7 +164,7 @@ t.test('completes or does not start a deletion when all processes die', async (t
   for (const [name, collection] of steps) {
     const project = await control.project();
     await fill(control, project);
-    const before = await documentsOf(link, project);
+    const before = await countDocuments(link, project);
     const stopped = link.holdAt(storeCommand(name, collection), project);
     const deletion = control.call('DELETE', `/projects/${project}?force=true`).catch(() => null);
     await stopped;
@@ -176,13 +179,13 @@ t.test('completes or does not start a deletion when all processes die', async (t
     const answer = await control.call('GET', `/projects/${project}`);
     if (name === 'findAndModify') {
       t.equal(answer.status, 200);
-      t.same(await documentsOf(link, project), before, 'nothing of it is gone');
+      t.same(await countDocuments(link, project), before, 'nothing of it is gone');
       t.equal((await control.call('DELETE', `/projects/${project}?force=true`)).status, 204);
     } else {
       t.equal(answer.status, 404, `before ${name} ${collection}`);
       t.equal((await control.call('DELETE', `/projects/${project}`)).status, 404);
       await until('the rest is gone', async () => {
-        const left = Object.values(await documentsOf(link, project));
+        const left = Object.values(await countDocuments(link, project));
         return left.every((count) => count === 0);
       });
     }

@@ -19,7 +19,7 @@ import { type RawResponse, StrictConnection } from './raw-http.ts';
 type Headers = Readonly<Record<string, string>>;
 
 /** Returns the width of a PNG, or 0 for another body. */
-const widthOf = ({ body }: RawResponse): number =>
+const readWidth = ({ body }: RawResponse): number =>
   body.subarray(1, 4).toString() === 'PNG' ? body.readUInt32BE(16) : 0;
 
 /**
@@ -56,7 +56,7 @@ async function startTwoSites(t: Test, environment: Headers) {
     connection.send(bytes);
     const response = await connection.response();
     connection.close();
-    return [response.status, widthOf(response)];
+    return [response.status, readWidth(response)];
   };
   return { ...service, a, b, get, send };
 }
@@ -85,19 +85,19 @@ eachHttpServer(
     t.equal(onHost.headers.get('etag'), native.headers.get('etag'), 'the same image');
     t.equal(onHost.headers.get('cache-tag'), native.headers.get('cache-tag'));
     t.match(onHost.headers.get('server-timing'), /^cache;desc=memory/, 'of the same cache');
-    t.equal(widthOf(await get('img.a.example', '/pic.png?fmt=png')), 40);
-    t.equal(widthOf(await get('img.b.example', '/pic.png?fmt=png')), 60);
-    t.equal(widthOf(await get('img.a.example', '/x/%C3%BC%20y.png?fmt=png')), 40);
+    t.equal(readWidth(await get('img.a.example', '/pic.png?fmt=png')), 40);
+    t.equal(readWidth(await get('img.b.example', '/pic.png?fmt=png')), 60);
+    t.equal(readWidth(await get('img.a.example', '/x/%C3%BC%20y.png?fmt=png')), 40);
     const warned = await get('img.a.example', '/pic.png?zoom=2&utm_source=x');
     t.equal(warned.headers.get('x-image-warnings'), 'parameter_unknown;name="zoom"');
 
     t.test("maps paths below /img to the host's project", async (t) => {
       const source = encodeURIComponent(`${origin.url}/outside.png`);
       for (const target of [`/img/${source}?fmt=png`, `/img/?url=${source}&fmt=png&project=${a}`]) {
-        for (let i = 0; i < 2; i += 1) t.equal(widthOf(await get('img.a.example', target)), 80);
+        for (let i = 0; i < 2; i += 1) t.equal(readWidth(await get('img.a.example', target)), 80);
       }
       const own = `/img/${source}?project=${b}&fmt=png`;
-      t.equal(widthOf(await get('127.0.0.1', own)), 80);
+      t.equal(readWidth(await get('127.0.0.1', own)), 80);
       for (const target of [own, `/pic.png?project=${b}`]) {
         const { status, body } = await get('img.a.example', target);
         t.equal(status, 400, target);
@@ -142,7 +142,7 @@ eachHttpServer(
       const id = project?._id ?? '';
       await store.projects.updateIdentity(id, { origin: `${origin.url}/a/` }, null);
       await until('it has the new origin', async () => {
-        return widthOf(await get('site.a.example', '/pic.png?fmt=png')) === 40;
+        return readWidth(await get('site.a.example', '/pic.png?fmt=png')) === 40;
       });
     });
 
@@ -156,7 +156,7 @@ eachHttpServer(
       t.equal((await get('img.c.example', '/api/health/live')).status, 200);
       origin.serve('/c.png', await picture(50, 30));
       const ofDefault = image('/c.png', 'fmt=png');
-      for (let i = 0; i < 3; i += 1) t.equal(widthOf(await get('cdn.example', ofDefault)), 50);
+      for (let i = 0; i < 3; i += 1) t.equal(readWidth(await get('cdn.example', ofDefault)), 50);
       const connection = await StrictConnection.open(port);
       t.equal(
         (await connection.request('POST', '/pic.png', { host: 'img.a.example' })).status,
@@ -168,10 +168,10 @@ eachHttpServer(
     });
 
     t.test('applies a host change within two seconds', async (t) => {
-      t.equal(widthOf(await get('moving.example', '/pic.png?fmt=png')), 0);
+      t.equal(readWidth(await get('moving.example', '/pic.png?fmt=png')), 0);
       await setHost(store.projects, a, 'moving.example', `${origin.url}/a/`);
       const widthIs = (width: number) => async () =>
-        widthOf(await get('moving.example', '/pic.png?fmt=png')) === width;
+        readWidth(await get('moving.example', '/pic.png?fmt=png')) === width;
       await until('it is of the first project', widthIs(40));
       await store.projects.hostClaims.release('moving.example', a);
       await store.projects.removeDeliveryHost(a, 'moving.example');
@@ -185,10 +185,10 @@ eachHttpServer(
 
     t.test("purges the host's images with the project's purge", async (t) => {
       origin.serve('/a/pic.png', await picture(44, 30));
-      t.equal(widthOf(await get('img.a.example', '/pic.png?fmt=png')), 40, 'cached');
+      t.equal(readWidth(await get('img.a.example', '/pic.png?fmt=png')), 40, 'cached');
       await store.projects.purge(a, null);
       await until('the new picture', async () => {
-        return widthOf(await get('img.a.example', '/pic.png?fmt=png')) === 44;
+        return readWidth(await get('img.a.example', '/pic.png?fmt=png')) === 44;
       });
     });
   },
@@ -232,7 +232,7 @@ eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environm
   const { get, send } = await startTwoSites(t, trusted);
   const target = '/pic.png?fmt=png';
   const width = async (host: string, forwarded: string) =>
-    widthOf(await get(host, target, { 'x-forwarded-host': forwarded }));
+    readWidth(await get(host, target, { 'x-forwarded-host': forwarded }));
   for (let i = 0; i < 3; i += 1) {
     t.equal(await width('img.a.example', 'img.b.example'), 40, 'of a client, behind a cache');
     t.equal(await width('IMG.A.example:80', '127.0.0.1, img.b.example'), 40);
@@ -263,9 +263,9 @@ eachHttpServer(
     const { projects } = store;
     const fields = { host: 'img.b.example', base: `${origin.url}/a/`, updatedAt: new Date() };
     const widthIs = (width: number) => async () =>
-      widthOf(await get('img.b.example', '/pic.png?fmt=png')) === width;
+      readWidth(await get('img.b.example', '/pic.png?fmt=png')) === width;
     await until('the image of the owner is cached', widthIs(60));
-    t.equal(widthOf(await get('img.a.example', '/pic.png?fmt=png')), 40);
+    t.equal(readWidth(await get('img.a.example', '/pic.png?fmt=png')), 40);
     // Without a claim, as after a crash of two releases at once.
     await projects.setDeliveryHost(a, fields);
     await until('the image of the other project is cached', widthIs(40));
@@ -292,7 +292,7 @@ eachHttpServer(
         ['cloudinary', `/image/upload/c_lfill,w_40,h_30/v${version}/v.png`, width === 80 ? 40 : 20],
       ] as const) {
         const response = await get(`${host}.a.example`, target);
-        t.same([response.status, widthOf(response)], [200, expected], target);
+        t.same([response.status, readWidth(response)], [200, expected], target);
       }
     }
   },
@@ -427,7 +427,9 @@ eachHttpServer(
       t.same(new Set(await statuses(signed('first'))), new Set([200]));
       await store.projects.setUrlSecret(id, kind, secretFor(kind, 'second'), true);
       await until('both are valid', async () =>
-        (await statuses([...signed('first'), ...signed('second')])).every((one) => one === 200),
+        (await statuses([...signed('first'), ...signed('second')])).every(
+          (responseStatus) => responseStatus === 200,
+        ),
       );
       await store.projects.setUrlSecret(id, kind, secretFor(kind, 'second'));
       await until('the first secret has ended', refused(signed('first')));
@@ -465,7 +467,9 @@ eachHttpServer(
       return `${path}?${query}&sig=${sig}`;
     };
     await until('signatures are required', async () => {
-      const statuses = ['a', 'b'].map(async (one) => get(`img.${one}.example`, '/pic.png?fmt=png'));
+      const statuses = ['a', 'b'].map(async (label) =>
+        get(`img.${label}.example`, '/pic.png?fmt=png'),
+      );
       return (await Promise.all(statuses)).every(({ status }) => status === 403);
     });
     const latest = await store.projects.find(a);
@@ -478,7 +482,7 @@ eachHttpServer(
         basePath: '/',
       });
     const url = sign('https://IMG.a.example:8443/pic.png?fmt=png') ?? '';
-    t.equal(widthOf(await get('img.a.example', url.replace(/^https:..[^/]*/, ''))), 40);
+    t.equal(readWidth(await get('img.a.example', url.replace(/^https:..[^/]*/, ''))), 40);
     t.equal(sign('https://img.b.example/pic.png'), null);
     const nextSite = latest && siteAtHost(latest, 'img.a.example');
     const foreign = signImageUrl('https://next.a.example/_next/image?url=/a.jpg&w=8&q=75', {
@@ -498,9 +502,9 @@ eachHttpServer(
     t.equal((await get('img.b.example', target)).status, 403);
     t.equal((await get('127.0.0.1', target)).status, 400, 'the project is missing');
     for (let i = 0; i < 2; i += 1) {
-      t.equal(widthOf(await get('img.a.example', signed(first, 'img.a.example'))), 40);
-      t.equal(widthOf(await get('IMG.a.example:80', signed(first, 'img.a.example'))), 40);
-      t.equal(widthOf(await get('img.b.example', signed(second, 'img.b.example'))), 60);
+      t.equal(readWidth(await get('img.a.example', signed(first, 'img.a.example'))), 40);
+      t.equal(readWidth(await get('IMG.a.example:80', signed(first, 'img.a.example'))), 40);
+      t.equal(readWidth(await get('img.b.example', signed(second, 'img.b.example'))), 60);
       for (const [host, target] of [
         ['img.b.example', signed(first, 'img.a.example')],
         ['img.b.example', signed(first, 'img.b.example')],

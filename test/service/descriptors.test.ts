@@ -25,11 +25,13 @@ t.test(
     const { pid = 0 } = service.process;
     const [first = 0] = service.frontEnds();
     const limit = (descriptors: number, ...pids: number[]) =>
-      pids.map((one) => spawnSync('prlimit', ['--pid', `${one}`, `--nofile=${descriptors}:`]));
+      pids.map((processId) =>
+        spawnSync('prlimit', ['--pid', `${processId}`, `--nofile=${descriptors}:`]),
+      );
     const [connection, operations] = await Promise.all(
       [service.port, opsPort].map((port) => StrictConnection.open(port)),
     );
-    t.teardown(async () => [connection, operations].map((one) => one?.close()));
+    t.teardown(async () => [connection, operations].map((opened) => opened?.close()));
     // The service has accepted both connections.
     t.equal((await connection?.request('GET', '/api/ready'))?.status, 200);
     t.equal((await operations?.request('GET', '/metrics', { host: 'localhost' }))?.status, 200);

@@ -52,11 +52,11 @@ t.test('declares all response statuses, types and headers in the OpenAPI documen
     const name = declared?.$ref?.replace('#/components/responses/', '');
     const { headers: known = {}, content = {} } = components.responses[name] ?? declared ?? {};
     const type = headers.get('content-type')?.split(';')[0];
-    const types = Object.keys(content).filter((one) => one === type);
+    const types = Object.keys(content).filter((contentType) => contentType === type);
     t.same(types, type ? [type] : [], target);
-    const sent = [...headers.keys()].filter((one) => !undeclared.has(one));
-    const all = Object.keys(known).map((one) => one.toLowerCase());
-    const names = all.filter((one) => !optional.has(one) || sent.includes(one));
+    const sent = [...headers.keys()].filter((header) => !undeclared.has(header));
+    const all = Object.keys(known).map((header) => header.toLowerCase());
+    const names = all.filter((header) => !optional.has(header) || sent.includes(header));
     t.same(names.sort(), sent.sort(), `${status} ${target}`);
   }
 });

@@ -35,7 +35,7 @@ eachHttpServer(
     };
     const get = (target: string, fields = '') =>
       `GET ${target} HTTP/1.1\r\nHost: x\r\n${fields}\r\n`;
-    const codeOf = (response: { body: Buffer }) => JSON.parse(response.body.toString()).code;
+    const readCode = (response: { body: Buffer }) => JSON.parse(response.body.toString()).code;
     const bytes = (await (await fetch(service.url + image)).arrayBuffer()).byteLength;
 
     t.test('names the allowed methods with 405', async (t) => {
@@ -61,7 +61,7 @@ eachHttpServer(
         const response = await connection.request(method, target);
         t.equal(response.status, 405, `${method} ${target}`);
         t.equal(response.headers.get('allow'), allow, `${method} ${target}`);
-        t.equal(codeOf(response), 'method_not_allowed');
+        t.equal(readCode(response), 'method_not_allowed');
       }
       const nowhere = await (await connect()).request('PUT', '/nothing');
       t.equal(nowhere.status, 404);
@@ -102,8 +102,8 @@ eachHttpServer(
       ] as const;
       for (const [status, method, target, headers = {}] of readable) {
         // A refused method closes its connection.
-        const one = status === 405 ? await connect() : connection;
-        const response = await one.request(method, target, headers);
+        const ownConnection = status === 405 ? await connect() : connection;
+        const response = await ownConnection.request(method, target, headers);
         t.equal(response.status, status, `${method} ${target}`);
         t.equal(response.headers.get('access-control-allow-origin'), '*', `${status}`);
         t.equal(response.headers.get('cross-origin-resource-policy'), 'cross-origin', `${status}`);
@@ -201,7 +201,7 @@ eachHttpServer(
       t.equal(statuses.at(-1), 429, 'with any forged address');
       const refused = await guess('192.0.2.1', '198.51.100.1');
       t.equal(refused.status, 429, 'a proxy may append a second header');
-      t.equal(codeOf(refused), 'rate_limited');
+      t.equal(readCode(refused), 'rate_limited');
       t.match(refused.headers.get('retry-after'), /^[1-5]?\d$|^60$/);
       t.equal((await guess('198.51.100.1', '198.51.100.2')).status, 401, 'another client');
       t.equal((await guess()).status, 401, 'the proxy itself');
@@ -233,7 +233,7 @@ eachHttpServer(
       }
       const refused = await connection.response();
       t.equal(refused.status, 431);
-      t.equal(codeOf(refused), 'headers_too_large');
+      t.equal(readCode(refused), 'headers_too_large');
       t.equal(refused.headers.get('connection'), 'close');
       t.ok(await connection.end());
     });
@@ -267,7 +267,7 @@ eachHttpServer(
       t.equal((await connection.request('GET', looped(50))).status, 200);
       connection.send(get(looped(51), `CDN-Loop: a.example\r\nCDN-Loop: ${own}\r\n`));
       const response = await connection.response();
-      t.same([response.status, codeOf(response)], [403, 'source_blocked']);
+      t.same([response.status, readCode(response)], [403, 'source_blocked']);
     });
 
     t.test('responds to pipelined requests in order', async (t) => {
@@ -296,19 +296,19 @@ eachHttpServer(
     t.test("repeats the first response's headers", async (t) => {
       const target = `${image}&blur=0.9&download=a%20b`;
       const own = ['x-request-id', 'date', 'server-timing', 'x-cache'];
-      const headersOf = async (headers: Record<string, string> = {}) => {
+      const readHeaders = async (headers: Record<string, string> = {}) => {
         const response = await fetch(service.url + target, { headers });
         for (const name of own) t.ok(name === 'date' || response.headers.has(name), name);
         const rest = [...response.headers].filter(([name]) => !own.includes(name));
         return { status: response.status, headers: Object.fromEntries(rest) };
       };
-      const first = await headersOf();
-      t.same(await headersOf(), first);
-      t.same(await headersOf(), first, 'from the response cache');
+      const first = await readHeaders();
+      t.same(await readHeaders(), first);
+      t.same(await readHeaders(), first, 'from the response cache');
       const known = { 'if-none-match': String(first.headers['etag']) };
-      const notModified = await headersOf(known);
+      const notModified = await readHeaders(known);
       t.equal(notModified.status, 304);
-      t.same(await headersOf({ ...known, range: 'bytes=0-1' }), notModified);
+      t.same(await readHeaders({ ...known, range: 'bytes=0-1' }), notModified);
       const ofBody = ['content-type', 'content-length', 'content-disposition', 'accept-ranges'];
       for (const [name, value] of Object.entries(first.headers)) {
         if (ofBody.includes(name)) t.notOk(notModified.headers[name] && name !== 'content-length');
@@ -408,7 +408,7 @@ eachHttpServer(
           connection.send(head + sent + next);
           if (strict || (uwsAnswers && next === '')) {
             const response = await connection.response();
-            t.same([response.status, codeOf(response)], [400, 'invalid_request'], what);
+            t.same([response.status, readCode(response)], [400, 'invalid_request'], what);
             t.equal(response.headers.get('connection'), 'close', what);
           }
           // Newer releases of uWebSockets.js respond themselves before they close the connection.
@@ -429,14 +429,14 @@ eachHttpServer(
           const connection = await connect();
           connection.send(`GET ${target} HTTP/1.1\r\n${hosts}\r\n`);
           const response = await connection.response();
-          t.same([response.status, codeOf(response)], [400, 'invalid_request'], target);
+          t.same([response.status, readCode(response)], [400, 'invalid_request'], target);
           t.ok(await connection.end(), 'it closes the connection');
         }
       }
       const withBody = await connect();
       withBody.send('GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\nContent-Length: 5\r\n\r\n');
       const refusal = await withBody.response();
-      t.same([refusal.status, codeOf(refusal)], [400, 'invalid_request'], 'with a body');
+      t.same([refusal.status, readCode(refusal)], [400, 'invalid_request'], 'with a body');
       t.ok(await withBody.end(), 'it closes the connection');
       const connection = await connect();
       connection.send(`GET /api/health HTTP/1.1\r\nHost: a\r\nHost: b\r\n\r\n${get(image)}`);
@@ -500,7 +500,7 @@ eachHttpServer(
         connection.send(sent);
         const response = await connection.response();
         t.equal(response.status, 400, sent.slice(0, 30));
-        t.equal(codeOf(response), 'invalid_request');
+        t.equal(readCode(response), 'invalid_request');
         t.ok(await connection.end());
       }
       const connection = await connect();

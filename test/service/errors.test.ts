@@ -208,7 +208,7 @@ eachHttpServer(
         response.setHeader('content-type', isMedia ? 'image/jpeg' : 'application/json');
         response.end(isMedia ? image : '{}');
       });
-      const messageOf = async (target: string) => {
+      const readMessage = async (target: string) => {
         const response = await fetch(service.url + target);
         const header = response.headers.get('x-image-error') ?? '';
         if (response.status === 200) return null;
@@ -222,36 +222,36 @@ eachHttpServer(
       const lost = (names: string) =>
         new RegExp(` The source was requested without ${names}; encode the source URL\\.$`);
       const both = lost('`id`, `token`');
-      t.match(await messageOf(`/img/${asset}&project=${project}`), both);
-      t.match(await messageOf(`/img/${asset}&w=30&project=${project}&utm_source=a`), both);
-      t.match(await messageOf(`/img/${media}&project=${project}`), lost('`alt`, `token`'));
-      t.match(await messageOf(`/img/?url=${media}&project=${project}`), lost('`token`'));
+      t.match(await readMessage(`/img/${asset}&project=${project}`), both);
+      t.match(await readMessage(`/img/${asset}&w=30&project=${project}&utm_source=a`), both);
+      t.match(await readMessage(`/img/${media}&project=${project}`), lost('`alt`, `token`'));
+      t.match(await readMessage(`/img/?url=${media}&project=${project}`), lost('`token`'));
       const many = `${asset}${[1, 2, 3, 4].map((index) => `&x%22${index}${'y'.repeat(99)}=1`).join('')}`;
       const cut = `\`x\\?1y{37}\``;
       t.match(
-        await messageOf(`/img/${many}&project=${project}`),
+        await readMessage(`/img/${many}&project=${project}`),
         lost(
           ['`id`, `token`', cut, cut.replace('1', '2'), cut.replace('1', '3'), '1 more'].join(', '),
         ),
       );
       for (const source of [asset, media]) {
         const encoded = encodeURIComponent(source);
-        t.equal(await messageOf(`/img/${encoded}?project=${project}`), null);
-        t.equal(await messageOf(`/img/?url=${encoded}&project=${project}`), null);
+        t.equal(await readMessage(`/img/${encoded}?project=${project}`), null);
+        t.equal(await readMessage(`/img/?url=${encoded}&project=${project}`), null);
       }
       const refused = encodeURIComponent(`${origin.url}/asset?id=1`);
-      const own = await messageOf(`/img/${refused}?project=${project}&zoom=1`);
+      const own = await readMessage(`/img/${refused}?project=${project}&zoom=1`);
       t.match(own, /answered 403\.$/, 'not for an encoded source');
       t.match(
-        await messageOf(of('/asset', '&w=30')),
+        await readMessage(of('/asset', '&w=30')),
         /answered 403\.$/,
         'nor for known parameters',
       );
 
-      const second = await messageOf(`/img/${origin.url}/ok.jpg?page=0?project=${project}`);
+      const second = await readMessage(`/img/${origin.url}/ok.jpg?page=0?project=${project}`);
       t.match(second, /project parameter is missing\. The URL has a second \?: encode the source/);
       const inSource = encodeURIComponent(`${origin.url}/ok.jpg?project=${project}`);
-      t.match(await messageOf(`/img/${inSource}`), /It is a part of the source URL/);
+      t.match(await readMessage(`/img/${inSource}`), /It is a part of the source URL/);
     });
 
     t.test('suggests specific next steps for error responses of a source server', async (t) => {

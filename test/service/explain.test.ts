@@ -27,14 +27,14 @@ const site = (urls: string, base: string | null = null) => ({
   host: { host: 'img.example', base, urls, updatedAt: new Date(0) },
 });
 const size = { width: 1_600, height: 1_000 };
-const optionsOf = (query: string) => readOptions(new Map(new URLSearchParams(query)));
+const parseOptions = (query: string) => readOptions(new Map(new URLSearchParams(query)));
 
 t.test('finds the native queries of documented URLs', async (t) => {
   for (const [kind, { examples }] of Object.entries(urlGrammars)) {
     for (const example of examples) {
       const { native } = explainUrl(example.url, site(kind), size);
       const query = native?.split('?')[1] ?? '';
-      t.same(optionsOf(query), optionsOf(example.native), example.url);
+      t.same(parseOptions(query), parseOptions(example.native), example.url);
     }
   }
 });

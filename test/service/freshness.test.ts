@@ -9,7 +9,7 @@ import { until } from '../until.ts';
 import { startControl } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held-reply.ts';
-import { pictureOf, type Reply, startTestOrigin } from './origin.ts';
+import { createPicture, type Reply, startTestOrigin } from './origin.ts';
 
 /** Starts a front end with a separate clock, and an origin with responses from the test. */
 async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
@@ -33,7 +33,7 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
     headers: Readonly<Record<string, string>> = {},
     path = '/a.png',
   ) => {
-    const body = await pictureOf(version);
+    const body = await createPicture(version);
     serve(path, (request, response) => {
       const isKnown =
         headers['etag'] !== undefined && request.headers['if-none-match'] === headers['etag'];
@@ -41,10 +41,10 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
       else response.writeHead(200, headers).end(body);
     });
   };
-  const pathOf = (query = '', path = '/a.png') =>
+  const toPath = (query = '', path = '/a.png') =>
     `/img/${origin.url}${path}?project=${project}&fmt=png${query}`;
   const get = async (query = '', path = '/a.png') => {
-    const response = await fetch(url + pathOf(query, path));
+    const response = await fetch(url + toPath(query, path));
     const body = await response.arrayBuffer();
     const { status, headers } = response;
     const field = (name: string) => headers.get(name);
@@ -66,8 +66,8 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
     /** Requests an image like the worker and returns the status. */
     async warm() {
       const { backgroundSecret } = await findDeployment(store.db);
-      const token = backgroundToken(backgroundSecret, pathOf(), Date.now());
-      return (await fetch(url + pathOf(), { headers: { [backgroundHeader]: token } })).status;
+      const token = backgroundToken(backgroundSecret, toPath(), Date.now());
+      return (await fetch(url + toPath(), { headers: { [backgroundHeader]: token } })).status;
     },
     forward: (seconds: number) => forward(seconds * 1_000),
     /** Waits for a number of requests to the origin, and for the last response. */
@@ -112,7 +112,7 @@ t.test('updates the image after a redirect moves to an older file', async (t) =>
   const { serve, get, forward } = await start(t, minute);
   let current = '/new.png';
   const dates = { '/new.png': 22, '/old.png': 1 };
-  const bodies = { '/new.png': await pictureOf(2), '/old.png': await pictureOf(1) };
+  const bodies = { '/new.png': await createPicture(2), '/old.png': await createPicture(1) };
   serve('/latest.png', (_, response) => void response.writeHead(302, { location: current }).end());
   for (const path of ['/new.png', '/old.png'] as const) {
     const at = Date.UTC(2026, 10, dates[path]);
@@ -167,7 +167,7 @@ t.test('renders each requested image again after the bytes change', async (t) =>
 
 t.test('renders once per age if bytes differ in every response', async (t) => {
   const { serve, get, forward, requests } = await start(t, minute);
-  serve('/a.png', async (_, response) => void response.end(await pictureOf(requests.length)));
+  serve('/a.png', async (_, response) => void response.end(await createPicture(requests.length)));
   for (const query of ['', '&w=20', '', '&w=20', '']) await get(query);
   t.equal(requests.length, 1);
   forward(61);
@@ -348,7 +348,7 @@ t.test("shares revalidations among a machine's processes, even after a restart",
   await control.call('PUT', `/projects/${project}/freshness`, {
     json: { sourceAge: 1, browserAge: null },
   });
-  const body = await pictureOf(1);
+  const body = await createPicture(1);
   const unchanged = held((_, response) => void response.writeHead(304).end());
   origin.serve('/a.png', (request, response) => {
     if (request.headers['if-none-match'] === '"1"') return unchanged.reply(request, response);
@@ -370,7 +370,7 @@ t.test("shares revalidations among a machine's processes, even after a restart",
     await until('every process has a stale image', async () => {
       const { tier, isStale, pid } = await get();
       if (isStale && tier !== 'miss') pids.add(pid);
-      return service.frontEnds().every((one) => pids.has(one));
+      return service.frontEnds().every((frontEnd) => pids.has(frontEnd));
     });
   };
   const askedOnce = async () => {

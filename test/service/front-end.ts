@@ -10,7 +10,7 @@ import { embeddedUrl } from '../store/connection.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { startTestOrigin, type TestOrigin } from './origin.ts';
 import type { LogLine } from './program.ts';
-import { freePort, imagesOf } from './service.ts';
+import { countImages, freePort } from './service.ts';
 
 export interface TestFrontEnd {
   readonly url: string;
@@ -97,7 +97,7 @@ export async function startFrontEnd(
     log,
     project,
     createProject,
-    image: imagesOf(origin, project),
+    image: countImages(origin, project),
     frontEnds: () => [process.pid],
   };
 }

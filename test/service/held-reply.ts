@@ -76,7 +76,7 @@ export async function earlierRequestsReceived(
     await response.arrayBuffer();
     const pid = answeredBy(response.headers);
     responses.set(pid, (responses.get(pid) ?? 0) + 1);
-    return service.frontEnds().every((one) => (responses.get(one) ?? 0) >= 2);
+    return service.frontEnds().every((frontEnd) => (responses.get(frontEnd) ?? 0) >= 2);
   });
 }
 

@@ -197,15 +197,16 @@ export async function playHostGames(
     const signed = (name: 'a' | 'b', host: string) =>
       sign(kind === 'native' ? signing[name] : `of ${name}`, host);
     const [ofA, ofB] = [`${kind}.a.example`, `${kind}.b.example`];
-    const statusOf = async (url: string, host: string) => (await send(url, `Host: ${host}`)).status;
-    await until('signatures are required', async () => (await statusOf(target, ofA)) === 403);
-    await until('of both', async () => (await statusOf(target, ofB)) === 403);
+    const fetchStatus = async (url: string, host: string) =>
+      (await send(url, `Host: ${host}`)).status;
+    await until('signatures are required', async () => (await fetchStatus(target, ofA)) === 403);
+    await until('of both', async () => (await fetchStatus(target, ofB)) === 403);
     for (let i = 0; i < 2; i += 1) {
-      t.equal(await statusOf(signed('a', ofA), ofA), 200, `${kind}: a signature`);
-      t.equal(await statusOf(signed('b', ofB), ofB), 200, `${kind}: that of the other project`);
+      t.equal(await fetchStatus(signed('a', ofA), ofA), 200, `${kind}: a signature`);
+      t.equal(await fetchStatus(signed('b', ofB), ofB), 200, `${kind}: that of the other project`);
       for (const host of [ofB, ofB.toUpperCase(), `${ofB}.:80`]) {
-        t.equal(await statusOf(signed('a', ofB), host), 403, `${kind}: that of A at ${host}`);
-        t.equal(await statusOf(signed('a', ofA), host), 403, `${kind}: that of A for its host`);
+        t.equal(await fetchStatus(signed('a', ofB), host), 403, `${kind}: that of A at ${host}`);
+        t.equal(await fetchStatus(signed('a', ofA), host), 403, `${kind}: that of A for its host`);
       }
     }
   }

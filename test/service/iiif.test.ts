@@ -222,8 +222,8 @@ eachHttpServer('refuses other paths, sources and values', async (t, { environmen
   const host = 'iiif.shop.example';
   const base = 'http://other.example/';
   await store.projects.setDeliveryHost(id, { host, base, urls: 'iiif', updatedAt: new Date() });
-  const statusOf = async () => (await get('/iiif/3/x%2Fa%20b.jpg/info.json')).status;
-  await until('the allowlist does not have the source', async () => (await statusOf()) === 403);
+  const fetchStatus = async () => (await get('/iiif/3/x%2Fa%20b.jpg/info.json')).status;
+  await until('the allowlist does not have the source', async () => (await fetchStatus()) === 403);
   t.equal((await get(`/iiif/3/x%2Fa%20b.jpg/${request}`)).status, 403);
   t.equal((await get('/iiif/3/x%2Fa%20b.jpg')).status, 403);
 });

@@ -22,20 +22,21 @@ else
     const blocked: string[] = [];
     page.on('requestfailed', (request) => blocked.push(request.failure()?.errorText ?? ''));
     await page.goto(`http://localhost:${origin.port}/page`);
-    const imageOf = (path: string) => `${service.url}/img/${origin.url}${path}?project=${project}`;
+    const toImageUrl = (path: string) =>
+      `${service.url}/img/${origin.url}${path}?project=${project}`;
     /** Loads an image as a page does. */
     const load = (url: string) =>
       page.evaluate(`
         const image = document.createElement('img');
         image.src = ${JSON.stringify(url)};
         image.decode().then(() => true, () => false)`);
-    t.equal(await load(imageOf('/a.jpg')), true);
-    t.equal(await load(imageOf('/missing.jpg')), false);
+    t.equal(await load(toImageUrl('/a.jpg')), true);
+    t.equal(await load(toImageUrl('/missing.jpg')), false);
     t.same(blocked, ['net::ERR_BLOCKED_BY_ORB'], 'the browser hides the response');
     const seen = await page.evaluate(async (url) => {
       const { status, headers } = await fetch(url);
       return [status, headers.get('x-image-error'), headers.has('x-request-id')];
-    }, imageOf('/missing.jpg'));
+    }, toImageUrl('/missing.jpg'));
     t.same(seen, [
       404,
       'source_not_found; message="The source was not found: 127.0.0.1 answered 404."',
@@ -47,6 +48,6 @@ else
     await page.evaluate(`
       const image = document.createElement('img');
       ${example}
-      image.src = ${JSON.stringify(imageOf('/missing.jpg'))};`);
+      image.src = ${JSON.stringify(toImageUrl('/missing.jpg'))};`);
     t.match((await warned).text(), /^source_not_found; message="/, 'the example of the page');
   });

@@ -186,7 +186,7 @@ t.test("returns the image's colours and their shares as the palette", async (t) 
   const { palette, dominant } = await facts(t, '/page.png');
   const near = (color: string, share: number) =>
     t.ok(
-      palette.some((one) => one.color === color && Math.abs(one.share - share) < 0.02),
+      palette.some((entry) => entry.color === color && Math.abs(entry.share - share) < 0.02),
       `${color}: ${JSON.stringify(palette)}`,
     );
   near('#ffffff', 0.5);
@@ -199,9 +199,9 @@ t.test("returns the image's colours and their shares as the palette", async (t) 
     [...shares].sort((a, b) => b - a),
     'by descending share',
   );
-  const { palette: many, dominant: one } = await facts(t, '/photo.jpg');
+  const { palette: many, dominant: dominantColour } = await facts(t, '/photo.jpg');
   t.equal(many.length, 5);
-  t.ok(many.some(({ color }) => color === one));
+  t.ok(many.some(({ color }) => color === dominantColour));
   t.ok(Math.abs(many.reduce((sum, { share }) => sum + share, 0) - 1) < 0.01);
   origin.serve('/nothing.png', await filled(20, 20, '#00000000', 4).png().toBuffer());
   t.match(await facts(t, '/nothing.png'), { palette: [], dominant: null });

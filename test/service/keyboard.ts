@@ -54,7 +54,7 @@ export const someFrames = `new Promise((resolve) => {
 })`;
 
 /** Returns the focused element's role and accessible name. */
-async function focusOf(page: Page): Promise<string> {
+async function findFocus(page: Page): Promise<string> {
   const element = page.locator(':focus');
   if ((await element.count()) === 0) return 'nothing';
   const [line = ''] = (await element.ariaSnapshot()).split('\n');
@@ -62,7 +62,7 @@ async function focusOf(page: Page): Promise<string> {
 }
 
 /** @param page a page that is not open yet */
-export async function keyboardOf(page: Page): Promise<Keyboard> {
+export async function describeKeyboard(page: Page): Promise<Keyboard> {
   await page.addInitScript(watch);
   const { keyboard } = page;
   const move = (key: string) => async (name: string, most: number) => {
@@ -72,7 +72,7 @@ export async function keyboardOf(page: Page): Promise<Keyboard> {
         throw new Error(`${most} times ${key} do not lead to ${name}, but to ${passed.join(', ')}`);
       }
       await keyboard.press(key);
-      passed.push(await focusOf(page));
+      passed.push(await findFocus(page));
     }
   };
   return {
@@ -84,7 +84,7 @@ export async function keyboardOf(page: Page): Promise<Keyboard> {
     async hasFocus(name) {
       let last = '';
       const look = async () => {
-        last = await focusOf(page);
+        last = await findFocus(page);
         return last === name;
       };
       await until(`the focus on ${name}`, look).catch((error) => {

@@ -5,7 +5,7 @@ import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { ultraHdr } from '../pool/rendering/ultra-hdr.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
-import { imagesOf, json } from './service.ts';
+import { countImages, json } from './service.ts';
 
 const textual = new Set(['blurhash', 'thumbhash', 'lqip', 'json']);
 
@@ -150,7 +150,9 @@ t.test('warns about unknown parameters in every response to their URL only', asy
   const owner = await createProject('127.0.0.1');
   const { signingSecret } = (await store.projects.requireSignatures(owner, null)) ?? {};
   const exp = Math.floor(Date.now() / 1_000) + 1_000;
-  const [path = '', query = ''] = imagesOf(origin, owner)('/a.png', `zoom=2&exp=${exp}`).split('?');
+  const [path = '', query = ''] = countImages(origin, owner)('/a.png', `zoom=2&exp=${exp}`).split(
+    '?',
+  );
   const sig = signature(String(signingSecret), signedText(path, query));
   for (const tier of ['miss', 'memory', 'memory']) {
     const signed = await load(`${path}?${query}&sig=${sig}`);

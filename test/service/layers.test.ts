@@ -84,7 +84,7 @@ t.test("draws a project's layers on images that name them", async (t) => {
       const upper = points.filter(([x = 0, y = 0]) => x < 0.75 * width && y < 0.75 * height);
       const lower = points.filter(([x = 0]) => x >= 0.75 * width);
       const last = (list: number[][], axis: 0 | 1) =>
-        Math.max(...list.map((one) => one[axis] ?? 0));
+        Math.max(...list.map((side) => side[axis] ?? 0));
       const shares = [
         (last(upper, 0) + 1) / width,
         (last(upper, 1) + 1) / height,
@@ -187,10 +187,10 @@ t.test("draws a project's layers on images that name them", async (t) => {
       '<span size="9999999">&lt;b&amp;',
       'two\r\nlines',
     ];
-    for (const one of words) {
-      const response = await load(`layer=free&text.free=${encodeURIComponent(one)}`);
+    for (const word of words) {
+      const response = await load(`layer=free&text.free=${encodeURIComponent(word)}`);
       const { width, height, at } = await read(response);
-      t.same([width, height], [200, 100], one.slice(0, 20));
+      t.same([width, height], [200, 100], word.slice(0, 20));
       t.same(at(2, 2), red, 'the panel is there');
     }
     const marks = encodeURIComponent(`a${'\u0301'.repeat(400)}`);

@@ -6,7 +6,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { Client } from 'undici';
 import { more } from '../extended.ts';
-import { icoOf } from '../hostile/inputs/pictures.ts';
+import { createIco } from '../hostile/inputs/pictures.ts';
 import { listen } from '../listen.ts';
 import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
@@ -29,7 +29,7 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
     // A URL cannot name it.
     ['back\\slash.jpg', jpeg],
     ['sub dir/ÿ.jxl', await readFile(join(rootPath, 'test/pool/formats/jxl/quarters.jxl'))],
-    ['icon.ico', icoOf(await picture(30, 20, 'png'))],
+    ['icon.ico', createIco(await picture(30, 20, 'png'))],
     ['.hidden/b.jpg', jpeg],
     ['.c.jpg', jpeg],
     ['notes.txt', jpeg],
@@ -81,9 +81,9 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
     t.match(await sharp(body).metadata(), { format: 'png', width: 30, height: 20 });
   }
   const [first = ''] = urls;
-  const statusOf = async (path: string) => (await fetch(first.replace('a.jpg', path))).status;
-  t.equal(await statusOf('inside.jpg'), 200, 'a link within the folder');
-  t.equal(await statusOf('sub%20dir/%C3%BF.jxl'), 200, 'a JPEG XL');
+  const fetchStatus = async (path: string) => (await fetch(first.replace('a.jpg', path))).status;
+  t.equal(await fetchStatus('inside.jpg'), 200, 'a link within the folder');
+  t.equal(await fetchStatus('sub%20dir/%C3%BF.jxl'), 200, 'a JPEG XL');
   for (const path of [
     'none.jpg',
     'out.jpg',
@@ -99,7 +99,7 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
     'back%5Cslash.jpg',
     '%E0.jpg',
   ]) {
-    t.equal(await statusOf(path), 404, path);
+    t.equal(await fetchStatus(path), 404, path);
   }
 
   await t.test(

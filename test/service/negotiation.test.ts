@@ -96,9 +96,9 @@ t.test('sends the quick format with auto until the best format is ready', async 
     };
 
     const first = await Promise.all([get('w=300'), get('w=300'), get('w=300')]);
-    for (const one of first) {
-      t.match(one, { status: 200, type: 'image/webp', control: 'public, max-age=5' });
-      t.match(one.vary, /^Accept,/);
+    for (const response of first) {
+      t.match(response, { status: 200, type: 'image/webp', control: 'public, max-age=5' });
+      t.match(response.vary, /^Accept,/);
     }
     await best('w=300');
     t.equal(origin.requests.get('/a.jpg'), 1, 'one fetch for both');
@@ -225,7 +225,7 @@ t.test('applies client headers to what the query leaves open', async (t) => {
       1 - (await ssim(await toReference(sharp(textures[name])), body));
     for (const format of ['jpeg', 'webp', 'avif'] as const) {
       const query = `fmt=${format}&lossless=0`;
-      const one = { smooth: 0, busy: 0 };
+      const score = { smooth: 0, busy: 0 };
       const auto = { smooth: 0, busy: 0 };
       const bytes = { smooth: 0, busy: 0 };
       for (const name of ['smooth', 'busy'] as const) {
@@ -233,12 +233,12 @@ t.test('applies client headers to what the query leaves open', async (t) => {
         const made = await load(`/${name}.png`, `${query}&q=auto`);
         t.equal(made.cache, 'miss');
         t.equal((await load(`/${name}.png`, `quality=AUTO&${query}`)).cache, 'memory');
-        one[name] = await loss(name, fixed.body);
+        score[name] = await loss(name, fixed.body);
         auto[name] = await loss(name, made.body);
         bytes[name] = made.body.length / fixed.body.length;
       }
       t.ok(bytes.smooth < 0.97 && bytes.busy > 1.1, `${format}: ${JSON.stringify(bytes)}`);
-      const [before, after] = [one.busy / one.smooth, auto.busy / auto.smooth];
+      const [before, after] = [score.busy / score.smooth, auto.busy / auto.smooth];
       t.ok(
         after < 0.8 * before,
         `${format}: ${before.toFixed(1)} to ${after.toFixed(1)} x the loss`,

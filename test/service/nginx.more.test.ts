@@ -67,8 +67,8 @@ t.test('caches only images in the nginx example, each format once', { skip }, as
   const source = held(await picture(500, 300));
   origin.serve('/slow.jpg', source.reply);
   const { nginx } = await startExample(t, `127.0.0.1:${service.port}`);
-  const urlOf = (name: string) => nginx + image(`/${name}`, 'w=200');
-  const load = async (headers: Record<string, string> = {}, url = urlOf('a.jpg')) => {
+  const toUrl = (name: string) => nginx + image(`/${name}`, 'w=200');
+  const load = async (headers: Record<string, string> = {}, url = toUrl('a.jpg')) => {
     const response = await fetch(url, { headers });
     const body = Buffer.from(await response.arrayBuffer());
     const { status } = response;
@@ -117,17 +117,17 @@ t.test('caches only images in the nginx example, each format once', { skip }, as
   const ranged = await load({ ...chrome, range: 'bytes=10-19' });
   t.match(ranged, { status: 206, edge: 'HIT' });
   t.ok(ranged.body.equals(first.body.subarray(10, 20)));
-  const cold = await load({ range: 'bytes=0-9' }, `${urlOf('a.jpg')}&q=33`);
+  const cold = await load({ range: 'bytes=0-9' }, `${toUrl('a.jpg')}&q=33`);
   t.match(cold, { status: 206, edge: 'MISS' });
   t.match(
-    await load({}, `${urlOf('a.jpg')}&q=33`),
+    await load({}, `${toUrl('a.jpg')}&q=33`),
     { status: 200, edge: 'HIT' },
     'the whole image',
   );
   const etag = first.of('etag') ?? '';
   t.match(await load({ ...chrome, 'if-none-match': etag }), { status: 304 });
 
-  const waiting = [1, 2, 3].map(() => load({}, urlOf('slow.jpg')));
+  const waiting = [1, 2, 3].map(() => load({}, toUrl('slow.jpg')));
   await until('the fetch', () => source.waiting === 1);
   source.release();
   const edges = (await Promise.all(waiting)).map(({ edge }) => edge);
@@ -135,7 +135,7 @@ t.test('caches only images in the nginx example, each format once', { skip }, as
 
   for (const _ of [1, 2]) {
     t.match(
-      await load({}, urlOf('none.jpg')),
+      await load({}, toUrl('none.jpg')),
       { status: 404, edge: 'MISS' },
       'errors are not cached',
     );

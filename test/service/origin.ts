@@ -45,7 +45,7 @@ export const solid = (width: number, height: number, background: string | object
     .toBuffer();
 
 /** Returns an image with its version as the colour. */
-export const pictureOf = (version: number): Promise<Buffer> =>
+export const createPicture = (version: number): Promise<Buffer> =>
   solid(40, 30, { r: version, g: 0, b: 0 });
 
 /** Returns a detailed image: quality and size change its bytes. */

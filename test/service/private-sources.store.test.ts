@@ -17,7 +17,7 @@ const coloured = (red: number) =>
     .png()
     .toBuffer();
 
-const redOf = async (response: Response): Promise<number | string | undefined> => {
+const readRed = async (response: Response): Promise<number | string | undefined> => {
   const body = Buffer.from(await response.arrayBuffer());
   if (response.status !== 200) return JSON.parse(body.toString()).code;
   return (await sharp(body).raw().toBuffer())[0];
@@ -54,22 +54,22 @@ t.test("delivers images from the operator's folder", async (t) => {
   const other = await createProject('a.example');
   const source = 'https://static.example.com/a/red%20picture.png';
   const first = await image(allowed, source);
-  t.equal(await redOf(first), 200);
+  t.equal(await readRed(first), 200);
   t.match(first.headers.get('cache-control'), /immutable/);
-  t.equal(await redOf(await image(other, source)), 'source_not_allowed');
+  t.equal(await readRed(await image(other, source)), 'source_not_allowed');
   const codes = {
     'https://static.example.com/missing.png': 'source_not_found',
     'https://static.example.com/..%2f..%2fetc%2fpasswd': 'source_not_found',
     'https://static.example.com/page.png': 'source_unsupported',
   };
   for (const [wanted, code] of Object.entries(codes)) {
-    t.equal(await redOf(await image(allowed, wanted)), code, wanted);
+    t.equal(await readRed(await image(allowed, wanted)), code, wanted);
   }
 
   await store.projects.setFreshness(allowed, { sourceAge: 1, browserAge: 0 });
   await until('the picture follows its file', async () => {
     await writeFile(join(folder, 'a', 'red picture.png'), await coloured(100));
-    return (await redOf(await image(allowed, source, '&w=15'))) === 100;
+    return (await readRed(await image(allowed, source, '&w=15'))) === 100;
   });
 
   // A watermark's host can be missing from the allowlist, but the operator's folder then does not
@@ -98,11 +98,11 @@ t.test("delivers images from the operator's bucket in a private network", async 
     SERVICE_PRIVATE_SOURCES: '10.0.0.1',
   });
   const project = await createProject('bucket.example.com', '127.0.0.1');
-  t.equal(await redOf(await image(project, 'https://bucket.example.com/a.png')), 90);
+  t.equal(await readRed(await image(project, 'https://bucket.example.com/a.png')), 90);
   const missing = await image(project, 'https://bucket.example.com/b.png');
-  t.equal(await redOf(missing), 'source_not_found');
+  t.equal(await readRed(missing), 'source_not_found');
   const direct = await image(project, `${bucket.url}/media/shop/a.png`);
-  t.equal(await redOf(direct), 'source_blocked');
+  t.equal(await readRed(direct), 'source_blocked');
 });
 
 t.test("sends a project's headers to a host", async (t) => {
@@ -130,7 +130,7 @@ t.test("sends a project's headers to a host", async (t) => {
   const put = (of: string, token: string) =>
     call('PUT', `${of}/origins/${host}`, { headers: { Authorization: `Bearer ${token}` } });
   const get = async (of: string, query = '') =>
-    redOf(await image(of, `${origin.url}/a.png`, query));
+    readRed(await image(of, `${origin.url}/a.png`, query));
 
   t.equal(await get(project), 'source_unauthorized');
   const stored = await put(project, 'token-a');
@@ -172,11 +172,11 @@ t.test("sends a project's headers to a host", async (t) => {
       SERVICE_SOURCE_TIMEOUT_MS: '10000',
     });
     const read = async (query: string) =>
-      redOf(await rotated.image(project, `${origin.url}/a.png`, query));
+      readRed(await rotated.image(project, `${origin.url}/a.png`, query));
     t.equal(await read('&w=7'), 30);
     const lost = await start(t, { SERVICE_ENCRYPTION_KEYS: keys[1] });
     for (const path of ['/a.png', '/c.png']) {
-      t.equal(await redOf(await lost.image(project, origin.url + path)), 'source_unreachable');
+      t.equal(await readRed(await lost.image(project, origin.url + path)), 'source_unreachable');
     }
     const lines = lost.log.filter(({ msg }) => /^decrypting origin failed/.test(String(msg)));
     t.match(lines[0], { project, host, level: 50 });
@@ -197,9 +197,9 @@ t.test("sends a project's headers to a host", async (t) => {
     const s3 = { location, accessKeyId: 'key-a', secretAccessKey: 'token-a' };
     const of = await createProject('photos.example.com');
     t.equal((await call('PUT', `${of}/origins/photos.example.com`, { s3 })).status, 200);
-    t.equal(await redOf(await image(of, 'https://photos.example.com/a.png')), 70);
+    t.equal(await readRed(await image(of, 'https://photos.example.com/a.png')), 70);
     const missing = await image(of, 'https://photos.example.com/b.png');
-    t.equal(await redOf(missing), 'source_not_found');
+    t.equal(await readRed(missing), 'source_not_found');
     t.equal(origin.requests.get('/media/shop/b.png'), 1);
     t.notMatch(JSON.stringify(log), /token-a|key-a/);
   });
@@ -230,7 +230,7 @@ t.test("limits an operator's host to its project", async (t) => {
     if (headers.authorization === 'Bearer operators-token') response.end(body);
     else response.writeHead(401).end();
   });
-  const read = async (of: string) => redOf(await image(of, `${first.origin.url}/a.png`));
+  const read = async (of: string) => readRed(await image(of, `${first.origin.url}/a.png`));
   t.equal(await read(first.project), 50);
   t.equal(await read(project), 'source_unauthorized', 'another project');
   const put = async (of: string, name: string) =>

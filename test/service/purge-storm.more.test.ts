@@ -64,7 +64,7 @@ async function startStorm(t: Test) {
 
 type Storm = Awaited<ReturnType<typeof startStorm>>;
 
-const versionOf = (png: ArrayBuffer): number => Buffer.from(png).readUInt32BE(16);
+const readVersion = (png: ArrayBuffer): number => Buffer.from(png).readUInt32BE(16);
 
 /** Returns the version that the service must deliver at a time. */
 const validAt = ({ purges }: Source, at: number): number =>
@@ -96,7 +96,7 @@ async function requestOften(storm: Storm, source: Source, seen: Seen, goesOn: ()
     const begunAt = performance.now();
     if (response.status !== 200) await countError(seen, response);
     else {
-      const version = versionOf(await response.arrayBuffer());
+      const version = readVersion(await response.arrayBuffer());
       seen.images += 1;
       if (version < validAt(source, begunAt)) seen.old += 1;
     }
@@ -147,7 +147,7 @@ t.test('delivers no old image two seconds after a purge, with any store', async 
     await until('the last version', async () => {
       const response = await storm.image(source);
       const body = await response.arrayBuffer();
-      return response.status === 200 && versionOf(body) >= last;
+      return response.status === 200 && readVersion(body) >= last;
     });
   }
 });

@@ -15,7 +15,7 @@ import { until } from '../until.ts';
 import { hookSecret, startReceiver } from '../worker/receiver.ts';
 import { type Control, locatedPath, rootKey, startControl } from './control/control.ts';
 import { answeredBy, earlierRequestsReceived, held } from './held-reply.ts';
-import { pictureOf, startTestOrigin } from './origin.ts';
+import { createPicture, startTestOrigin } from './origin.ts';
 import { isAlive, json, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
@@ -34,7 +34,7 @@ async function purging(t: Test, control: Control) {
   const project = await control.project();
   const url = (path: string) => origin.url + path;
   const publish = async (path: string, version: number) =>
-    origin.serve(path, await pictureOf(version));
+    origin.serve(path, await createPicture(version));
   const target = (path: string, query = '') =>
     `${control.service.url}/img/${url(path)}?project=${project}&fmt=png${query}`;
   /** Requests an image, and returns its version, its cache tier and the responding process. */
@@ -64,7 +64,7 @@ async function purging(t: Test, control: Control) {
     await until('every process has it in memory', async () => {
       const { tier, pid } = await ask(path, query);
       if (tier === 'memory') pids.add(pid);
-      return control.service.frontEnds().every((one) => pids.has(one));
+      return control.service.frontEnds().every((frontEnd) => pids.has(frontEnd));
     });
   };
   /**
@@ -81,7 +81,7 @@ async function purging(t: Test, control: Control) {
       else if (image !== null && askedAt - answeredAt > effectiveWithinMs) {
         t.fail(`version ${image.version} was sent ${askedAt - answeredAt} ms after the purge`);
       }
-      return control.service.frontEnds().every((one) => pids.has(one));
+      return control.service.frontEnds().every((frontEnd) => pids.has(frontEnd));
     });
   };
   return { control, origin, project, url, publish, target, ask, purge, progress, warm, becomes };
@@ -102,7 +102,7 @@ t.test('purges in two processes', async (t) => {
   const control = await startControl(t, twoProcesses);
   await t.test('does not deliver bytes from a fetch before the purge', async (t) => {
     const { origin, url, publish, ask, purge } = await purging(t, control);
-    const source = held(await pictureOf(1));
+    const source = held(await createPicture(1));
     origin.serve('/slow.png', source.reply);
     // Leaders and followers, in both processes.
     const asked = Array.from({ length: 12 }, () => ask('/slow.png'));
@@ -122,7 +122,7 @@ t.test('purges in two processes', async (t) => {
     let version = 0;
     origin.serve('/busy.png', async (_, response) => {
       version += 1;
-      const bytes = await pictureOf(version);
+      const bytes = await createPicture(version);
       await purge({ sources: [url('/busy.png')] });
       response.end(bytes);
     });
@@ -373,7 +373,7 @@ t.test('completes purges', { jobs: 4 }, async (t) => {
       });
       const { service } = control;
       await startWorker(t, service);
-      const tagOf = (path: string) => cdnSourceTag(project, new URL(url(path)));
+      const toTag = (path: string) => cdnSourceTag(project, new URL(url(path)));
       const secret = projectWebhookSecret(hookSecret, project);
       t.equal(await service.admin('projects', 'webhook-secret', project), secret);
       const client = await startReceiver(t, secret);
@@ -384,7 +384,7 @@ t.test('completes purges', { jobs: 4 }, async (t) => {
         'the first call',
         () => receiver.received.length > 0 && receiver.received,
       );
-      t.same(first?.body, { tags: [tagOf('/a'), tagOf('/b')] });
+      t.same(first?.body, { tags: [toTag('/a'), toTag('/b')] });
       t.ok(
         Number(first?.at) - purgedAt > 2_000,
         `${Number(first?.at) - purgedAt} ms after the answer`,
@@ -400,7 +400,7 @@ t.test('completes purges', { jobs: 4 }, async (t) => {
       await service.admin('purge', project, '--all');
       await until('all calls', () => receiver.received.length === 3);
       const bodies = receiver.received.slice(1).map(({ body }) => body.tags);
-      t.same(bodies.sort(), [[cdnProjectTag(project)], [tagOf('/c')]]);
+      t.same(bodies.sort(), [[cdnProjectTag(project)], [toTag('/c')]]);
       for (const input of [{ all: false }, { all: true, callbackUrl: 'http://10.0.0.1/' }]) {
         const path = `/projects/${project}/purge`;
         t.equal((await control.call('POST', path, { json: input })).status, 400);

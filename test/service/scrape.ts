@@ -61,7 +61,7 @@ function checkHistograms(samples: Samples): void {
 }
 
 /** Returns the sum of a metric's samples that include these labels. */
-export function totalOf(
+export function sumTotal(
   samples: Samples,
   name: string,
   labels: Readonly<Record<string, string>> = {},

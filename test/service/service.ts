@@ -97,11 +97,11 @@ export async function startDelivery(t: Teardown, options: ServiceOptions = {}): 
   const origin = await startTestOrigin(t);
   const service = await startService(t, options);
   const project = await service.project();
-  return { service, origin, project, image: imagesOf(origin, project) };
+  return { service, origin, project, image: countImages(origin, project) };
 }
 
 /** The path and query of an image. */
-export const imagesOf =
+export const countImages =
   ({ url }: TestOrigin, project: string) =>
   (path: string, query = ''): string =>
     `/img/${url}${path}?project=${project}${query === '' ? '' : `&${query}`}`;

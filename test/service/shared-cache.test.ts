@@ -7,7 +7,7 @@ import { silent, startTestS3, variables } from '../pool/s3/server.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { eachHttpServer } from './http-servers.ts';
-import { pictureOf, startTestOrigin } from './origin.ts';
+import { createPicture, startTestOrigin } from './origin.ts';
 
 const sourcePath = '/a.png';
 
@@ -34,7 +34,7 @@ async function startMachines(t: Test, environment: Readonly<Record<string, strin
     const header = (name: string) => response.headers.get(name);
     return { version: data[0], tier: header('x-cache'), header };
   };
-  const publish = async (version: number) => origin.serve(sourcePath, await pictureOf(version));
+  const publish = async (version: number) => origin.serve(sourcePath, await createPicture(version));
   const fetches = () => origin.requests.get(sourcePath) ?? 0;
   const stored = (count: number) => until(`${count} objects`, () => bucket.objects.size === count);
   await publish(1);

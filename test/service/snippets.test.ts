@@ -31,7 +31,7 @@ t.test("generates the playground's code snippets", async (t) => {
   );
   const frames = await Promise.all([
     picture(60, 60, 'png'),
-    picture(60, 60, 'png').then((one) => sharp(one).negate({ alpha: false }).png().toBuffer()),
+    picture(60, 60, 'png').then((png) => sharp(png).negate({ alpha: false }).png().toBuffer()),
   ]);
   origin.serve(
     '/pulse.gif',
@@ -52,7 +52,7 @@ t.test("generates the playground's code snippets", async (t) => {
     const wanted = { source: `${origin.url}/${name}`, project, options };
     const known = await snippetFacts(serviceUrl, wanted, { site: origin.url, dpr });
     const all = snippets(serviceUrl, wanted, 'image/*', known);
-    return (title: string) => all.find((one) => one.title === title)?.code ?? '';
+    return (title: string) => all.find((snippet) => snippet.title === title)?.code ?? '';
   };
   await mkdir(join(folder, 'node_modules/@image-delivery'), { recursive: true });
   await symlink(join(rootPath, 'sdk'), join(folder, 'node_modules/@image-delivery/sdk'));
@@ -141,12 +141,12 @@ t.test("generates the playground's code snippets", async (t) => {
         t.notMatch(code, 'picture');
         continue;
       }
-      const sets = [...picture.sources.map((one: { srcset: string }) => one.srcset)];
+      const sets = [...picture.sources.map((source: { srcset: string }) => source.srcset)];
       for (const set of [...sets, picture.img.srcset]) {
         const files = set.split(', ').map((file: string) => file.split(' '));
         t.same(
           files.map(([, descriptor]: string[]) => descriptor),
-          widths.map((one) => `${one}w`),
+          widths.map((candidateWidth) => `${candidateWidth}w`),
         );
         for (const [index, [file]] of files.entries()) {
           t.match(await load(file), { width: widths[index] }, file);
@@ -163,7 +163,8 @@ t.test("generates the playground's code snippets", async (t) => {
     t.teardown(() => delete process.env['IMAGES_SECRET']);
     const exported = await imported(`${code}\nexport { url, sources, img };`);
     for (const text of [exported.url, exported.img.srcset, exported.sources[0].srcset]) {
-      for (const one of text.split(', ')) t.match(one, /&exp=\d+&sig=[\w-]{43}(?: \d+w)?$/);
+      for (const candidate of text.split(', '))
+        t.match(candidate, /&exp=\d+&sig=[\w-]{43}(?: \d+w)?$/);
     }
   });
 
@@ -289,8 +290,8 @@ t.test("generates the playground's code snippets", async (t) => {
       process.env['NODE_ENV'] = NODE_ENV;
     });
     process.env['NODE_ENV'] = 'development';
-    for (const one of [loader, free]) {
-      t.equal(one({ src: '/new.jpg', width: 640 }), '/new.jpg#w=640', 'not published yet');
+    for (const loaded of [loader, free]) {
+      t.equal(loaded({ src: '/new.jpg', width: 640 }), '/new.jpg#w=640', 'not published yet');
     }
     const config = await imported(code.split('// next.config.mjs')[1] ?? '');
     t.match(config.default, { images: { loader: 'custom', loaderFile: './image-loader.js' } });
@@ -307,13 +308,13 @@ t.test("generates the playground's code snippets", async (t) => {
       `export { default } from '${imageDelivery.provider}';`,
     );
     // Merge an image's modifiers into its provider's options like Nuxt.
-    const urlOf = (modifiers: object): string => {
+    const toUrl = (modifiers: object): string => {
       const { options } = imageDelivery;
       const all = { ...options, modifiers: { ...options.modifiers, ...modifiers } };
       return provider().getImage('/hero.jpg', all).url;
     };
-    t.match(await load(urlOf({ width: 640, height: 480 })), { width: 640, height: 480 });
-    t.equal(new URL(urlOf({ width: 640 })).searchParams.get('q'), '40');
-    t.same(new URL(urlOf({ quality: 90 })).searchParams.getAll('q'), ['90']);
+    t.match(await load(toUrl({ width: 640, height: 480 })), { width: 640, height: 480 });
+    t.equal(new URL(toUrl({ width: 640 })).searchParams.get('q'), '40');
+    t.same(new URL(toUrl({ quality: 90 })).searchParams.getAll('q'), ['90']);
   });
 });

@@ -57,8 +57,8 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
     const check = join(rootPath, 'dist/server/health-check.js');
     return once(spawn(program, [...args, check, ...options], { env: service.environment }), 'exit');
   };
-  const pathOf = (id: string) => `/img/${origin.url}/a.jpg?project=${id}`;
-  const unknown = pathOf('prj_0000000000000000');
+  const toPath = (id: string) => `/img/${origin.url}/a.jpg?project=${id}`;
+  const unknown = toPath('prj_0000000000000000');
 
   await t.test('reports the outage, serves health, and recovers', async (t) => {
     await service.waitForLog(({ msg }) => msg === 'front end listening');
@@ -91,14 +91,14 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
   });
 
   const [id, other] = [await service.project(), await service.project()];
-  const image = async (path = pathOf(id)) => (await get(path)).status;
-  const signed = service.url + pathOf(other);
+  const image = async (path = toPath(id)) => (await get(path)).status;
+  const signed = service.url + toPath(other);
   await service.admin('projects', 'sign', other);
   const signedPath = new URL(await service.admin('projects', 'sign', other, '--url', signed));
-  const both = [pathOf(id), signedPath.pathname + signedPath.search];
+  const both = [toPath(id), signedPath.pathname + signedPath.search];
   const delivers = async (what: string) => {
     for (const path of both) t.equal(await image(path), 200, what);
-    t.equal(await image(pathOf(other)), 403, 'signatures are checked');
+    t.equal(await image(toPath(other)), 403, 'signatures are checked');
   };
   /** Waits for the next listening front end. */
   const another = (before: readonly number[]) =>

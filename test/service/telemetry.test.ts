@@ -8,7 +8,7 @@ import { until } from '../until.ts';
 import { earlierRequestsReceived, get, held } from './held-reply.ts';
 import { httpServers } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { parseMetrics, type Samples, totalOf } from './scrape.ts';
+import { parseMetrics, type Samples, sumTotal } from './scrape.ts';
 import { freePort, json, launch, startService } from './service.ts';
 
 interface ReceivedSpan {
@@ -44,7 +44,7 @@ async function startCollector(t: Test) {
   return { url, bodies, headers, requests, spans };
 }
 
-const valuesOf = (span: ReceivedSpan | undefined): Record<string, unknown> =>
+const readValues = (span: ReceivedSpan | undefined): Record<string, unknown> =>
   Object.fromEntries(
     (span?.attributes ?? []).map(({ key, value }) => [key, Object.values(value)[0]]),
   );
@@ -56,7 +56,7 @@ async function scrape(opsUrl: string): Promise<Samples> {
 
 const requests = 'image_delivery_requests_total';
 const stageSum = (samples: Samples, stage: string): number =>
-  totalOf(samples, 'image_delivery_stage_duration_seconds_sum', { stage });
+  sumTotal(samples, 'image_delivery_stage_duration_seconds_sum', { stage });
 
 /** Waits until the metrics match. Processes report them once a second. */
 const untilMetrics = (opsUrl: string, what: string, look: (samples: Samples) => boolean) =>
@@ -92,10 +92,10 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
     const samples = await untilMetrics(
       opsUrl,
       'the first report',
-      (samples) => totalOf(samples, 'image_delivery_info') > 0,
+      (samples) => sumTotal(samples, 'image_delivery_info') > 0,
     );
     const labels = { version, node: process.version, http_engine: expected };
-    t.equal(totalOf(samples, 'image_delivery_info', labels), 1);
+    t.equal(sumTotal(samples, 'image_delivery_info', labels), 1);
   });
 
   await t.test('traces all stages of a miss', async (t) => {
@@ -126,15 +126,15 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
       if (span !== root) t.equal(span.parentSpanId, root?.spanId, span.name);
       t.ok(BigInt(span.endTimeUnixNano) >= BigInt(span.startTimeUnixNano), span.name);
     }
-    t.match(valuesOf(root), {
+    t.match(readValues(root), {
       'http.route': '/img/*',
       'http.response.status_code': 200,
       'image_delivery.project': project,
       'image_delivery.cache.tier': 'miss',
       'image_delivery.request_id': response.headers.get('x-request-id'),
     });
-    t.match(valuesOf(named('fetch')), { 'server.address': '127.0.0.1' });
-    t.match(valuesOf(named('transform')), {
+    t.match(readValues(named('fetch')), { 'server.address': '127.0.0.1' });
+    t.match(readValues(named('transform')), {
       'image_delivery.format': 'webp',
       'image_delivery.width': 100,
     });
@@ -145,10 +145,10 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
     ]);
     const text = collector.bodies.join();
     t.notMatch(text, /hush|%3A%2F%2F|cold\.jpg/, 'neither a source URL nor its query');
-    t.ok(collector.bodies.every((one) => one.startsWith('/v1/traces ')));
-    t.ok(collector.headers.every((one) => one['x-collector-key'] === 'open'));
+    t.ok(collector.bodies.every((exported) => exported.startsWith('/v1/traces ')));
+    t.ok(collector.headers.every((sentHeaders) => sentHeaders['x-collector-key'] === 'open'));
     const [{ resourceSpans }] = collector.requests();
-    t.match(valuesOf(resourceSpans[0].resource), {
+    t.match(readValues(resourceSpans[0].resource), {
       'service.name': 'pictures',
       'deployment.environment.name': 'test',
     });
@@ -177,10 +177,11 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
   });
 
   await t.test("counts a slow stage's duration for that stage", async (t) => {
-    const fetches = (): number => [...origin.requests.values()].reduce((sum, one) => sum + one, 0);
+    const fetches = (): number =>
+      [...origin.requests.values()].reduce((sum, count) => sum + count, 0);
     const counted = (samples: Samples): boolean => {
       const count = 'image_delivery_stage_duration_seconds_count';
-      return totalOf(samples, count, { stage: 'fetch' }) === fetches();
+      return sumTotal(samples, count, { stage: 'fetch' }) === fetches();
     };
     const before = await untilMetrics(opsUrl, 'the fetches so far', counted);
     const source = held(await picture(300, 200));
@@ -191,7 +192,7 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
     await untilMetrics(
       opsUrl,
       'a fetch in flight',
-      (samples) => totalOf(samples, 'image_delivery_fetches_running') === 1,
+      (samples) => sumTotal(samples, 'image_delivery_fetches_running') === 1,
     );
     const heldSeconds = (performance.now() - heldSince) / 1_000;
     source.release();
@@ -224,7 +225,7 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
     t.notMatch(service.stdout(), /hush/);
     await untilMetrics(opsUrl, 'the failure', (samples) => {
       const labels = { code: 'source_unreachable', stage: 'fetch' };
-      return totalOf(samples, 'image_delivery_image_failures_total', labels) === 1;
+      return sumTotal(samples, 'image_delivery_image_failures_total', labels) === 1;
     });
   });
 
@@ -247,14 +248,14 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
     const samples = await untilMetrics(
       opsUrl,
       'all of them',
-      (samples) => totalOf(samples, requests, counted) === before + counter,
+      (samples) => sumTotal(samples, requests, counted) === before + counter,
     );
-    t.ok(totalOf(samples, requests, { ...counted, tier: 'memory' }) >= hits);
+    t.ok(sumTotal(samples, requests, { ...counted, tier: 'memory' }) >= hits);
     t.equal(
-      totalOf(samples, 'image_delivery_request_duration_seconds_count', { route: 'image' }),
-      totalOf(samples, requests, { route: 'image' }),
+      sumTotal(samples, 'image_delivery_request_duration_seconds_count', { route: 'image' }),
+      sumTotal(samples, requests, { route: 'image' }),
     );
-    t.ok(totalOf(samples, 'image_delivery_project_requests_total', { project }) >= counter);
+    t.ok(sumTotal(samples, 'image_delivery_project_requests_total', { project }) >= counter);
 
     const [victim = 0] = service.frontEnds();
     process.kill(victim, 'SIGKILL');
@@ -276,17 +277,17 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
       opsUrl,
       'the replacement counts',
       (now) =>
-        totalOf(now, requests, { route: 'health', status: '200' }) >= 20 &&
-        totalOf(now, requests, { route: 'console', status: '200' }) === 2 &&
-        totalOf(now, requests, { route: 'other', status: '404' }) === 1,
+        sumTotal(now, requests, { route: 'health', status: '200' }) >= 20 &&
+        sumTotal(now, requests, { route: 'console', status: '200' }) === 2 &&
+        sumTotal(now, requests, { route: 'other', status: '404' }) === 1,
     );
     for (const [series, value] of samples) {
       if (!/_(total|bucket|sum|count)(\{|$)/.test(series)) continue;
       t.ok((after.get(series) ?? -1) >= value, `${series} has not decreased`);
     }
     const died = { reason: 'died' };
-    t.equal(totalOf(after, 'image_delivery_front_end_restarts_total', died), 1);
-    t.equal(totalOf(after, 'image_delivery_front_ends'), 2);
+    t.equal(sumTotal(after, 'image_delivery_front_end_restarts_total', died), 1);
+    t.equal(sumTotal(after, 'image_delivery_front_ends'), 2);
   });
 
   await t.test(

@@ -22,7 +22,7 @@ const named = (ip: string) => ({
   altNames: [{ type: 7 as const, ip }],
 });
 
-const authorityOf = (name: string): Promise<Certificate> =>
+const createAuthority = (name: string): Promise<Certificate> =>
   generate([{ name: 'commonName', value: name }], {
     ...common,
     extensions: [
@@ -67,9 +67,9 @@ const kinds = {
   },
   'another name': async (by, body) => https(await certificate(by, '10.1.1.1'), {}, body),
   'unknown authority': async (_, body) =>
-    https(await certificate(await authorityOf('unknown authority')), {}, body),
+    https(await certificate(await createAuthority('unknown authority')), {}, body),
   'unknown chain': async (_, body) => {
-    const unknown = await authorityOf('unknown authority');
+    const unknown = await createAuthority('unknown authority');
     const leaf = await certificate(unknown);
     return https({ ...leaf, cert: `${leaf.cert}\n${unknown.cert}` }, {}, body);
   },
@@ -87,7 +87,7 @@ export async function startTlsOrigins(
   t: { teardown(action: () => void): void },
   body: Buffer,
 ): Promise<TlsOrigins> {
-  const authority = await authorityOf('test authority');
+  const authority = await createAuthority('test authority');
   const started = Object.entries<Make>(kinds).map(async ([name, make]) => {
     const server = await make(authority, body);
     server.on('connection', (socket) => {

@@ -74,12 +74,12 @@ t.test('caches each format once in the Varnish example, and bans a tag', { skip 
   t.match(await load('image/avif;q=0, image/webp'), { type: 'image/webp' }, 'as it was sent');
   t.equal((await fetch(`${varnish}/api/health`)).status, 200);
 
-  const widthOf = async (name: string) => {
+  const measureWidth = async (name: string) => {
     const { body, hit } = await load('*/*', name, 'fmt=png&q=50');
     return { width: (await sharp(body).metadata()).width, hit };
   };
   for (const name of ['a.jpg', 'b.jpg']) {
-    t.match(await widthOf(name), { width: 600, hit: false });
+    t.match(await measureWidth(name), { width: 600, hit: false });
     origin.serve(`/${name}`, await picture(300, 200));
   }
   await service.admin('purge', project, `${origin.url}/a.jpg`);
@@ -87,12 +87,12 @@ t.test('caches each format once in the Varnish example, and bans a tag', { skip 
     const response = await fetch(service.url + image('/a.jpg', 'fmt=png&q=70'));
     return (await sharp(await response.arrayBuffer()).metadata()).width === 300;
   });
-  t.match(await widthOf('a.jpg'), { width: 600, hit: true });
+  t.match(await measureWidth('a.jpg'), { width: 600, hit: true });
   const tag = cdnSourceTag(project, new URL(`${origin.url}/a.jpg`));
   t.equal(await ban(varnish, { tag: '.*' }), 400);
   t.equal(await ban(varnish, { tag, 'x-forwarded-for': '192.0.2.1' }), 403);
-  t.match(await widthOf('a.jpg'), { width: 600, hit: true });
+  t.match(await measureWidth('a.jpg'), { width: 600, hit: true });
   t.equal(await ban(varnish, { tag }), 200);
-  t.match(await widthOf('a.jpg'), { width: 300, hit: false });
-  t.match(await widthOf('b.jpg'), { width: 600, hit: true });
+  t.match(await measureWidth('a.jpg'), { width: 300, hit: false });
+  t.match(await measureWidth('b.jpg'), { width: 600, hit: true });
 });

@@ -47,7 +47,9 @@ function roundedUp(value: number): number {
 export function drawChart(chart: Omit<Chart, 'name'>): string {
   const { title, panels } = chart;
   const [heading = '', ...details] = title.split(', ');
-  const drawn = panels.map((one, row) => drawPanel(chart, one, headHeight + row * panel.height));
+  const drawn = panels.map((drawnPanel, row) =>
+    drawPanel(chart, drawnPanel, headHeight + row * panel.height),
+  );
   const height = headHeight + panels.length * panel.height;
   return `<svg xmlns="http://www.w3.org/2000/svg" width="${pageWidth}" height="${height}" viewBox="0 0 ${pageWidth} ${height}" font-family="sans-serif" font-size="11">
 <title>${escapeXml(heading)}</title>
@@ -61,7 +63,7 @@ ${drawn.join('\n')}
 
 function drawPanel(chart: Omit<Chart, 'name'>, { title, series }: Panel, above: number): string {
   const { ticks, logarithmic = false, xTitle = '' } = chart;
-  const points = series.flatMap((one) => one.points).filter(([, y]) => Number.isFinite(y));
+  const points = series.flatMap((line) => line.points).filter(([, y]) => Number.isFinite(y));
   const xs = [...points.map(([x]) => x), ...(ticks ?? []).map(({ at }) => at)];
   const max = roundedUp(Math.max(0, ...points.map(([, y]) => y)));
   const last = ticks === undefined ? roundedUp(Math.max(0, ...xs)) : Math.max(...xs);
@@ -82,12 +84,12 @@ function drawPanel(chart: Omit<Chart, 'name'>, { title, series }: Panel, above: 
     const x = toX(at);
     return `<path d="M${x} ${top}v${plotHeight}" stroke="#ddd"/><text x="${x}" y="${bottom + 14}" text-anchor="middle" fill="#555">${escapeXml(label)}</text>`;
   });
-  const lines = series.map((one, index) => {
+  const lines = series.map((line, index) => {
     const colour = colours[index % colours.length];
-    const known = one.points.filter(([, y]) => Number.isFinite(y));
+    const known = line.points.filter(([, y]) => Number.isFinite(y));
     const places = known.map(([x, y]) => [toX(x), toY(y)] as const);
     const dots = places.map(([x, y]) => `<circle cx="${x}" cy="${y}" r="4" fill="${colour}"/>`);
-    return `<polyline points="${places.join(' ')}" fill="none" stroke="${colour}" stroke-width="1.3"/>${places.length < 10 ? dots.join('') : ''}<text x="${pageWidth - panel.right + 10}" y="${top + 12 + index * 15}" fill="${colour}">${escapeXml(one.name)}</text>`;
+    return `<polyline points="${places.join(' ')}" fill="none" stroke="${colour}" stroke-width="1.3"/>${places.length < 10 ? dots.join('') : ''}<text x="${pageWidth - panel.right + 10}" y="${top + 12 + index * 15}" fill="${colour}">${escapeXml(line.name)}</text>`;
   });
   return `<text x="${panel.left}" y="${above + 18}" font-weight="bold">${escapeXml(title)}</text>
 ${[...rows, ...columns, ...lines].join('\n')}

@@ -10,7 +10,7 @@ import { Load, shares, type Target } from './load.ts';
 import { startSoakOrigin } from './origin.ts';
 import { probeFolderVariable, sampleProcesses } from './processes.ts';
 import { writeReport } from './report.ts';
-import { figuresOf, growths, replacedFrontEnds, type Sample } from './verdict.ts';
+import { growths, replacedFrontEnds, type Sample, toFigures } from './verdict.ts';
 
 /**
  * `npm run test:soak`: a mixed load for many minutes that must not increase the service's memory.
@@ -148,7 +148,7 @@ try {
       processes: pid === null ? [] : await sampleProcesses(pid, probes),
       memoryCacheBytes: health?.checks.cache.memorySizeBytes ?? Number.NaN,
       diskCacheBytes: health?.checks.cache.diskSizeBytes ?? Number.NaN,
-      ...figuresOf(interval),
+      ...toFigures(interval),
     };
     samples.push(sample);
     if (performance.now() - progressAt < progressEveryMs) continue;

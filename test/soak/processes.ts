@@ -30,7 +30,7 @@ export async function sampleProcesses(
     const probe = probes && (await readFile(join(probes, `${pid}.json`), 'utf8').catch(() => null));
     const sample: ProcessSample = {
       pid,
-      role: pid === primary ? 'primary' : roleOf(command),
+      role: pid === primary ? 'primary' : toRole(command),
       rssBytes: await residentBytes(pid),
       descriptors: (await readdir(`/proc/${pid}/fd`)).length,
       ...(probe === null ? {} : JSON.parse(probe)),
@@ -41,7 +41,7 @@ export async function sampleProcesses(
   return settled.flatMap((result) => (result.status === 'fulfilled' ? [result.value] : []));
 }
 
-function roleOf(command: string): ProcessSample['role'] {
+function toRole(command: string): ProcessSample['role'] {
   if (/server\/front-end-main\.[jt]s/.test(command)) return 'front end';
   return /execution\/process\//.test(command) ? 'transform process' : 'other';
 }

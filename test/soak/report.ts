@@ -32,15 +32,15 @@ export async function writeReport(folder: string, report: SoakReport): Promise<v
 function panels(samples: readonly Sample[]): Panel[] {
   const all = samples.flatMap(({ processes }) => processes);
   const lasting = [...new Set(all.map(({ pid }) => pid))]
-    .map((pid) => ({ pid, times: all.filter((one) => one.pid === pid).length }))
+    .map((pid) => ({ pid, times: all.filter((member) => member.pid === pid).length }))
     .sort((a, b) => b.times - a.times)
     .slice(0, 6);
-  const ofProcesses = (title: string, figure: (one: ProcessSample) => number | undefined) => ({
+  const ofProcesses = (title: string, figure: (measured: ProcessSample) => number | undefined) => ({
     title,
     series: lasting.map(({ pid }) => ({
-      name: `${all.find((one) => one.pid === pid)?.role} ${pid}`,
+      name: `${all.find((member) => member.pid === pid)?.role} ${pid}`,
       points: samples.map(({ atS, processes }) => {
-        const found = processes.find((one) => one.pid === pid);
+        const found = processes.find((member) => member.pid === pid);
         return [atS, (found && figure(found)) ?? Number.NaN] as const;
       }),
     })),
@@ -82,8 +82,8 @@ function markdown({ title, samples, growths, failures }: SoakReport): string {
   const rows = samples
     .filter((_, index) => (index + 1) % every === 0)
     .map((sample) => {
-      const each = (figure: (one: ProcessSample) => number | undefined, digits = 0) =>
-        sample.processes.map((one) => fixed(figure(one) ?? Number.NaN, digits)).join(' + ');
+      const each = (figure: (measured: ProcessSample) => number | undefined, digits = 0) =>
+        sample.processes.map((member) => fixed(figure(member) ?? Number.NaN, digits)).join(' + ');
       return [
         fixed(sample.atS / 60, 1),
         each(({ rssBytes }) => mebibytes(rssBytes)),
@@ -119,7 +119,7 @@ function markdown({ title, samples, growths, failures }: SoakReport): string {
   const result =
     failures.length === 0
       ? 'Passed.'
-      : `Failed:\n\n${failures.map((one) => `- ${one}`).join('\n')}`;
+      : `Failed:\n\n${failures.map((failure) => `- ${failure}`).join('\n')}`;
   const growthHeads = ['mean RSS, MiB', 'middle third', 'last third', 'change', 'flat'];
   const tables = [markdownTable(growthHeads, growthRows), markdownTable(heads, rows)];
   return `${[`# ${title}`, result, ...tables].join('\n\n')}\n`;

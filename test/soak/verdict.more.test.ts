@@ -17,7 +17,7 @@ const samples = (bytes: readonly number[], pid = (_second: number) => 1): Sample
   }));
 
 t.test('compares the last two thirds', async (t) => {
-  const flat = (bytes: readonly number[]) => growths(samples(bytes)).map((one) => one.flat);
+  const flat = (bytes: readonly number[]) => growths(samples(bytes)).map((growth) => growth.flat);
   t.same(flat([1, 50, 100, 100, 100, 100, 100, 104, 104]), [true, true]);
   t.same(flat([1, 50, 100, 100, 100, 110, 110, 110, 110]), [false, false]);
   t.same(flat([100, 100, 100, 100, 100, 90, 90, 90, 90]), [false, false]);
@@ -26,7 +26,10 @@ t.test('compares the last two thirds', async (t) => {
 t.test('counts a transform process only in the sum', async (t) => {
   const drawn = samples([100, 100, 100, 100, 100, 200, 200, 200, 200]).map((sample) => ({
     ...sample,
-    processes: sample.processes.map((one) => ({ ...one, role: 'transform process' as const })),
+    processes: sample.processes.map((member) => ({
+      ...member,
+      role: 'transform process' as const,
+    })),
   }));
   t.match(growths(drawn), [{ what: 'all', flat: false }]);
   t.equal(growths(drawn).length, 1);

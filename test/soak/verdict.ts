@@ -3,7 +3,7 @@ import type { Interval } from './load.ts';
 import type { ProcessSample } from './processes.ts';
 
 /** Returns the figures of an interval's requests. */
-export const figuresOf = (interval: Interval) => ({
+export const toFigures = (interval: Interval) => ({
   requests: interval.requests,
   /** Refused because the service has too much work. */
   overloaded: interval.overloaded,
@@ -16,7 +16,7 @@ export const figuresOf = (interval: Interval) => ({
 });
 
 /** State of the service, and the requests since the last sample. */
-export interface Sample extends Readonly<ReturnType<typeof figuresOf>> {
+export interface Sample extends Readonly<ReturnType<typeof toFigures>> {
   /** Seconds since the load started. */
   readonly atS: number;
   readonly processes: readonly ProcessSample[];
@@ -48,19 +48,21 @@ export function growths(samples: readonly Sample[]): Growth[] {
     .flatMap(({ processes }) => processes)
     .filter(({ role }) => role === 'primary' || role === 'front end');
   const ids = [...new Set(judged.map(({ pid }) => pid))];
-  const growthOf = (what: string, rss: (sample: Sample) => number | undefined) => {
-    const [middleBytes, lastBytes] = [meanOf(middle.map(rss)), meanOf(last.map(rss))];
+  const computeGrowth = (what: string, rss: (sample: Sample) => number | undefined) => {
+    const [middleBytes, lastBytes] = [computeMean(middle.map(rss)), computeMean(last.map(rss))];
     const flat = Math.abs(lastBytes / middleBytes - 1) <= tolerance;
     return { what, middleBytes, lastBytes, flat };
   };
-  const all = growthOf('all', ({ processes }) =>
+  const all = computeGrowth('all', ({ processes }) =>
     processes.reduce((bytes, { rssBytes }) => bytes + rssBytes, 0),
   );
   const each = ids.map((pid) => {
-    const role = samples.flatMap(({ processes }) => processes).find((one) => one.pid === pid)?.role;
-    return growthOf(
+    const role = samples
+      .flatMap(({ processes }) => processes)
+      .find((member) => member.pid === pid)?.role;
+    return computeGrowth(
       `${role} ${pid}`,
-      ({ processes }) => processes.find((one) => one.pid === pid)?.rssBytes,
+      ({ processes }) => processes.find((member) => member.pid === pid)?.rssBytes,
     );
   });
   const lasting = each.filter(({ middleBytes, lastBytes }) => middleBytes > 0 && lastBytes > 0);
@@ -76,7 +78,7 @@ export function replacedFrontEnds(samples: readonly Sample[]): number {
   return new Set(frontEnds.flat()).size - most;
 }
 
-function meanOf(values: readonly (number | undefined)[]): number {
+function computeMean(values: readonly (number | undefined)[]): number {
   const known = values.filter((value) => value !== undefined);
   return known.length === 0 ? 0 : mean(known);
 }

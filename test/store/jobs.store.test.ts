@@ -16,10 +16,12 @@ import { prewarmJob } from './prewarm-job.ts';
 
 const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
 
-const jobOf = (source: string, more: Partial<PrewarmJob> = {}): PrewarmJob =>
+const createJob = (source: string, more: Partial<PrewarmJob> = {}): PrewarmJob =>
   prewarmJob({ projectId: shop, source, ...more });
-const jobsOf = (projectId: string, count: number, more: Partial<PrewarmJob> = {}) =>
-  Array.from({ length: count }, (_, i) => jobOf(`https://a.example/${i}`, { projectId, ...more }));
+const createJobs = (projectId: string, count: number, more: Partial<PrewarmJob> = {}) =>
+  Array.from({ length: count }, (_, i) =>
+    createJob(`https://a.example/${i}`, { projectId, ...more }),
+  );
 
 interface Options {
   readonly maxWaiting?: number;
@@ -67,7 +69,7 @@ async function startQueue(t: Test, { maxWaiting, documents = [], db: given }: Op
 
 t.test('queues equal jobs once if clients add them concurrently', async (t) => {
   const { queue, other, stored, take, end } = await startQueue(t);
-  const jobs = jobsOf(shop, 10);
+  const jobs = createJobs(shop, 10);
   await Promise.all([queue, other, queue, other, queue, other].map((each) => each.add(jobs)));
   t.equal(await stored.countDocuments(), 10);
 
@@ -94,13 +96,13 @@ t.test('queues equal jobs once if clients add them concurrently', async (t) => {
 
 t.test("releases a stopping worker's jobs, and runs each once", async (t) => {
   const { queue, stored, take } = await startQueue(t);
-  await queue.add(jobsOf(shop, 3));
+  await queue.add(createJobs(shop, 3));
   await stored.updateMany({}, { $set: { nextRunAt: new Date(Date.now() - 3_600_000) } });
   const { oldestWaitingMs } = await queue.stats();
   t.ok(oldestWaitingMs >= 3_600_000 && oldestWaitingMs < 7_200_000);
   await take();
   await take();
-  await queue.add(jobsOf(shop, 1));
+  await queue.add(createJobs(shop, 1));
   t.match(await queue.stats(), { active: 2, waiting: 2 });
   await queue.release('worker');
   t.match(await queue.stats(), { active: 0, waiting: 3 });
@@ -113,7 +115,7 @@ t.test("releases a stopping worker's jobs, and runs each once", async (t) => {
 
 t.test('takes no job while an earlier job has not started', async (t) => {
   const { queue, stored, claim, start } = await startQueue(t);
-  await queue.add(jobsOf(shop, 300));
+  await queue.add(createJobs(shop, 300));
   const taken: JobParameters[] = [];
   /** Resolves when the oldest job has waited too long. */
   const claimAll = () =>
@@ -130,10 +132,11 @@ t.test('takes no job while an earlier job has not started', async (t) => {
   await claimAll();
   t.ok((await queue.stats()).waiting > 0);
   const first = oldest();
-  const lockOf = async ({ data }: JobParameters) => (await stored.findOne({ data }))?.['lockedAt'];
-  const lockedAt = await lockOf(first);
+  const findLock = async ({ data }: JobParameters) =>
+    (await stored.findOne({ data }))?.['lockedAt'];
+  const lockedAt = await findLock(first);
   await start(first);
-  t.ok((await lockOf(first)) > lockedAt, 'a job that starts late renews its lock');
+  t.ok((await findLock(first)) > lockedAt, 'a job that starts late renews its lock');
 
   await claimAll();
   const second = oldest();
@@ -146,7 +149,7 @@ t.test('takes no job while an earlier job has not started', async (t) => {
 t.test('does not pile up claims while the store is silent', async (t) => {
   const link = await storeLink(t);
   const { queue, take } = await startQueue(t, { db: link.db });
-  await queue.add(jobsOf(shop, 3));
+  await queue.add(createJobs(shop, 3));
   link.hold();
   const answers: unknown[] = [];
   const claims = Array.from({ length: 10 }, async () => answers.push(await take()));
@@ -160,7 +163,7 @@ t.test('does not pile up claims while the store is silent', async (t) => {
 
 t.test("counts a dead worker's jobs as waiting, not active", async (t) => {
   const { queue, stored, take } = await startQueue(t);
-  await queue.add(jobsOf(shop, 3));
+  await queue.add(createJobs(shop, 3));
   await take();
   await take();
   await stored.updateMany({}, { $set: { nextRunAt: null } });
@@ -185,25 +188,25 @@ t.test('gives projects turns by their numbers of variants', async (t) => {
     }
     return order;
   };
-  await queue.add(jobsOf(shop, 40));
+  await queue.add(createJobs(shop, 40));
   t.equal(await takeSome(20), 's'.repeat(20));
-  await queue.add(jobsOf(press, 4));
+  await queue.add(createJobs(press, 4));
   t.equal((await takeSome(9)).replaceAll('s', ''), 'pppp', 'each second job');
-  await queue.add(jobsOf(press, 2, { widths: [1, 2], formats: ['avif', 'webp'] }));
+  await queue.add(createJobs(press, 2, { widths: [1, 2], formats: ['avif', 'webp'] }));
   // The order of jobs in the same turn is undefined.
   t.match(await takeSome(11), /^s{4,5}ps{3,5}ps*$/, 'four variants for four');
   const variants = { widths: [], variants: ['w=1', 'w=2', 'w=3'] };
-  t.same(turnsAfter(7, jobsOf(press, 2, variants)), [10, 13], 'three named variants');
+  t.same(turnsAfter(7, createJobs(press, 2, variants)), [10, 13], 'three named variants');
 });
 
 t.test('gives a retry its turn when it is due', async (t) => {
   const { queue, take, end, stored } = await startQueue(t);
-  await queue.add(jobsOf(shop, 30));
+  await queue.add(createJobs(shop, 30));
   const first = await take();
   await end(first, new Date(Date.now() + 3_600_000));
   await take();
   await stored.updateOne({ failCount: 1 }, { $set: { nextRunAt: new Date() } });
-  await queue.add(jobsOf(press, 1));
+  await queue.add(createJobs(press, 1));
   // A job waits behind its project's other jobs, and does not delay other projects.
   const taken: (string | undefined)[] = [];
   for (let job = await take(); job !== undefined; job = await take()) {
@@ -217,12 +220,12 @@ t.test('gives a retry its turn when it is due', async (t) => {
 
 t.test('adds no job of a call with more jobs than the maximum', async (t) => {
   const { queue, other, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
-  const call = (from: number, count: number) => jobsOf(shop, from + count).slice(from);
+  const call = (from: number, count: number) => createJobs(shop, from + count).slice(from);
   await queue.add(call(0, 20));
   const full = { name: 'QueueFull', waiting: 20, added: 6, maxWaiting: 25 };
   await t.rejects(queue.add(call(20, 6)), full);
   t.equal(await stored.countDocuments(), 20, 'none was added');
-  await t.resolves(queue.add(jobsOf(press, 20)), 'the maximum is per project');
+  await t.resolves(queue.add(createJobs(press, 20)), 'the maximum is per project');
   await t.resolves(queue.add(call(0, 25)), 'jobs that wait already count once');
   await t.rejects(queue.add(call(24, 2)), { name: 'QueueFull', waiting: 25, added: 1 });
   await t.resolves(other.add(call(0, 25)));
@@ -236,7 +239,7 @@ t.test('adds no job of a call with more jobs than the maximum', async (t) => {
 });
 
 t.test('runs jobs of an earlier version, and duplicates once', async (t) => {
-  const data = { ...jobOf('https://a.example/old'), fingerprint: 'f'.repeat(64) };
+  const data = { ...createJob('https://a.example/old'), fingerprint: 'f'.repeat(64) };
   const old = { name, type: 'normal', priority: 0, lockedAt: null, data };
   const documents = [2_000, 1_000].map((ago) => ({
     ...old,

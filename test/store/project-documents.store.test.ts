@@ -32,7 +32,7 @@ t.test("deletes a project's documents, except calls of the purge hook", async (t
     await new Keys(db).issue(key);
     await new HostClaims(db).claim(`${projectId}.example`, projectId);
   };
-  const countsOf = async (id: string) => {
+  const countJobs = async (id: string) => {
     const counts = projectCollections.map(async ({ name, ofProject }) => {
       return [name, await db.collection(name).countDocuments(ofProject(id))];
     });
@@ -40,11 +40,11 @@ t.test("deletes a project's documents, except calls of the purge hook", async (t
   };
   const all = { keys: 1, hosts: 1, jobs: 2, prewarms: 1, purges: 1, usage: 1, activity: 1 };
   for (const id of ['prj_1', 'prj_10']) await fill(id);
-  t.same(await countsOf('prj_1'), all);
+  t.same(await countJobs('prj_1'), all);
 
   const documents = new ProjectDocuments(db);
   for (let i = 0; i < 2; i += 1) await documents.delete('prj_1');
-  t.same(await countsOf('prj_1'), {
+  t.same(await countJobs('prj_1'), {
     keys: 0,
     hosts: 0,
     jobs: 0,
@@ -53,7 +53,7 @@ t.test("deletes a project's documents, except calls of the purge hook", async (t
     usage: 0,
     activity: 0,
   });
-  t.same(await countsOf('prj_10'), all, 'those of others stay');
+  t.same(await countJobs('prj_10'), all, 'those of others stay');
   const left = await db.collection('jobs').find({ 'data.projectId': 'prj_1' }).toArray();
   t.same(
     left.map(({ name }) => name),

@@ -35,8 +35,8 @@ t.test('lists projects by date of creation, or in pages by id', async (t) => {
     await sleep(2);
   }
   const { _id: other } = await projects.create({ ...newProject, orgId: 'org_2' });
-  const idsOf = (page: readonly { readonly _id: string }[]) => page.map(({ _id }) => _id);
-  t.same(idsOf(await projects.list()), [...created, other]);
+  const toIds = (page: readonly { readonly _id: string }[]) => page.map(({ _id }) => _id);
+  t.same(toIds(await projects.list()), [...created, other]);
 
   for (const [orgId, ids] of [
     [null, [...created, other].sort()],
@@ -47,7 +47,7 @@ t.test('lists projects by date of creation, or in pages by id', async (t) => {
     /** Returns the ids in all pages after an id. */
     const pages = async (after: string | null) => {
       const found: string[][] = [];
-      for await (const page of projects.pages(orgId, { after, limit: 2 })) found.push(idsOf(page));
+      for await (const page of projects.pages(orgId, { after, limit: 2 })) found.push(toIds(page));
       return found;
     };
     const [first = [], ...others] = await pages(null);
@@ -265,7 +265,7 @@ t.test('finds a deleted project only by its id and revision', async (t) => {
     projects.updateIdentity(_id, { name: 'x' }, null),
   ]);
   t.same(new Set(again), new Set([null]), 'it has no other change');
-  const ids = (listed: readonly { readonly _id: string }[]) => listed.map((one) => one._id);
+  const ids = (listed: readonly { readonly _id: string }[]) => listed.map((project) => project._id);
   t.same(ids(await projects.list()), [other]);
   for await (const page of projects.pages(orgId)) t.same(ids(page), [other]);
   const swept = async (time: Date) => {
@@ -282,7 +282,7 @@ t.test('accepts one of several concurrent deletions', async (t) => {
   const { projects } = await testProjects(t);
   const { _id } = await projects.create(newProject);
   const results = await Promise.all(Array.from({ length: 5 }, () => projects.delete(_id)));
-  t.equal(results.filter((one) => one !== null).length, 1);
+  t.equal(results.filter((result) => result !== null).length, 1);
 });
 
 /** Groups of sources: `a` and `b` belong to different groups. */

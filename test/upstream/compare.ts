@@ -31,7 +31,7 @@ async function ask(base: string, path: string, host: string): Promise<Answer> {
   return { status, type: headers['content-type'] ?? '', body };
 }
 
-async function sizeOf({ status, type, body }: Answer): Promise<string> {
+async function readSize({ status, type, body }: Answer): Promise<string> {
   if (status !== 200) return `${status} ${body.toString().slice(0, 200)}`;
   const { width, height } = await sharp(body).metadata();
   return `${type} ${width} × ${height}`;
@@ -129,7 +129,7 @@ export async function compareImages(
   const lines: string[] = [];
   for (const { path, asPng, maxError = 3 } of urls) {
     const [ours, theirs] = await Promise.all([here(path), there(path)]);
-    const [our, their] = [await sizeOf(ours), await sizeOf(theirs)];
+    const [our, their] = [await readSize(ours), await readSize(theirs)];
     const isEqual = isNear(our, their);
     t.ok(isEqual, `${path}: ${our}, ${kind} ${their}`);
     if (isEqual) sizes += 1;

@@ -170,8 +170,8 @@ t.test(
       const bytes = await output.keepGainMap().jpeg({ quality: 100 }).toBuffer();
       const map = (await sharp(bytes).metadata()).gainMap?.image ?? Buffer.alloc(0);
       return Promise.all(
-        [bytes, map].map(async (one) => {
-          const two = sharp(one).resize(2, 2, { fit: 'fill', kernel: 'nearest' }).grayscale();
+        [bytes, map].map(async (raster) => {
+          const two = sharp(raster).resize(2, 2, { fit: 'fill', kernel: 'nearest' }).grayscale();
           return [...(await two.raw().toBuffer())].map((value) => value > 60);
         }),
       );

@@ -34,7 +34,7 @@ async function startCallbacks(t: Test) {
   return { ...queue, projects, addPurge };
 }
 
-const jobOf = (source: string) => prewarmJob({ projectId, source });
+const createJob = (source: string) => prewarmJob({ projectId, source });
 
 t.test('sends a callback when its prewarming ends', async (t) => {
   const { db, queue, listener, consume, jobs } = await startCallbacks(t);
@@ -49,7 +49,7 @@ t.test('sends a callback when its prewarming ends', async (t) => {
         },
   );
   const sources = ['https://a.example/1', 'https://a.example/missing'];
-  const id = await prewarms.add(projectId, await queue.add(sources.map(jobOf)), 2);
+  const id = await prewarms.add(projectId, await queue.add(sources.map(createJob)), 2);
   const url = `${receiver.url}/ended?of=me`;
   await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
   const consumer = await consume({ webhooks });

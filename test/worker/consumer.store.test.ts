@@ -32,7 +32,7 @@ t.test('retries a retryable error after a pause', async (t) => {
   t.match(done, { failCount: 0, progress: 100, data: { counts: { done: 2, failed: 0 } } });
   t.ok(Number(done?.['lastRunAt']) >= Number(failed['nextRunAt']));
   for (const message of ['prewarming source failed', 'source prewarmed']) {
-    const line = logged.find((one) => one.includes(message)) ?? '{}';
+    const line = logged.find((entry) => entry.includes(message)) ?? '{}';
     t.match(JSON.parse(line), { source }, message);
   }
   t.notMatch(logged.join(''), /hidden/, 'the query of a source may have a secret');

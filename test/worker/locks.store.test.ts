@@ -3,7 +3,7 @@ import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { startQueue, workerStore } from './queue.ts';
 
-const sourceOf = (target: string): string => decodeURIComponent(target.split(/[/?]/)[2] ?? '');
+const toSource = (target: string): string => decodeURIComponent(target.split(/[/?]/)[2] ?? '');
 
 t.test('runs each job once with two consumers of a queue', async (t) => {
   const { add, consume, ended, listener } = await startQueue(t);
@@ -12,7 +12,7 @@ t.test('runs each job once with two consumers of a queue', async (t) => {
   let waiting: (() => void)[] = [];
   let [mostRunning, repeated] = [0, 0];
   listener.answer(() => (request, response) => {
-    const source = sourceOf(request.url ?? '');
+    const source = toSource(request.url ?? '');
     if (running.has(source)) repeated += 1;
     running.add(source);
     mostRunning = Math.max(mostRunning, running.size);

@@ -12,7 +12,8 @@ import { hookSecret, startReceiver } from './receiver.ts';
 
 const projectId = 'prj_0123456789abcdef';
 const projectTag = 'p-all';
-const tagsOf = (job: Readonly<Record<string, unknown>>) => (job['data'] as { tags: string[] }).tags;
+const readTags = (job: Readonly<Record<string, unknown>>) =>
+  (job['data'] as { tags: string[] }).tags;
 
 t.test('calls a purge hook once, signed, after its time', async (t) => {
   const { db, consume, ended, jobs, queue } = await startQueue(t);
@@ -30,9 +31,9 @@ t.test('calls a purge hook once, signed, after its time', async (t) => {
   t.equal(call.headers['content-type'], 'application/json');
   t.equal(call.headers['user-agent'], `image-delivery/${version}`);
   t.ok(call.at - confirmedAt >= 3_000, `after ${call.at - confirmedAt} ms`);
-  const jobOf = async (_id: ObjectId) => (await jobs()).find((job) => _id.equals(job._id));
-  await until('its end', async () => (await jobOf(id))?.['lastFinishedAt'] !== null);
-  const held = await jobOf(unconfirmed);
+  const findJob = async (_id: ObjectId) => (await jobs()).find((job) => _id.equals(job._id));
+  await until('its end', async () => (await findJob(id))?.['lastFinishedAt'] !== null);
+  const held = await findJob(unconfirmed);
   t.ok(Number(held?.['nextRunAt']) - Date.now() > 30_000, 'one without a purge waits longer');
 
   await db.collection('jobs').updateOne({ _id: unconfirmed }, { $set: { nextRunAt: new Date() } });
@@ -71,7 +72,7 @@ t.test('repeats a failed call with the same id, and follows no redirect', async 
   const [done] = await ended();
   t.match(done, { failCount: 0 });
   t.same(
-    receiver.received.map((one) => [one.id, one.path]),
+    receiver.received.map((call) => [call.id, call.path]),
     Array(2).fill([String(id), '/a?token=hidden']),
   );
   t.match(logged.join(''), /sending webhook failed/);
@@ -160,7 +161,7 @@ t.test('merges too many waiting calls into one for all images', async (t) => {
   await hold('s-4', 'prj_another000000');
   t.equal((await jobs()).length, 4, 'those of other projects do not count');
   await hold('s-5');
-  t.same((await jobs()).map(tagsOf).sort(), [['p-1'], ['s-4']]);
+  t.same((await jobs()).map(readTags).sort(), [['p-1'], ['s-4']]);
 });
 
 t.test('doubles pauses up to an hour, for about a day', async (t) => {

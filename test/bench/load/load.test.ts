@@ -95,10 +95,10 @@ t.test('continues a closed loop until its minimum number of images', async (t) =
   const url = await serve(t, (_request, response) => {
     setTimeout(() => response.end(), 30);
   });
-  const imagesOf = async (seconds: number, atLeast: number) =>
+  const countImages = async (seconds: number, atLeast: number) =>
     (await run({ url, first: 0, clients: 1, atLeast }, { seconds })).counts.miss;
-  t.ok((await imagesOf(0.1, 6)) >= 6);
-  t.ok((await imagesOf(0.01, 1e6)) < 1e6, 'for a limited time');
+  t.ok((await countImages(0.1, 6)) >= 6);
+  t.ok((await countImages(0.01, 1e6)) < 1e6, 'for a limited time');
 });
 
 t.test('repeats a request once if its connection closes before a response', async (t) => {
@@ -174,8 +174,8 @@ t.test('weighs a Zipf rank by its power', async (t) => {
     t.ok(Math.abs((seen[rank] ?? 0) - expected) < 5 * Math.sqrt(expected), `rank ${rank + 1}`);
   }
   const equal = zipf(2, 0, seeded(7));
-  const ones = Array.from({ length: 10_000 }, equal).reduce((a, b) => a + b, 0);
-  t.ok(Math.abs(ones - 5_000) < 250);
+  const total = Array.from({ length: 10_000 }, equal).reduce((a, b) => a + b, 0);
+  t.ok(Math.abs(total - 5_000) < 250);
 });
 
 t.test('requests the URL as written, with numbers in turn, and sends the headers', async (t) => {

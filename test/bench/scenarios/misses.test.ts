@@ -37,9 +37,9 @@ t.test('compares misses with the minimal server in each round', { skip }, async 
   );
   const [heads, ...rows] = tables[0]?.rows ?? [];
   t.equal(heads?.filter((head) => head === 'of minimal').length, 2);
-  const rowOf = (name: string) => rows.find(([first]) => first === name)?.slice(1);
-  t.same(rowOf('minimal')?.[1], '1.00 (1.00..1.00)');
-  t.same(rowOf('peer')?.slice(2, 4), ['-', '-'], 'without a process id');
+  const findRow = (name: string) => rows.find(([first]) => first === name)?.slice(1);
+  t.same(findRow('minimal')?.[1], '1.00 (1.00..1.00)');
+  t.same(findRow('peer')?.slice(2, 4), ['-', '-'], 'without a process id');
 });
 
 t.test('compares photographs with the fastest other server per photograph', { skip }, async (t) => {

@@ -29,7 +29,7 @@ t.test('starts the minimal server', { skip }, async (t) => {
     const files = (await readdir(join(folder, own))).map((name) => join(folder, own, name));
     return Promise.all(files.map((file) => readFile(file)));
   };
-  const urlOf = (source: string, format: (typeof encodedFormats)[number]) =>
+  const toUrl = (source: string, format: (typeof encodedFormats)[number]) =>
     server
       .imageUrl({
         source: `${origin.url}/${source}?n={n}&m=1`,
@@ -42,7 +42,7 @@ t.test('starts the minimal server', { skip }, async (t) => {
 
   await t.test("encodes with the service's settings, and adds an entity tag", async (t) => {
     for (const format of encodedFormats) {
-      const response = await fetch(urlOf('landscape.jpg', format));
+      const response = await fetch(toUrl('landscape.jpg', format));
       t.equal(response.status, 200);
       t.equal(response.headers.get('content-type'), `image/${format}`);
       const body = Buffer.from(await response.arrayBuffer());
@@ -58,15 +58,15 @@ t.test('starts the minimal server', { skip }, async (t) => {
 
   await t.test('writes a file per image', async () => {
     const { length } = await written();
-    const url = urlOf('landscape.jpg', 'jpeg');
+    const url = toUrl('landscape.jpg', 'jpeg');
     await Promise.all([2, 3].map((n) => fetch(url.replace('n%3D1', `n%3D${n}`))));
     await until('two files', async () => (await written()).length === length + 2);
   });
 
   await t.test('turns images upright, and continues after a failure', async (t) => {
     t.equal((await fetch(server.url)).status, 500);
-    t.equal((await fetch(urlOf('emblem.svg', 'jpeg').replace('emblem', 'none'))).status, 500);
-    const response = await fetch(urlOf('portrait-rotated.jpg', 'webp'));
+    t.equal((await fetch(toUrl('emblem.svg', 'jpeg').replace('emblem', 'none'))).status, 500);
+    const response = await fetch(toUrl('portrait-rotated.jpg', 'webp'));
     const facts = await sharp(await response.arrayBuffer()).metadata();
     t.ok(facts.height > facts.width, `${facts.width} x ${facts.height}`);
   });

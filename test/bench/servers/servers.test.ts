@@ -40,15 +40,15 @@ t.test("fills a peer's URL template", async (t) => {
 
 t.test('responds from the bare handler to all URLs, or only the given paths', async (t) => {
   const response = { headers: [['etag', '"e"']] as const, body: Buffer.from('body') };
-  const one = await startBare(response);
-  t.teardown(() => one.close());
+  const bare = await startBare(response);
+  t.teardown(() => bare.close());
   const many = await startBare(response, null, ['/img/a', '/img/b']);
   t.teardown(() => many.close());
   const get = async (url: string, headers = {}) => {
     const response = await fetch(url, { headers });
     return [response.status, await response.text()];
   };
-  t.same(await get(`${one.url}/anything?at=all`), [200, 'body']);
+  t.same(await get(`${bare.url}/anything?at=all`), [200, 'body']);
   t.same(await get(`${many.url}/img/a?b=2`), [200, 'body']);
   t.same(await get(`${many.url}/img/b`), [200, 'body']);
   t.same(await get(`${many.url}/img/b`, { 'if-none-match': '"e"' }), [304, '']);

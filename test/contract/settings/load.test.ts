@@ -16,7 +16,7 @@ const ownHeaders = Object.keys(headerComponents)
   .join(' ');
 
 /** Returns an environment's errors; empty if it is valid. */
-function errorsOf(
+function findErrors(
   environment: Record<string, string>,
   listeners: readonly Listener[] = [],
 ): readonly string[] {
@@ -49,7 +49,7 @@ t.test(
     };
     for (const [variable, values] of Object.entries(hints)) {
       for (const [text, hint] of Object.entries(values)) {
-        const [error = ''] = errorsOf({ [variable]: text });
+        const [error = ''] = findErrors({ [variable]: text });
         t.ok(error.endsWith(`; ${hint}`), error);
       }
     }
@@ -64,7 +64,7 @@ t.test(
       ['SERVICE_DISK_CACHE_BYTES', 'half'],
       ['SERVICE_BASE_URL', 'ftp://a.example'],
     ] as const) {
-      t.notMatch(errorsOf({ [variable]: text })[0], /;/, `${variable}=${text}`);
+      t.notMatch(findErrors({ [variable]: text })[0], /;/, `${variable}=${text}`);
     }
   },
 );
@@ -109,7 +109,7 @@ t.test('parses values to their types', async (t) => {
 });
 
 t.test('reports all errors together, with the variable and the accepted values', async (t) => {
-  const found = errorsOf({
+  const found = findErrors({
     SERVICE_PORT: 'eighty',
     SERVICE_PROCESSES: '0',
     SERVICE_LOG_LEVEL: 'loud',
@@ -139,7 +139,7 @@ t.test('reports all errors together, with the variable and the accepted values',
     name: 'SettingsInvalid',
     message: /SERVICE_HOTS is not[\s\S]*SERVICE_PORT must be/,
   });
-  t.match(errorsOf({ PORT: 'x' }), [/^PORT must be a whole number/]);
+  t.match(findErrors({ PORT: 'x' }), [/^PORT must be a whole number/]);
 });
 
 t.test('rejects a misspelt variable, even if it is empty', async (t) => {
@@ -155,8 +155,8 @@ t.test('rejects a misspelt variable, even if it is empty', async (t) => {
     ['SERVICE_TRUSTED_PROXY', 'SERVICE_TRUSTED_PROXIES'],
   ] as const) {
     const expected = `${variable} is not a setting of this service. Did you mean ${intended}?`;
-    t.same(errorsOf({ [variable]: '1' }), [expected]);
-    t.same(errorsOf({ [variable]: '' }), [expected]);
+    t.same(findErrors({ [variable]: '1' }), [expected]);
+    t.same(findErrors({ [variable]: '' }), [expected]);
   }
 });
 
@@ -183,12 +183,12 @@ t.test('ignores and lists variables of orchestrators', async (t) => {
     SERVICE_ROOT SERVICE_PATH SERVICE_ SERVICE___x`.match(/\S+/g);
   const environment = Object.fromEntries((names ?? []).map((name) => [name, 'x']));
   const others = { SERVICE: '1', service_port: 'x', XSERVICE_PORT: 'x', SERVICE_PORT: '80' };
-  t.same(errorsOf({ ...environment, ...others }), []);
+  t.same(findErrors({ ...environment, ...others }), []);
   t.same(ignoredVariables({ ...environment, ...others }), names);
 });
 
 t.test("explains an address in a port's variable", async (t) => {
-  const found = errorsOf({
+  const found = findErrors({
     SERVICE_PORT: 'tcp://10.0.0.1:80',
     SERVICE_WORKER_PORT: 'tcp://[fd00::1]:3001',
   });
@@ -215,10 +215,10 @@ t.test('omits values, which can be secrets, from error messages', async (t) => {
     SERVICE_ROOT_KEY: secret,
     SERVICE_SHARED_CACHE_URL: `s3://id:${secret}@bucket`,
   };
-  t.equal(errorsOf(environment).length, 8);
-  t.notMatch(errorsOf(environment).join('\n'), /hunter2/);
+  t.equal(findErrors(environment).length, 8);
+  t.notMatch(findErrors(environment).join('\n'), /hunter2/);
   t.match(
-    errorsOf(environment).join('\n'),
+    findErrors(environment).join('\n'),
     /SHARED_CACHE_URL .*; it must not contain credentials$/m,
   );
 });
@@ -226,21 +226,26 @@ t.test('omits values, which can be secrets, from error messages', async (t) => {
 t.test('requires both a user name and a password for the workbench', async (t) => {
   const username = { SERVICE_WORKBENCH_USERNAME: 'me' };
   const password = { SERVICE_WORKBENCH_PASSWORD: 'x' };
-  for (const one of [username, password, { ...username, SERVICE_WORKBENCH_PASSWORD: '' }]) {
-    t.match(errorsOf(one), [/both or neither/]);
+  for (const invalid of [username, password, { ...username, SERVICE_WORKBENCH_PASSWORD: '' }]) {
+    t.match(findErrors(invalid), [/both or neither/]);
   }
-  t.same(errorsOf({ ...username, ...password }), []);
+  t.same(findErrors({ ...username, ...password }), []);
 });
 
 t.test('requires a secret of 24 to 64 bytes for the purge hook', async (t) => {
-  const secretOf = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
+  const createSecret = (bytes: number) => `whsec_${Buffer.alloc(bytes, 7).toString('base64')}`;
   const url = { SERVICE_PURGE_HOOK_URL: 'https://cdn.example/purge?zone=1&token=a' };
-  t.match(errorsOf(url), [/^SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET/]);
+  t.match(findErrors(url), [/^SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET/]);
   for (const bytes of [24, 25, 64]) {
-    t.same(errorsOf({ ...url, SERVICE_HOOK_SECRET: secretOf(bytes) }), []);
+    t.same(findErrors({ ...url, SERVICE_HOOK_SECRET: createSecret(bytes) }), []);
   }
-  for (const secret of [secretOf(23), secretOf(65), secretOf(32).slice(1), `${secretOf(32)}!`]) {
-    t.match(errorsOf({ SERVICE_HOOK_SECRET: secret }), [/^SERVICE_HOOK_SECRET must be/]);
+  for (const secret of [
+    createSecret(23),
+    createSecret(65),
+    createSecret(32).slice(1),
+    `${createSecret(32)}!`,
+  ]) {
+    t.match(findErrors({ SERVICE_HOOK_SECRET: secret }), [/^SERVICE_HOOK_SECRET must be/]);
   }
   for (const wrong of [
     'cdn.example/purge',
@@ -248,7 +253,7 @@ t.test('requires a secret of 24 to 64 bytes for the purge hook', async (t) => {
     'https://u:p@cdn.example/',
     'https://a/#b',
   ]) {
-    const found = errorsOf({ SERVICE_PURGE_HOOK_URL: wrong });
+    const found = findErrors({ SERVICE_PURGE_HOOK_URL: wrong });
     t.match(found, [/^SERVICE_PURGE_HOOK_URL must be/], wrong);
   }
 });
@@ -256,16 +261,18 @@ t.test('requires a secret of 24 to 64 bytes for the purge hook', async (t) => {
 t.test("requires different ports for a program's listeners", async (t) => {
   const all = ['port', 'opsPort', 'workerPort'] as const;
   const equal = { SERVICE_PORT: '7', SERVICE_OPS_PORT: '7', SERVICE_WORKER_PORT: '7' };
-  t.same(errorsOf({ ...equal, SERVICE_PROCESSES: 'x' }, all), [
+  t.same(findErrors({ ...equal, SERVICE_PROCESSES: 'x' }, all), [
     'SERVICE_OPS_PORT and SERVICE_WORKER_PORT are both 7, on 127.0.0.1 and 127.0.0.1: set different ports',
     'SERVICE_PORT and SERVICE_OPS_PORT are both 7, on 0.0.0.0 and 127.0.0.1: set different ports',
     'SERVICE_PORT and SERVICE_WORKER_PORT are both 7, on 0.0.0.0 and 127.0.0.1: set different ports',
     'SERVICE_PROCESSES must be a whole number from 1 to 256',
   ]);
-  t.match(errorsOf(equal, ['port', 'opsPort']), [/^SERVICE_PORT and SERVICE_OPS_PORT are both 7/]);
-  t.same(errorsOf(equal, ['workerPort']), []);
-  t.match(errorsOf({ PORT: '3001' }, all), [/^PORT and SERVICE_WORKER_PORT are both 3001/]);
-  t.match(errorsOf({ ...equal, SERVICE_PORT: 'x' }, all), [
+  t.match(findErrors(equal, ['port', 'opsPort']), [
+    /^SERVICE_PORT and SERVICE_OPS_PORT are both 7/,
+  ]);
+  t.same(findErrors(equal, ['workerPort']), []);
+  t.match(findErrors({ PORT: '3001' }, all), [/^PORT and SERVICE_WORKER_PORT are both 3001/]);
+  t.match(findErrors({ ...equal, SERVICE_PORT: 'x' }, all), [
     /^SERVICE_OPS_PORT and SERVICE_WORKER_PORT/,
     /^SERVICE_PORT must be/,
   ]);
@@ -274,7 +281,7 @@ t.test("requires different ports for a program's listeners", async (t) => {
     { SERVICE_PORT: '8', SERVICE_OPS_PORT: '0', SERVICE_WORKER_PORT: '9' },
     { SERVICE_PORT: '9090', SERVICE_OPS_PORT: '' },
   ]) {
-    t.same(errorsOf({ ...equal, SERVICE_WORKER_PORT: '9', ...other }, all), []);
+    t.same(findErrors({ ...equal, SERVICE_WORKER_PORT: '9', ...other }, all), []);
   }
 });
 
@@ -304,20 +311,20 @@ t.test('accepts valid values of settings and rejects others', async (t) => {
     ],
   };
   for (const [variable, [accepted, refused]] of Object.entries(settings)) {
-    for (const text of accepted.split(/\s+/)) t.same(errorsOf({ [variable]: text }), [], text);
+    for (const text of accepted.split(/\s+/)) t.same(findErrors({ [variable]: text }), [], text);
     for (const text of refused.split(/\s+/)) {
-      t.match(errorsOf({ [variable]: text }), [new RegExp(`^${variable} must be`)], text);
+      t.match(findErrors({ [variable]: text }), [new RegExp(`^${variable} must be`)], text);
     }
   }
   const padded = [{ SERVICE_PORT: ' 80' }, { SERVICE_PORT: '80 ' }];
-  for (const one of [...padded, { SERVICE_PRIVATE_SOURCES: 'x y' }]) {
-    t.equal(errorsOf(one).length, 1, 'a value with a space');
+  for (const invalid of [...padded, { SERVICE_PRIVATE_SOURCES: 'x y' }]) {
+    t.equal(findErrors(invalid).length, 1, 'a value with a space');
   }
 });
 
 t.test('requires a cache for the first format of auto, which must be in its list', async (t) => {
   const first = (others: Record<string, string>) =>
-    errorsOf({ SERVICE_AUTO_FIRST: 'jxl', ...others });
+    findErrors({ SERVICE_AUTO_FIRST: 'jxl', ...others });
   t.match(first({}), [/^SERVICE_AUTO_FIRST must be one of SERVICE_AUTO_FORMATS: avif,webp$/]);
   const formats = { SERVICE_AUTO_FORMATS: 'avif,jxl' };
   t.same(first(formats), []);
@@ -328,8 +335,8 @@ t.test('requires a cache for the first format of auto, which must be in its list
 t.test('derives defaults from the cores and other settings', async (t) => {
   const cores = availableParallelism();
   const processes = Math.max(1, Math.floor(cores / 4));
-  const threadsOf = (count: number) => (cores < 2 * count ? 1 : Math.floor(cores / count) + 1);
-  const poolThreads = threadsOf(processes);
+  const countThreads = (count: number) => (cores < 2 * count ? 1 : Math.floor(cores / count) + 1);
+  const poolThreads = countThreads(processes);
   t.match(loadSettings({}), {
     processes,
     poolThreads,
@@ -352,7 +359,7 @@ t.test('derives defaults from the cores and other settings', async (t) => {
   const cases: readonly (readonly [Record<string, string>, Partial<Settings>])[] = [
     [{ SERVICE_POOL_THREADS: '3' }, { poolQueue: 48 }],
     [{ SERVICE_POOL_THREADS: '8' }, { poolMemoryBytes: 2 ** 31 }],
-    [{ SERVICE_PROCESSES: '256' }, { poolThreads: threadsOf(256) }],
+    [{ SERVICE_PROCESSES: '256' }, { poolThreads: countThreads(256) }],
     [{ SERVICE_SOURCE_MAX_BYTES: String(2 ** 26) }, { sourceHeldBytes: 2 ** 28 }],
     [
       { SERVICE_BASE_URL: url, SERVICE_POOL_QUEUE: '0' },

@@ -16,5 +16,5 @@ export type OriginalOf = (kind: PictureKind) => Buffer;
 /** Contents by description. */
 export type Files = Readonly<Record<string, () => Buffer>>;
 
-export const bombsOf = (files: Files, prefix = ''): Bomb[] =>
+export const createBombs = (files: Files, prefix = ''): Bomb[] =>
   Object.entries(files).map(([what, bytes]) => ({ what: prefix + what, bytes }));

@@ -32,7 +32,7 @@ const containers: ReadonlyMap<string, number> = new Map([
   ['dref', 8],
 ]);
 
-function boxesOf(bytes: Buffer): Box[] {
+function readBoxes(bytes: Buffer): Box[] {
   const found: Box[] = [];
   for (let at = 0; at + 8 <= bytes.length; ) {
     const size = bytes.readUInt32BE(at) || bytes.length - at;
@@ -40,7 +40,7 @@ function boxesOf(bytes: Buffer): Box[] {
     const type = bytes.toString('latin1', at + 4, at + 8);
     const content = bytes.subarray(at + 8, at + size);
     const head = containers.get(type);
-    const children = head === undefined ? null : boxesOf(content.subarray(head));
+    const children = head === undefined ? null : readBoxes(content.subarray(head));
     found.push({ type, data: content.subarray(0, head), children });
     at += size;
   }
@@ -61,7 +61,7 @@ export const box = (type: string, data: Buffer, children: Box[] | null = null): 
 
 /** Reads a libheif file with 4-byte offsets and lengths. */
 export function boxFile(bytes: Buffer): BoxFile {
-  const boxes = boxesOf(bytes).filter(({ type }) => type !== 'mdat');
+  const boxes = readBoxes(bytes).filter(({ type }) => type !== 'mdat');
   const meta = boxes.find(({ type }) => type === 'meta');
   const iloc = meta?.children?.find(({ type }) => type === 'iloc')?.data ?? Buffer.alloc(8);
   const items: Item[] = [];
@@ -84,7 +84,7 @@ export function boxFile(bytes: Buffer): BoxFile {
 
 export function boxFileBytes({ boxes, items }: BoxFile): Buffer {
   return withItems(items, (iloc) =>
-    Buffer.concat(boxes.map((one) => boxBytes(withLocations(one, iloc)))),
+    Buffer.concat(boxes.map((part) => boxBytes(withLocations(part, iloc)))),
   );
 }
 
@@ -118,10 +118,10 @@ export function withItems(items: readonly Item[], written: (iloc: Buffer) => Buf
   ]);
 }
 
-const withLocations = (one: Box, data: Buffer): Box =>
-  one.type !== 'meta' || one.children === null
-    ? one
-    : { ...one, children: one.children.map((it) => (it.type === 'iloc' ? { ...it, data } : it)) };
+const withLocations = (part: Box, data: Buffer): Box =>
+  part.type !== 'meta' || part.children === null
+    ? part
+    : { ...part, children: part.children.map((it) => (it.type === 'iloc' ? { ...it, data } : it)) };
 
 /** Returns the box at a path in `meta`. */
 export function inMeta({ boxes }: BoxFile, ...path: readonly string[]): Box {
@@ -140,7 +140,7 @@ export function addItem(file: BoxFile, type: string, more: string, data: Buffer)
   entries.data = Buffer.concat([be32(0), be16(entries.children?.length ?? 0)]);
   const reference = box('cdsc', Buffer.concat([be16(id), be16(1), be16(1)]));
   const meta = inMeta(file);
-  const references = meta.children?.find((one) => one.type === 'iref');
+  const references = meta.children?.find((part) => part.type === 'iref');
   if (references === undefined) meta.children?.push(box('iref', be32(0), [reference]));
   else references.children?.push(reference);
   file.items.push({ id, extents: [data] });

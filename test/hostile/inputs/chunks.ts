@@ -41,7 +41,7 @@ export function pngChunks(png: Buffer): PngChunk[] {
   return chunks;
 }
 
-export function pngOf(chunks: readonly PngChunk[]): Buffer {
+export function createPng(chunks: readonly PngChunk[]): Buffer {
   return Buffer.concat([pngSignature, ...chunks.map(({ type, data }) => pngChunk(type, data))]);
 }
 
@@ -49,7 +49,7 @@ export function pngOf(chunks: readonly PngChunk[]): Buffer {
 export function withPngChunks(png: Buffer, added: readonly PngChunk[]): Buffer {
   const [header, ...rest] = pngChunks(png);
   if (header === undefined) throw new Error('no PNG');
-  return pngOf([header, ...added, ...rest]);
+  return createPng([header, ...added, ...rest]);
 }
 
 /** Zeros of this many bytes, compressed about a thousandfold. */

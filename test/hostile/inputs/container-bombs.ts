@@ -1,4 +1,4 @@
-import { type Bomb, bombsOf, type Files, type OriginalOf } from './bomb.ts';
+import { type Bomb, createBombs, type Files, type OriginalOf } from './bomb.ts';
 import { box, boxFile, boxFileBytes, inMeta } from './boxes.ts';
 import { inserted, latin1, none, repeated } from './bytes.ts';
 import {
@@ -13,7 +13,7 @@ import {
   withSegments,
 } from './chunks.ts';
 import { svg as svgOf } from './svgs.ts';
-import { type Directory, shorts, tiffOf, tiffPicture } from './tiff.ts';
+import { createTiff, type Directory, shorts, tiffPicture } from './tiff.ts';
 
 const svg = (content: string) => latin1(svgOf(content, 'width="9" height="9"'));
 
@@ -88,7 +88,7 @@ export function containerBombs(original: OriginalOf): Bomb[] {
           return [type, Buffer.concat([data, more])];
         }),
       ),
-    'a TIFF with 65,535 entries': () => tiffOf(manyEntries(65_535)),
+    'a TIFF with 65,535 entries': () => createTiff(manyEntries(65_535)),
     'a TIFF with 40 directories of 65,535 entries': () => {
       const first = manyEntries(65_000);
       let last = first;
@@ -96,11 +96,11 @@ export function containerBombs(original: OriginalOf): Bomb[] {
         last.next = manyEntries(65_000);
         last = last.next;
       }
-      return tiffOf(first);
+      return createTiff(first);
     },
     'a TIFF with 1,000,000 strips': () => {
       const strips = new Array<Buffer>(1_000_000).fill(Buffer.alloc(8));
-      return tiffOf(
+      return createTiff(
         tiffPicture([
           shorts(257, 0xf0ff),
           { tag: 273, type: 4, value: strips },
@@ -175,7 +175,7 @@ export function containerBombs(original: OriginalOf): Bomb[] {
         `<filter id="f"><feConvolveMatrix kernelMatrix="${'1 '.repeat(5_000_000)}"/></filter><rect filter="url(#f)"/>`,
       ),
   };
-  return bombsOf(files);
+  return createBombs(files);
 }
 
 const manyEntries = (count: number): Directory =>

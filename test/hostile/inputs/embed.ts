@@ -4,16 +4,16 @@ import { latin1 } from './bytes.ts';
 import {
   be16,
   be32,
+  createPng,
   jpegSegment,
   type PngChunk,
   pngChunks,
-  pngOf,
   riff,
   riffChunks,
   withPngChunks,
   withSegments,
 } from './chunks.ts';
-import { type Entry, shorts, tiffOf, tiffPicture } from './tiff.ts';
+import { createTiff, type Entry, shorts, tiffPicture } from './tiff.ts';
 
 /** Embeds metadata in images of each format. */
 
@@ -70,7 +70,7 @@ function inPng(png: Buffer, { icc, exif, xmp }: Metadata): Buffer {
   if (exif) add('eXIf', '', exif);
   if (xmp) add('iTXt', 'XML:com.adobe.xmp\0\x01\0\0\0', deflateSync(xmp));
   const replaced = new Set(added.map(({ type }) => type));
-  return withPngChunks(pngOf(pngChunks(png).filter(({ type }) => !replaced.has(type))), added);
+  return withPngChunks(createPng(pngChunks(png).filter(({ type }) => !replaced.has(type))), added);
 }
 
 const webpFlags = { icc: 0x20, exif: 0x08, xmp: 0x04 };
@@ -102,7 +102,7 @@ function inTiff(_: Buffer, { icc, xmp, resources, iptc }: Metadata): Buffer {
     entries.push(shorts(257, 2), shorts(258, 8, 8, 8), shorts(262, 2));
     entries.push(shorts(277, 3), shorts(278, 2), shorts(279, 48));
   }
-  return tiffOf(tiffPicture(entries));
+  return createTiff(tiffPicture(entries));
 }
 
 function inAvif(avif: Buffer, { icc, exif, xmp }: Metadata): Buffer {
@@ -123,7 +123,7 @@ export const embedded: Readonly<Record<Carrier, (picture: Buffer, its: Metadata)
 };
 
 /** Returns a Photoshop resource, such as 0x0404, IPTC-IIM. */
-export function resourceOf(id: number, data: Buffer): Buffer {
+export function createResource(id: number, data: Buffer): Buffer {
   const padding = Buffer.alloc(data.length & 1);
   return Buffer.concat([latin1('8BIM'), be16(id), be16(0), be32(data.length), data, padding]);
 }

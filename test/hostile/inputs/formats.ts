@@ -3,7 +3,7 @@ import { type Box, boxFile, withItems } from './boxes.ts';
 import { latin1, latin1Text } from './bytes.ts';
 import { be16, be32, le32, pngChunk, pngChunks, pngSignature, riffChunks } from './chunks.ts';
 import { icc, resources, xml } from './metadata-formats.ts';
-import { contentOf, encodedParts, type Format, opened, type Part, written } from './part-tree.ts';
+import { encodedParts, type Format, opened, type Part, readContent, written } from './part-tree.ts';
 import { tiff } from './tiff-format.ts';
 
 const deflated = [inflateSync, (bytes: Buffer) => deflateSync(bytes, { level: 1 })] as const;
@@ -175,7 +175,7 @@ export const avif: Format = {
     const isItem = ({ type }: Part) => type.startsWith(itemPrefix);
     const items = parts.filter(isItem).map((part) => ({
       id: Number(part.type.slice(itemPrefix.length)) & 0xffff,
-      extents: new Array(Math.min(part.times ?? 1, 65_535)).fill(contentOf(part, isChecked)),
+      extents: new Array(Math.min(part.times ?? 1, 65_535)).fill(readContent(part, isChecked)),
     }));
     const others = parts.filter((part) => !isItem(part));
     return withItems(items, (iloc) => written(boxes, placed(others, iloc), isChecked));
@@ -218,7 +218,7 @@ const formats: Readonly<Record<string, Format>> = {
 };
 
 /** @param kind such as `progressive jpeg` */
-export function formatOf(kind: string): Format {
+export function findFormat(kind: string): Format {
   const format = formats[kind.split(' ').at(-1) ?? ''];
   if (format === undefined) throw new Error(`no ${kind}`);
   return format;

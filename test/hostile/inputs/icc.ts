@@ -9,7 +9,7 @@ export interface Tag {
 
 const headerBytes = 128;
 
-export function tagsOf(profile: Buffer): Tag[] {
+export function readTags(profile: Buffer): Tag[] {
   const tags: Tag[] = [];
   const count = profile.length > headerBytes + 4 ? profile.readUInt32BE(headerBytes) : 0;
   for (let tag = 0; tag < count; tag++) {
@@ -23,7 +23,7 @@ export function tagsOf(profile: Buffer): Tag[] {
 }
 
 /** Tags of the same buffer share its bytes, like the curves of most profiles. */
-export function profileOf(header: Buffer, tags: readonly Tag[]): Buffer {
+export function createProfile(header: Buffer, tags: readonly Tag[]): Buffer {
   const places = new Map<Buffer, number>();
   let end = headerBytes + 4 + 12 * tags.length;
   const table = Buffer.alloc(12 * tags.length);
@@ -108,13 +108,13 @@ function languages(records: number, length = 2): Buffer {
 
 /** Returns hostile tags by description. */
 export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
-  const one = (signature: string, make: () => Buffer) => () => [{ signature, data: make() }];
+  const single = (signature: string, make: () => Buffer) => () => [{ signature, data: make() }];
   return {
-    'a D2B0 tag that refers to one element 200,000 times': one('D2B0', () => chain(200_000)),
-    'a D2B0 tag that refers to one element 4,000,000 times': one('D2B0', () => chain(4_000_000)),
-    'a D2B1 tag that refers to one element 20,000 times': one('D2B1', () => chain(20_000)),
-    'a D2B0 tag whose curve has 60,000 segments': one('D2B0', () => curves(60_000)),
-    'an A2B0 tag with a table of 30 MB': one('A2B0', () => table(170)),
+    'a D2B0 tag that refers to one element 200,000 times': single('D2B0', () => chain(200_000)),
+    'a D2B0 tag that refers to one element 4,000,000 times': single('D2B0', () => chain(4_000_000)),
+    'a D2B1 tag that refers to one element 20,000 times': single('D2B1', () => chain(20_000)),
+    'a D2B0 tag whose curve has 60,000 segments': single('D2B0', () => curves(60_000)),
+    'an A2B0 tag with a table of 30 MB': single('A2B0', () => table(170)),
     'an A2B0 and a B2A0 tag with tables of 12 MB': () =>
       ['A2B0', 'B2A0'].map((signature) => ({ signature, data: table(125) })),
     'a curve with 15,000,000 points': () => {
@@ -126,8 +126,10 @@ export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
       ]);
       return ['rTRC', 'gTRC', 'bTRC'].map((signature) => ({ signature, data }));
     },
-    'a text in 2,000,000 languages': one('desc', () => languages(2_000_000)),
-    'a text truncated to an odd length': one('desc', () => languages(1, 100).subarray(0, 28 + 7)),
+    'a text in 2,000,000 languages': single('desc', () => languages(2_000_000)),
+    'a text truncated to an odd length': single('desc', () =>
+      languages(1, 100).subarray(0, 28 + 7),
+    ),
     '2,000,000 tags': () => {
       const data = Buffer.alloc(12);
       return Array.from({ length: 2_000_000 }, (_, i) => ({
@@ -141,6 +143,6 @@ export function hostileTags(): Readonly<Record<string, () => readonly Tag[]>> {
 /** Replaces some tags in a profile of three primaries. */
 export function withTags(profile: Buffer, tags: readonly Tag[]): Buffer {
   const replaced = new Set(tags.map(({ signature }) => signature));
-  const others = tagsOf(profile).filter(({ signature }) => !replaced.has(signature));
-  return profileOf(profile, [...others, ...tags]);
+  const others = readTags(profile).filter(({ signature }) => !replaced.has(signature));
+  return createProfile(profile, [...others, ...tags]);
 }

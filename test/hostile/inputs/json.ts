@@ -2,11 +2,11 @@ import { seeded } from '../../../bench/load/random.ts';
 import { words } from './bytes.ts';
 import {
   changes,
-  contentOf,
   copied,
   encodedParts,
   type Format,
   type Part,
+  readContent,
   someList,
   written,
 } from './part-tree.ts';
@@ -32,12 +32,12 @@ const array: Format = {
 };
 const body: Format = { read: () => [] };
 
-function partOf(type: string, value: unknown): Part {
+function createPart(type: string, value: unknown): Part {
   if (typeof value !== 'object' || value === null) {
     return { type, data: text(JSON.stringify(value)) };
   }
   const format = Array.isArray(value) ? array : object;
-  const parts = Object.entries(value).map(([name, its]) => partOf(JSON.stringify(name), its));
+  const parts = Object.entries(value).map(([name, its]) => createPart(JSON.stringify(name), its));
   return { type, data: text(''), inside: { format, parts } };
 }
 
@@ -77,7 +77,7 @@ const whitespace = [' ', '\n', '\t', '\ufeff', '/**/', '\u00a0'];
 /** @param original a valid body */
 export function hostileJson(original: unknown, seed: number, number: number) {
   const random = seeded(Math.imul(seed, 0x9e3779b1) + number);
-  const parts = copied([partOf('body', original)]);
+  const parts = copied([createPart('body', original)]);
   const tree = { format: body, parts };
   const others = parts.flatMap(({ inside }) => (inside === undefined ? [] : [inside]));
   const done: string[] = [];
@@ -98,7 +98,7 @@ export function hostileJson(original: unknown, seed: number, number: number) {
       done.push(`${part.type} ${name}`);
     }
     // Repeating a long part would far exceed the body limit.
-    if (contentOf(part, true).length > 1_000) {
+    if (readContent(part, true).length > 1_000) {
       delete part.times;
       delete part.depth;
     }

@@ -2,15 +2,22 @@ import { crc32 } from 'node:zlib';
 import type { Bomb, OriginalOf } from './bomb.ts';
 import { latin1, repeated, repeatedText } from './bytes.ts';
 import { be32, type PngChunk, withPngChunks, zeros } from './chunks.ts';
-import { type Carrier, carriers, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
+import {
+  type Carrier,
+  carriers,
+  createResource,
+  dataSet,
+  embedded,
+  type Metadata,
+} from './embed.ts';
 import { hostileTags, withTags } from './icc.ts';
 import {
+  createTiff,
   crossedDirectories,
   type Directory,
   type Entry,
   pointer,
   text,
-  tiffOf,
   tiffPicture,
 } from './tiff.ts';
 
@@ -28,25 +35,28 @@ const withThumbnail = (entries: Entry[]): Directory => ({ entries, next: { entri
 const exifs: Readonly<Record<string, () => Buffer>> = {
   'EXIF whose entries share one value of 4 MB 60,000 times': () => {
     const value = filled(4 * mebibyte, 'x');
-    return tiffOf(withThumbnail(Array.from({ length: 60_000 }, (_, i) => text(i, value))), false);
+    return createTiff(
+      withThumbnail(Array.from({ length: 60_000 }, (_, i) => text(i, value))),
+      false,
+    );
   },
   'EXIF with overlapping directories': crossedDirectories,
   'EXIF with 250 directories of 10,000 entries that refer to each other': () => {
     const all = Array.from({ length: 250 }, (): Directory => ({ entries: [] }));
-    for (const one of all) {
-      const to = (i: number) => all[i % all.length] ?? one;
-      one.entries = Array.from({ length: 10_000 }, (_, i) => pointer(0x8769, to(i)));
-      one.next = to(1);
+    for (const bomb of all) {
+      const to = (i: number) => all[i % all.length] ?? bomb;
+      bomb.entries = Array.from({ length: 10_000 }, (_, i) => pointer(0x8769, to(i)));
+      bomb.next = to(1);
     }
-    return tiffOf(all[0] ?? { entries: [] });
+    return createTiff(all[0] ?? { entries: [] });
   },
   'EXIF with 60,000 entries of one author': () => {
     const value = filled(mebibyte, '\0');
-    return tiffOf({ entries: Array.from({ length: 60_000 }, () => text(artist, value)) });
+    return createTiff({ entries: Array.from({ length: 60_000 }, () => text(artist, value)) });
   },
   'EXIF with an author of 4 MB of NULs': () =>
-    tiffOf({ entries: [text(artist, filled(4 * mebibyte, '\0'))] }),
-  'EXIF of 31 MB': () => tiffOf({ entries: [text(artist, filled(maxBytes, '\0'))] }),
+    createTiff({ entries: [text(artist, filled(4 * mebibyte, '\0'))] }),
+  'EXIF of 31 MB': () => createTiff({ entries: [text(artist, filled(maxBytes, '\0'))] }),
 };
 
 const packet = (attributes: string, content: string) =>
@@ -88,13 +98,13 @@ const iptcs: Readonly<Record<string, () => Metadata>> = {
     iptc: repeated(3_000_000, dataSet(2, 80, latin1('abc'))),
   }),
   '2,000,000 empty Photoshop resources': () => ({
-    resources: repeated(2_000_000, resourceOf(0x0405, latin1(''))),
+    resources: repeated(2_000_000, createResource(0x0405, latin1(''))),
   }),
   'Photoshop resources of 31 MB without a signature': () => ({
     resources: filled(maxBytes, '8BI'),
   }),
   'Photoshop resources with IPTC of 30 MB': () => ({
-    resources: resourceOf(0x0404, repeated(6_000_000, dataSet(2, 116, latin1('')))),
+    resources: createResource(0x0404, repeated(6_000_000, dataSet(2, 116, latin1('')))),
   }),
 };
 
@@ -152,7 +162,7 @@ function tiffTexts(): Bomb[] {
   return Object.entries(texts).map(([what, entries]) => ({
     what: `tiff with ${what}`,
     ...forCopyright,
-    bytes: () => tiffOf(tiffPicture(entries())),
+    bytes: () => createTiff(tiffPicture(entries())),
   }));
 }
 
@@ -161,7 +171,7 @@ function tiffTexts(): Bomb[] {
  * millions of offsets (V8's Boyer-Moore-Horspool, after many partial matches).
  */
 function searches(original: OriginalOf): Bomb[] {
-  const exif = () => tiffOf(withThumbnail([text(0x010e, filled(mebibyte, '\0'))]));
+  const exif = () => createTiff(withThumbnail([text(0x010e, filled(mebibyte, '\0'))]));
   const before = () => {
     const almost = Buffer.concat([exif().subarray(0, mebibyte - 9), latin1('x')]);
     return Buffer.concat([repeated(5, almost), filled(6 * mebibyte, '\0')]);
@@ -224,14 +234,14 @@ export function damagedMetadata(original: OriginalOf): Bomb[] {
     'truncated EXIF': { exif: latin1('MM\0*\0\0\0\x08\0\x05\x01') },
     'EXIF of an unknown byte order': { exif: latin1('XX\0*\0\0\0\x08') },
     'EXIF with values outside of the file': {
-      exif: tiffOf({ entries: [{ ...text(0x010e, latin1('abcdefgh')), count: 0x7fffffff }] }),
+      exif: createTiff({ entries: [{ ...text(0x010e, latin1('abcdefgh')), count: 0x7fffffff }] }),
     },
     'truncated IPTC': {
-      resources: resourceOf(0x0404, dataSet(2, 80, latin1('abc')).subarray(0, 6)),
+      resources: createResource(0x0404, dataSet(2, 80, latin1('abc')).subarray(0, 6)),
     },
     'IPTC of 4 thousand million bytes': {
       resources: Buffer.concat([
-        resourceOf(0x0404, latin1('')).subarray(0, 8),
+        createResource(0x0404, latin1('')).subarray(0, 8),
         be32(0xffffffff),
         latin1('\x1c\x02'),
       ]),

@@ -1,23 +1,26 @@
 import { latin1, latin1Text, none } from './bytes.ts';
 import { be16 } from './chunks.ts';
-import { dataSet, resourceOf } from './embed.ts';
-import { profileOf, tagsOf } from './icc.ts';
-import { contentOf, type Format, opened, type Part } from './part-tree.ts';
+import { createResource, dataSet } from './embed.ts';
+import { createProfile, readTags } from './icc.ts';
+import { type Format, opened, type Part, readContent } from './part-tree.ts';
 
 /** The header is the part `head`. Tags can appear in any order. */
 export const icc: Format = {
   read: (bytes) => [
     { type: 'head', data: bytes.subarray(0, 128) },
-    ...tagsOf(bytes).map(({ signature, data }) => ({ type: signature, data })),
+    ...readTags(bytes).map(({ signature, data }) => ({ type: signature, data })),
   ],
   file: (parts, isChecked) => {
     const head = parts.find(({ type }) => type === 'head')?.data ?? Buffer.alloc(128);
     const tags = parts.flatMap((part) => {
       if (part.type === 'head') return [];
-      const tag = { signature: part.type.padEnd(4).slice(0, 4), data: contentOf(part, isChecked) };
+      const tag = {
+        signature: part.type.padEnd(4).slice(0, 4),
+        data: readContent(part, isChecked),
+      };
       return new Array(Math.min(part.times ?? 1, 50_000)).fill(tag);
     });
-    const profile = profileOf(Buffer.concat([head, Buffer.alloc(128)]), tags);
+    const profile = createProfile(Buffer.concat([head, Buffer.alloc(128)]), tags);
     for (const [index, { statedLength }] of parts.entries()) {
       const at = 132 + 12 * index - 4;
       if (statedLength !== undefined && at + 4 <= profile.length)
@@ -45,7 +48,7 @@ export const resources: Format = {
     return parts;
   },
   encodePart: ({ type, statedLength }, content) => {
-    const resource = resourceOf(Number(type) & 0xffff, content);
+    const resource = createResource(Number(type) & 0xffff, content);
     if (statedLength !== undefined) resource.writeUInt32BE(statedLength >>> 0, 8);
     return resource;
   },
@@ -84,7 +87,7 @@ export const xml: Format = {
       else if (name === undefined) parts.push({ type: 'text', data: latin1(text) });
       else {
         const inside: Part[] = [
-          { type: '@', data: none, inside: { format: attributes, parts: attributesOf(text) } },
+          { type: '@', data: none, inside: { format: attributes, parts: readAttributes(text) } },
         ];
         parts.push({ type: name, data: none, inside: { format: xml, parts: inside } });
         if (!text.endsWith('/>')) open.push(inside);
@@ -99,7 +102,7 @@ export const xml: Format = {
   },
 };
 
-const attributesOf = (tag: string): Part[] =>
+const readAttributes = (tag: string): Part[] =>
   [...tag.matchAll(/([\w:.-]+)\s*=\s*(?:"([^"]*)"|'([^']*)')/g)].map(
     ([, type = '', value, other = '']) => ({ type, data: latin1(value ?? other) }),
   );

@@ -1,12 +1,12 @@
 import { type Random, seeded } from '../../../bench/load/random.ts';
 import { words } from './bytes.ts';
-import { formatOf } from './formats.ts';
+import { findFormat } from './formats.ts';
 import {
   changes,
   copied,
   edgeValues,
   type Format,
-  listsOf,
+  findLists,
   type Part,
   someList,
   written,
@@ -106,17 +106,17 @@ const queries = words(`
 interface Tree {
   readonly format: Format;
   readonly parts: Part[];
-  readonly lists: ReturnType<typeof listsOf>;
+  readonly lists: ReturnType<typeof findLists>;
 }
 
 const trees = new WeakMap<Buffer, Tree>();
 
 /** Returns the parts of an original and all lists of parts. Cached. */
-function treeOf(kind: string, bytes: Buffer): Tree {
+function readTree(kind: string, bytes: Buffer): Tree {
   const known = trees.get(bytes);
   if (known !== undefined) return known;
-  const list = { format: formatOf(kind), parts: formatOf(kind).read(bytes) };
-  const tree = { ...list, lists: listsOf(list) };
+  const list = { format: findFormat(kind), parts: findFormat(kind).read(bytes) };
+  const tree = { ...list, lists: findLists(list) };
   trees.set(bytes, tree);
   return tree;
 }
@@ -127,8 +127,8 @@ function restructured(
   kind: string,
   random: Random,
 ): Mutant {
-  const others = [...originals].flatMap(([name, bytes]) => treeOf(name, bytes).lists);
-  const { format, parts } = treeOf(kind, originals.get(kind) ?? Buffer.alloc(0));
+  const others = [...originals].flatMap(([name, bytes]) => readTree(name, bytes).lists);
+  const { format, parts } = readTree(kind, originals.get(kind) ?? Buffer.alloc(0));
   const tree = { format, parts: copied(parts) };
   const isChecked = random.below(5) > 0;
   const done: string[] = isChecked ? [] : ['unchecked'];

@@ -32,7 +32,7 @@ export function written(format: Format, parts: readonly Part[], isChecked: boole
 export function encodedParts(format: Format, parts: readonly Part[], isChecked: boolean): Buffer[] {
   let left = maxBytes;
   return parts.map((part) => {
-    const content = contentOf(part, isChecked);
+    const content = readContent(part, isChecked);
     const encoded = (inner: Buffer) => format.encodePart?.(part, inner, isChecked) ?? inner;
     let bytes = encoded(content);
     for (let depth = part.depth ?? 0; depth > 0 && bytes.length < maxBytes; depth--) {
@@ -44,7 +44,7 @@ export function encodedParts(format: Format, parts: readonly Part[], isChecked: 
   });
 }
 
-export function contentOf({ data, inside }: Part, isChecked: boolean): Buffer {
+export function readContent({ data, inside }: Part, isChecked: boolean): Buffer {
   if (inside === undefined) return data;
   const bytes = written(inside.format, inside.parts, isChecked);
   return Buffer.concat([data, inside.packed?.(bytes) ?? bytes]);
@@ -77,10 +77,10 @@ interface List {
 }
 
 /** Returns a list of parts and all nested lists. */
-export function listsOf(list: List): List[] {
+export function findLists(list: List): List[] {
   return [
     list,
-    ...list.parts.flatMap(({ inside }) => (inside === undefined ? [] : listsOf(inside))),
+    ...list.parts.flatMap(({ inside }) => (inside === undefined ? [] : findLists(inside))),
   ];
 }
 

@@ -1,14 +1,14 @@
 import { gzipSync } from 'node:zlib';
 import { claimingPng, tiffOfPages } from '../../pool/rendering/pictures.ts';
-import { type Bomb, bombsOf, type Files, type OriginalOf } from './bomb.ts';
+import { type Bomb, createBombs, type Files, type OriginalOf } from './bomb.ts';
 import { latin1, repeated } from './bytes.ts';
 import {
   be32,
+  createPng,
   jpegSegment,
   le16,
   type PngChunk,
   pngChunks,
-  pngOf,
   type RiffChunk,
   riff,
   riffChunks,
@@ -19,7 +19,7 @@ import {
 import { embedded } from './embed.ts';
 import { progressiveScans } from './scans.ts';
 import { svg } from './svgs.ts';
-import { type Directory, pointer, tiffOf, tiffPicture } from './tiff.ts';
+import { createTiff, type Directory, pointer, tiffPicture } from './tiff.ts';
 
 const mebibyte = 2 ** 20;
 const sized = (side: number) => `width="${side}" height="${side}"`;
@@ -35,7 +35,7 @@ export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
     data: Buffer.concat([latin1(`${keyword}\0\0`), zeros(bytes)]),
   });
   const text = (bytes: number) => compressed('zTXt', 'Comment', bytes);
-  const withoutProfile = pngOf(pngChunks(png).filter(({ type }) => type !== 'iCCP'));
+  const withoutProfile = createPng(pngChunks(png).filter(({ type }) => type !== 'iCCP'));
   const profilePart = (part: number) => {
     const head = latin1(`ICC_PROFILE\0${String.fromCharCode(part + 1)}\xff`);
     return jpegSegment(0xe2, Buffer.concat([head, Buffer.alloc(65_000, 'acsp')]));
@@ -63,11 +63,11 @@ export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
       const directory: Directory = { entries: [] };
       directory.entries.push(pointer(0x8769, directory));
       directory.next = directory;
-      return embedded.jpeg(jpeg, { exif: tiffOf(directory, false) });
+      return embedded.jpeg(jpeg, { exif: createTiff(directory, false) });
     },
     'a JPEG with EXIF of 4 thousand million entries': () => {
       const entries = [{ tag: 0xffff, type: 3, count: 0xffffffff, value: be32(8) }];
-      return embedded.jpeg(jpeg, { exif: tiffOf({ entries }, false) });
+      return embedded.jpeg(jpeg, { exif: createTiff({ entries }, false) });
     },
     'a JPEG with 500 comments of 64 KB': () =>
       withSegments(jpeg, repeated(50 * scale, jpegSegment(0xfe, Buffer.alloc(65_000)))),
@@ -94,7 +94,7 @@ export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
     'a TIFF whose directories form a circle': () => {
       const directory = tiffPicture([]);
       directory.next = directory;
-      return tiffOf(directory);
+      return createTiff(directory);
     },
     'a TIFF with thousands of pages': () => tiffOfPages(3_000 * scale),
     'an AVIF with a huge size': () => {
@@ -113,7 +113,7 @@ export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
       ),
     'an SVG in gzip': () => gzipSync(svg(' '.repeat(30 * scale * mebibyte), sized(9))),
   };
-  return bombsOf(files);
+  return createBombs(files);
 }
 
 /** Repeats the last scan of a progressive JPEG. */

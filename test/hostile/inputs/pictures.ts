@@ -1,8 +1,8 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Sharp } from 'sharp';
 import { le32, withPngChunks } from './chunks.ts';
-import { type Carrier, dataSet, embedded, type Metadata, resourceOf } from './embed.ts';
-import { pointer, shorts, text, tiffOf, tiffPicture } from './tiff.ts';
+import { type Carrier, createResource, dataSet, embedded, type Metadata } from './embed.ts';
+import { createTiff, pointer, shorts, text, tiffPicture } from './tiff.ts';
 
 /** Every supported format, and variants of encoders that decoders treat differently. */
 const pictureKinds = [
@@ -54,10 +54,10 @@ export async function plainPictures(): Promise<ReadonlyMap<PictureKind, Buffer>>
     'animated gif': () => drawn(3).gif().toBuffer(),
     tiff: () => drawn(1).tiff({ compression: 'lzw' }).toBuffer(),
     'tiled tiff': () => drawn(1).tiff({ tile: true, pyramid: true }).toBuffer(),
-    'described tiff': async () => tiffOf(tiffPicture([])),
-    bmp: async () => bmpOf(16, 16, await drawn(1).resize(16, 16).raw().toBuffer()),
-    ico: async () => icoOf(await drawn(1).resize(16).png().toBuffer()),
-    'bitmap ico': async () => icoOf((await all.bmp()).subarray(14)),
+    'described tiff': async () => createTiff(tiffPicture([])),
+    bmp: async () => createBmp(16, 16, await drawn(1).resize(16, 16).raw().toBuffer()),
+    ico: async () => createIco(await drawn(1).resize(16).png().toBuffer()),
+    'bitmap ico': async () => createIco((await all.bmp()).subarray(14)),
     svg: async () => Buffer.from(svg),
   };
   const made = pictureKinds.map(async (kind) => [kind, await all[kind]()] as const);
@@ -81,7 +81,7 @@ const pngTexts = [
 
 const ascii = (tag: number, value: string) => text(tag, Buffer.from(`${value}\0`));
 const texts: Metadata = {
-  exif: tiffOf({
+  exif: createTiff({
     entries: [
       ascii(0x010e, 'a picture'),
       shorts(0x0112, 6),
@@ -103,8 +103,11 @@ const texts: Metadata = {
     '<?xpacket begin="" id="W5M0MpCehiHzreSzNTczkc9d"?><x:xmpmeta xmlns:x="adobe:ns:meta/"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description xmlns:dc="http://purl.org/dc/elements/1.1/" xmlns:xmpRights="http://ns.adobe.com/xap/1.0/rights/" xmlns:hdrgm="http://ns.adobe.com/hdr-gain-map/1.0/" xmpRights:Marked="True" hdrgm:Version="1.0"><dc:creator><rdf:Seq><rdf:li>its author</rdf:li></rdf:Seq></dc:creator><dc:rights><rdf:Alt><rdf:li xml:lang="x-default">its &amp; owner</rdf:li></rdf:Alt></dc:rights></rdf:Description></rdf:RDF></x:xmpmeta><?xpacket end="w"?>',
   ),
   resources: Buffer.concat([
-    resourceOf(0x03ed, Buffer.alloc(16, 1)),
-    resourceOf(0x0404, Buffer.concat([80, 116].map((id) => dataSet(2, id, Buffer.from('text'))))),
+    createResource(0x03ed, Buffer.alloc(16, 1)),
+    createResource(
+      0x0404,
+      Buffer.concat([80, 116].map((id) => dataSet(2, id, Buffer.from('text')))),
+    ),
   ]),
   iptc: dataSet(2, 80, Buffer.from('its author')),
 };
@@ -136,7 +139,7 @@ const svg = `<svg xmlns="http://www.w3.org/2000/svg" width="96" height="64" view
  * Returns a 24-bit bitmap.
  * @param pixels rows with three bytes per pixel, padded to 4 bytes
  */
-function bmpOf(width: number, height: number, pixels: Buffer): Buffer {
+function createBmp(width: number, height: number, pixels: Buffer): Buffer {
   const header = Buffer.alloc(54);
   header.write('BM');
   header.writeUInt32LE(54, 10);
@@ -149,7 +152,7 @@ function bmpOf(width: number, height: number, pixels: Buffer): Buffer {
 }
 
 /** Returns an icon with one image: a PNG, or a bitmap minus its first 14 bytes. */
-export function icoOf(picture: Buffer): Buffer {
+export function createIco(picture: Buffer): Buffer {
   const head = Buffer.alloc(22);
   head[2] = 1;
   head[4] = 1;

@@ -1,7 +1,7 @@
 import { latin1Text, none } from './bytes.ts';
 import { dataSets, icc, resources, xml } from './metadata-formats.ts';
-import { contentOf, type Format, opened, type Part } from './part-tree.ts';
-import { type Directory, type Entry, tiffOf, typeBytes } from './tiff.ts';
+import { type Format, opened, type Part, readContent } from './part-tree.ts';
+import { createTiff, type Directory, type Entry, typeBytes } from './tiff.ts';
 
 /** Tags with directory offsets, and tags with pixel offsets, each with the tag of its length. */
 const directoryTags: ReadonlySet<number> = new Set([0x014a, 0x8769, 0x8825, 0xa005]);
@@ -68,7 +68,7 @@ export const tiff: Format = {
   file: (parts, isChecked) => {
     const isLittle = parts.every(({ type, data }) => type !== 'head' || latin1Text(data) === 'II');
     const rest = parts.filter(({ type }) => type !== 'head');
-    return tiffOf(chained(rest, isChecked) ?? { entries: [] }, isLittle);
+    return createTiff(chained(rest, isChecked) ?? { entries: [] }, isLittle);
   },
 };
 
@@ -76,7 +76,7 @@ export const tiff: Format = {
 function chained(parts: readonly Part[], isChecked: boolean): Directory | undefined {
   let first: Directory | undefined;
   for (const { inside, times = 1, depth = 0 } of parts.toReversed()) {
-    const own = entriesOf(inside?.parts ?? [], isChecked);
+    const own = toEntries(inside?.parts ?? [], isChecked);
     for (let left = Math.min(times, 3_000); left > 0; left--) {
       first = { entries: own, ...(first === undefined ? {} : { next: first }) };
     }
@@ -87,20 +87,20 @@ function chained(parts: readonly Part[], isChecked: boolean): Directory | undefi
   return first;
 }
 
-const entriesOf = (parts: readonly Part[], isChecked: boolean): Entry[] =>
+const toEntries = (parts: readonly Part[], isChecked: boolean): Entry[] =>
   parts.flatMap((part) => {
     const [tag = 0, type = 7] = part.type.split('/').map((number) => Number(number) || 0);
     const count = part.statedLength === undefined ? {} : { count: part.statedLength };
-    const entry = { tag, type, ...count, value: bytesOf(part, isChecked) };
+    const entry = { tag, type, ...count, value: toBytes(part, isChecked) };
     return new Array<Entry>(Math.min(part.times ?? 1, 20_000)).fill(entry);
   });
 
-function bytesOf(part: Part, isChecked: boolean): Entry['value'] {
+function toBytes(part: Part, isChecked: boolean): Entry['value'] {
   const { format, parts = [] } = part.inside ?? {};
   if (format === pixels) {
     return parts.flatMap(({ data, times = 1 }) => new Array<Buffer>(times).fill(data));
   }
-  if (format !== directories) return contentOf(part, isChecked);
+  if (format !== directories) return readContent(part, isChecked);
   const first = chained(parts, isChecked);
   return first === undefined ? none : [first];
 }

@@ -24,7 +24,7 @@ export interface Directory {
 export const typeBytes = [1, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8, 4];
 
 /** Writes a file. */
-export function tiffOf(first: Directory, little = true): Buffer {
+export function createTiff(first: Directory, little = true): Buffer {
   const short = (to: Buffer, value: number, at: number) =>
     little ? to.writeUInt16LE(value & 0xffff, at) : to.writeUInt16BE(value & 0xffff, at);
   const long = (to: Buffer, value: number, at: number) =>
@@ -45,7 +45,7 @@ export function tiffOf(first: Directory, little = true): Buffer {
   };
   place(first);
   const written: Buffer[] = [];
-  const bytesOf = (value: Entry['value']): Buffer => {
+  const toBytes = (value: Entry['value']): Buffer => {
     if (Buffer.isBuffer(value)) return value;
     const offsets = Buffer.alloc(4 * value.length);
     for (const [index, to] of value.entries()) long(offsets, place(to), 4 * index);
@@ -62,7 +62,7 @@ export function tiffOf(first: Directory, little = true): Buffer {
     short(directory, entries.length, 0);
     for (const [index, { tag, type, count, value }] of entries.entries()) {
       const at = 2 + 12 * index;
-      const bytes = bytesOf(value);
+      const bytes = toBytes(value);
       short(directory, tag, at);
       short(directory, type, at + 2);
       long(directory, count ?? Math.floor(bytes.length / (typeBytes[type] ?? 1)), at + 4);
@@ -134,7 +134,7 @@ export function deepTiff(profile: Buffer, at: (x: number, y: number) => readonly
     shorts(338, 0, 0),
     { tag: 34_675, type: 7, value: profile },
   ];
-  return tiffOf(tiffPicture(entries));
+  return createTiff(tiffPicture(entries));
 }
 
 /**

@@ -11,9 +11,9 @@ import {
 import { ImageCaches } from '../../../pool/cache/image-caches.ts';
 import { until } from '../../until.ts';
 import { imageRequest } from '../requests.ts';
-import { keyOf, picture } from './pictures.ts';
+import { picture, toKey } from './pictures.ts';
 
-const key = keyOf('a');
+const key = toKey('a');
 const image = picture(5_000);
 
 /** Returns a cache in a folder with its events. */
@@ -58,7 +58,7 @@ t.test('starts a temporary file name with the process id', async (t) => {
   const watcher = watch(temporary, (_, name) => names.add(name));
   const writers = [cacheOn(folder), cacheOn(folder)].map(({ cache }) => cache);
   await Promise.all(
-    writers.flatMap((cache) => ['a', 'b'].map((name) => cache.write(keyOf(name), image))),
+    writers.flatMap((cache) => ['a', 'b'].map((name) => cache.write(toKey(name), image))),
   );
   await until('all are noticed', () => names.size === 4);
   watcher.close();
@@ -106,12 +106,12 @@ t.test(
     const folder = t.testdir();
     await cacheOn(folder).cache.write(key, image);
     const folders = [dirname(cacheFilePath(folder, key)), cacheTemporaryFolder(folder)];
-    for (const one of folders) await chmod(one, 0o500);
+    for (const readOnlyFolder of folders) await chmod(readOnlyFolder, 0o500);
     const { cache, events } = cacheOn(folder);
     t.same(await cache.read(key), image);
-    await cache.write(keyOf('b'), image);
-    for (const one of folders) await chmod(one, 0o700);
-    t.equal(await cache.read(keyOf('b')), null);
+    await cache.write(toKey('b'), image);
+    for (const writableFolder of folders) await chmod(writableFolder, 0o700);
+    t.equal(await cache.read(toKey('b')), null);
     t.match(events, [
       ['read', key],
       ['failed', 'EACCES'],
@@ -138,8 +138,8 @@ t.test('returns only whole images to concurrent readers and writers of a key', a
 
 t.test('skips writes above the limit of concurrent writes', async (t) => {
   const { cache, events } = cacheOn(t.testdir());
-  const keys = Array.from({ length: 300 }, (_, i) => keyOf(String(i)));
-  await Promise.all(keys.map((one) => cache.write(one, image)));
+  const keys = Array.from({ length: 300 }, (_, i) => toKey(String(i)));
+  await Promise.all(keys.map((cacheKey) => cache.write(cacheKey, image)));
   t.ok(events.length >= 10 && events.length <= 100, `${events.length} were written`);
   await cache.write(key, image);
   t.same(await cache.read(key), image, 'later ones are written');

@@ -23,13 +23,13 @@ function zipf(count: number, exponent: number): (random: number) => number {
 }
 
 /** Returns a project's cache key in the service's form. */
-const keyOf = (project: string, name: string | number) => `${project.padStart(16, '0')}-${name}`;
+const toKey = (project: string, name: string | number) => `${project.padStart(16, '0')}-${name}`;
 
 t.test('gives a lone project the whole cache, in the order of use', async (t) => {
   const cache = new FairLru<number>((bytes) => bytes);
-  for (let i = 0; i < 100; i += 1) cache.set(keyOf('a', i), 1);
-  cache.use(keyOf('a', 0));
-  t.same(cache.evictTo(98), [keyOf('a', 1), keyOf('a', 2)]);
+  for (let i = 0; i < 100; i += 1) cache.set(toKey('a', i), 1);
+  cache.use(toKey('a', 0));
+  t.same(cache.evictTo(98), [toKey('a', 1), toKey('a', 2)]);
   t.same([cache.bytes, cache.count], [98, 98]);
   t.equal(cache.evictTo(0).length, 98);
 });
@@ -38,16 +38,16 @@ t.test(
   'protects the guaranteed share of a project from requests for another project',
   async (t) => {
     const cache = new FairLru<number>((bytes) => bytes);
-    for (let i = 0; i < 20; i += 1) cache.set(keyOf('a', i), 1);
+    for (let i = 0; i < 20; i += 1) cache.set(toKey('a', i), 1);
     for (let i = 0; i < 10_000; i += 1) {
-      cache.set(keyOf('b', i), 1);
+      cache.set(toKey('b', i), 1);
       cache.evictTo(100);
     }
-    const left = [...cache.keys()].filter((key) => key.startsWith(keyOf('a', '')));
+    const left = [...cache.keys()].filter((key) => key.startsWith(toKey('a', '')));
     t.equal(left.length, 12, 'an eighth of the cache, of two projects');
     t.same(
       left.sort(),
-      Array.from({ length: 12 }, (_, i) => keyOf('a', i + 8)).sort(),
+      Array.from({ length: 12 }, (_, i) => toKey('a', i + 8)).sort(),
       'those that were used last',
     );
     t.equal(cache.bytes, 100);
@@ -56,9 +56,9 @@ t.test(
 
 t.test('evicts an entry larger than the cache', async (t) => {
   const cache = new FairLru<number>((bytes) => bytes);
-  cache.set(keyOf('a', 1), 10);
-  cache.set(keyOf('b', 1), 101);
-  t.same(cache.evictTo(100), [keyOf('b', 1)]);
+  cache.set(toKey('a', 1), 10);
+  cache.set(toKey('b', 1), 101);
+  t.same(cache.evictTo(100), [toKey('b', 1)]);
   t.equal(cache.count, 1);
 });
 
@@ -82,12 +82,12 @@ t.test('counts bytes and shares correctly after any changes', async () => {
         return sums;
       };
       return changes.every(([project, name, bytes]) => {
-        if (bytes === 0) cache.delete(keyOf(project, name));
-        else cache.set(keyOf(project, name), bytes);
+        if (bytes === 0) cache.delete(toKey(project, name));
+        else cache.set(toKey(project, name), bytes);
         const before = held();
         const evicted = new Set(cache.evictTo(60).map((key) => key.slice(0, 16)));
         const after = held();
-        const sum = [...after.values()].reduce((all, one) => all + one, 0);
+        const sum = [...after.values()].reduce((all, projectBytes) => all + projectBytes, 0);
         // During evictions the number of projects only falls, so the share only rises.
         const isKept = [...before].every(
           ([id, was]) => was > 60 / 4 / before.size || !evicted.has(id),
@@ -118,7 +118,7 @@ t.test('loses few hits to shares', async (t) => {
     const hits = { fair: 0, plain: 0 };
     for (let request = 0; request < 200_000; request += 1) {
       const [owner, name] = [project(random()), image(random())];
-      const key = keyOf(String(owner), name);
+      const key = toKey(String(owner), name);
       const bytes = 10 + ((name * 7_919 + owner * 104_729) % 90);
       if (plain.get(key) === undefined) plain.set(key, bytes);
       else hits.plain += 1;

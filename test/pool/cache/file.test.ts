@@ -3,9 +3,9 @@ import fc from 'fast-check';
 import t from 'tap';
 import { decodeFile, encodeFile } from '../../../pool/cache/file.ts';
 import { propertyRuns } from '../../extended.ts';
-import { keyOf, picture } from './pictures.ts';
+import { picture, toKey } from './pictures.ts';
 
-const key = keyOf('a');
+const key = toKey('a');
 const image = picture(3_000);
 const file = Buffer.concat(encodeFile(key, image));
 
@@ -37,7 +37,7 @@ t.test('rejects truncated, longer and foreign files', async (t) => {
   t.equal(decodeFile(key, Buffer.concat([file, Buffer.alloc(1)])), null);
   t.equal(decodeFile(key, Buffer.concat([file, file])), null);
   t.equal(decodeFile(key, Buffer.alloc(file.length)), null);
-  t.equal(decodeFile(keyOf('b'), file), null, 'another key');
+  t.equal(decodeFile(toKey('b'), file), null, 'another key');
   const [header] = encodeFile(key, image);
   const other = picture(3_000, 'b').body;
   t.equal(decodeFile(key, Buffer.concat([header, other])), null, 'another body');

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/image-caches.ts';
-import { keyOf, picture } from './pictures.ts';
+import { picture, toKey } from './pictures.ts';
 
 /** Returns a cache and its reported hits. */
 function recorded(maxBytes: number) {
@@ -22,7 +22,7 @@ t.test('evicts the least recently used entries at the byte limit', async (t) => 
 t.test('keeps some images of a project when another project fills the cache', async (t) => {
   const { cache } = recorded(64 * 26_624);
   const keys = (project: string, count: number) =>
-    Array.from({ length: count }, (_, i) => keyOf(project).slice(0, 16) + keyOf(`${i}`).slice(16));
+    Array.from({ length: count }, (_, i) => toKey(project).slice(0, 16) + toKey(`${i}`).slice(16));
   const own = keys('own', 6);
   for (const key of own) cache.set(key, picture(15_000), 0);
   for (const key of keys('other', 500)) cache.set(key, picture(15_000), 0);

@@ -3,7 +3,7 @@ import { entityTag, type Image } from '../../../pool/image.ts';
 import type { Generation } from '../../../pool/validity.ts';
 
 /** Returns a different key per name, in the service's form. */
-export function keyOf(name: string): string {
+export function toKey(name: string): string {
   const digits = createHash('sha256').update(name).digest('hex');
   return `${digits.slice(0, 32)}-0--${digits.slice(32)}`;
 }

@@ -8,10 +8,10 @@ import { SharedCache, type SharedCacheSettings } from '../../../pool/cache/share
 import { stopTimers } from '../../clock.ts';
 import { until } from '../../until.ts';
 import { refusing, silent, startTestS3, variables } from '../s3/server.ts';
-import { keyOf, picture } from './pictures.ts';
+import { picture, toKey } from './pictures.ts';
 
 const { signal } = new AbortController();
-const key = keyOf('a');
+const key = toKey('a');
 const object = `pre fix/${objectKey('prj_1', key)}`;
 /** A timeout that only a silent server exceeds. */
 const timeoutMs = 60_000;
@@ -35,7 +35,7 @@ async function start(t: Test, { url, secret = 'of the deployment', ...settings }
   );
   t.teardown(() => cache.close());
   // The first read of a process loads the key.
-  await cache.read(keyOf('another'), 'prj_1', signal, { remainingMs: 60_000 });
+  await cache.read(toKey('another'), 'prj_1', signal, { remainingMs: 60_000 });
   server.requests.length = 0;
   const read = (wait = cache.wait) => cache.read(key, 'prj_1', signal, wait);
   const stored = () => until('it is stored', () => server.objects.get(object)?.body);
@@ -51,7 +51,7 @@ function authenticated(file: Buffer): Buffer {
   return Buffer.concat([hmac(macKey, file.subarray(0, 48)), file]);
 }
 
-const fileOf = (image = picture(100)) => authenticated(Buffer.concat(encodeFile(key, image)));
+const createFile = (image = picture(100)) => authenticated(Buffer.concat(encodeFile(key, image)));
 
 t.test('reads images that another machine wrote', async (t) => {
   const { cache, read, stored } = await start(t);
@@ -71,10 +71,10 @@ t.test(
   'treats damaged and incomplete objects, and objects of other images, as misses',
   async (t) => {
     const { cache, read, put } = await start(t);
-    const file = fileOf();
+    const file = createFile();
     const damaged = Buffer.from(file);
     damaged[damaged.length - 1] = 0xff;
-    const other = authenticated(Buffer.concat(encodeFile(keyOf('b'), picture(100))));
+    const other = authenticated(Buffer.concat(encodeFile(toKey('b'), picture(100))));
     const bodies = [damaged, file.subarray(0, -1), other, Buffer.from('x'), Buffer.alloc(0)];
     for (const body of bodies) {
       put(body);
@@ -86,7 +86,7 @@ t.test(
 
 t.test('treats objects that this deployment did not write as misses', async (t) => {
   const { cache, read, put } = await start(t);
-  const object = fileOf();
+  const object = createFile();
   put(object);
   t.match(await read(), picture(100), 'its own');
   const macBytes = 32;
@@ -95,8 +95,8 @@ t.test('treats objects that this deployment did not write as misses', async (t) 
   const bodies = {
     'without a code': object.subarray(macBytes),
     'with an empty code': Buffer.concat([Buffer.alloc(macBytes), object.subarray(macBytes)]),
-    'with another body': stolenMac(fileOf(picture(100, 'b'))),
-    'of another type': stolenMac(fileOf({ ...picture(100), contentType: 'image/png' })),
+    'with another body': stolenMac(createFile(picture(100, 'b'))),
+    'of another type': stolenMac(createFile({ ...picture(100), contentType: 'image/png' })),
     'shorter than a code': object.subarray(0, 31),
   };
   for (const [name, body] of Object.entries(bodies)) {
@@ -143,15 +143,15 @@ t.test(
 t.test('uses a connection that took longer than the timeout for the next read', async (t) => {
   const tick = stopTimers(t);
   const { server, cache, read, put } = await start(t);
-  put(fileOf());
+  put(createFile());
   let slow: unknown = null;
   let respond = () => {};
   let isReused = false;
   server.handler = ({ socket }, response) => {
     isReused ||= socket === slow;
-    if (slow !== null) return void response.end(fileOf());
+    if (slow !== null) return void response.end(createFile());
     slow = socket;
-    respond = () => void response.end(fileOf());
+    respond = () => void response.end(createFile());
   };
   const first = read();
   await until('it is asked', () => slow !== null);
@@ -179,12 +179,12 @@ t.test('keeps the last of two writes of a key', async (t) => {
   cache.write(key, 'prj_1', picture(10, 'old'));
   await until('the first write', () => waiting.length === 1);
   cache.write(key, 'prj_1', picture(10, 'new'));
-  cache.write(keyOf('b'), 'prj_1', picture(10));
+  cache.write(toKey('b'), 'prj_1', picture(10));
   await until('another key', () => waiting.length === 2);
   waiting[1]?.();
   server.handler = null;
   waiting[0]?.();
-  const file = fileOf(picture(10, 'new'));
+  const file = createFile(picture(10, 'new'));
   await until('the second write', () => server.objects.get(object)?.body.equals(file));
   await until('the client has counted them', () => cache.stats().writes.stored === 3);
 });
@@ -215,7 +215,7 @@ t.test('probes a failing S3 service and uses it again when it works', async (t) 
     performance.now = now;
   });
   const { server, cache, changes, read, put } = await start(t);
-  put(fileOf());
+  put(createFile());
   server.handler = refusing;
   for (let i = 0; i < 8; i += 1) t.equal(await read(), null);
   t.match(cache.stats().reads, { error: 5, skipped: 3 });
@@ -260,11 +260,11 @@ t.test('does not count a cancelled read as an S3 failure', async (t) => {
 t.test('limits the bytes in the queue, and queues each key once', async (t) => {
   const { server, cache } = await start(t, { queueBytes: 50_000 });
   server.handler = silent;
-  for (const name of ['a', 'b', 'c', 'd']) cache.write(keyOf(name), 'prj_1', picture(9_000));
+  for (const name of ['a', 'b', 'c', 'd']) cache.write(toKey(name), 'prj_1', picture(9_000));
   await until('four are written at a time', () => server.requests.length === 4);
-  for (let i = 0; i < 3; i += 1) cache.write(keyOf('e'), 'prj_1', picture(9_000));
+  for (let i = 0; i < 3; i += 1) cache.write(toKey('e'), 'prj_1', picture(9_000));
   t.equal(cache.stats().writes.dropped, 0);
-  cache.write(keyOf('f'), 'prj_1', picture(9_000));
+  cache.write(toKey('f'), 'prj_1', picture(9_000));
   const { writes, droppedBytes, queuedBytes } = cache.stats();
   t.equal(writes.dropped, 1);
   t.ok(droppedBytes > 9_000 && queuedBytes > 45_000 && queuedBytes <= 50_000);
@@ -273,12 +273,12 @@ t.test('limits the bytes in the queue, and queues each key once', async (t) => {
 t.test('finishes waiting writes on close, unless the S3 service is silent', async (t) => {
   const { server, cache } = await start(t);
   const names = Array.from({ length: 20 }, (_, i) => `${i}`);
-  for (const name of names) cache.write(keyOf(name), 'prj_1', picture(1_000));
+  for (const name of names) cache.write(toKey(name), 'prj_1', picture(1_000));
   await cache.close();
   t.equal(server.objects.size, names.length);
   const other = await start(t);
   other.server.handler = silent;
-  for (const name of names) other.cache.write(keyOf(name), 'prj_1', picture(1_000));
+  for (const name of names) other.cache.write(toKey(name), 'prj_1', picture(1_000));
   await other.cache.close();
   await until('nothing waits any more', () => other.cache.stats().queuedBytes === 0);
 });

@@ -18,10 +18,10 @@ async function etagWith(threads: number): Promise<string> {
   sharp.concurrency(threads);
   return (await render({ source, layers: [], variant: avif, limits })).etag;
 }
-const [one, two] = [await etagWith(1), await etagWith(2)];
+const [first, two] = [await etagWith(1), await etagWith(2)];
 
 t.test('returns the AVIF bytes of two encoder threads, even next to other formats', async (t) => {
-  t.not(one, two, 'the number of threads determines the bytes');
+  t.not(first, two, 'the number of threads determines the bytes');
   const pool = openPool(t, { threads: 2 });
   const others = new AbortController();
   const other = async () => {

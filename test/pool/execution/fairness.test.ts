@@ -16,7 +16,7 @@ t.test('alternates between projects', async (t) => {
   await until('it runs', running.started);
   const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2'];
   const waiting = names.map((name) => run(name, { project: name.charAt(0), order: 'cost' }));
-  for (const one of waiting) one.release();
+  for (const transform of waiting) transform.release();
   await until(
     'the costs of b are known',
     () => waiting[4]?.costReturned() && waiting[5]?.costReturned(),
@@ -129,7 +129,7 @@ t.test('reserves memory for the heavy transform in turn, of any project', async 
   t.match(pool.stats(), { queued: 3, backgroundQueued: 1, costlyBytes: 600 });
   running.release();
   await until('the large one runs', large.started);
-  await until('the others run beside it', () => later.every((one) => one.started()));
+  await until('the others run beside it', () => later.every((transform) => transform.started()));
   await finish(running, large, ...later);
 });
 
@@ -204,7 +204,7 @@ t.test("keeps a thread free of one project's heavy transforms", async (t) => {
     await heavy(names, 'a2', 1),
     await heavy(names, 'a3', 1),
   ];
-  await until('two run', () => own.filter((one) => one.started()).length === 2);
+  await until('two run', () => own.filter((transform) => transform.started()).length === 2);
   await until('no thread estimates costs', () => pool.stats().active === 2);
   const other = await heavy(names, 'b1', 1);
   await until('another runs', other.started);

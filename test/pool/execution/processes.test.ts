@@ -4,7 +4,7 @@ import { getPriority } from 'node:os';
 import sharp from 'sharp';
 import t from 'tap';
 import { recognise } from '../../../pool/formats/source-formats.ts';
-import { childrenOf } from '../../children.ts';
+import { listChildren } from '../../children.ts';
 import { more } from '../../extended.ts';
 import { until } from '../../until.ts';
 import { drawn } from '../rendering/drawn.ts';
@@ -19,7 +19,7 @@ const small = svg('<rect width="50" height="50" fill="red"/>');
  * libvips never interrupts.
  */
 const endless = svg('<circle cx="1000" cy="1000" r="990" fill="url(#g)"/>'.repeat(120_000), 1990);
-const children = () => childrenOf(process.pid);
+const children = () => listChildren(process.pid);
 const succeeds = (transform: Promise<unknown>) =>
   transform.then(
     () => true,

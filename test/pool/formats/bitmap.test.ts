@@ -43,7 +43,7 @@ function masked([r, g, b]: Rgb, [red = 0, green = 0, blue = 0, alpha = 0]: reado
   return ((r ? red : 0) | (g ? green : 0) | (b ? blue : 0) | alpha) >>> 0;
 }
 
-function rowsOf({ bits, masks, topDown = false }: Form): Buffer {
+function createRows({ bits, masks, topDown = false }: Form): Buffer {
   const usual = bits === 16 ? [0x7c00, 0x3e0, 0x1f] : [0xff0000, 0xff00, 0xff];
   const rows = Array.from({ length: height }, (_, row) => {
     const indexes = Array.from({ length: width }, (_unused, x) => indexAt(x, row));
@@ -91,7 +91,7 @@ function bitmap(form: Form, rows = height) {
     return Buffer.from(header === 12 ? [b, g, r] : [b, g, r, 0]);
   });
   const before = Buffer.concat([head, ...behind, ...colours, Buffer.alloc(gap, 0xee)]);
-  return { before, pixels: form.runs ?? rowsOf(form) };
+  return { before, pixels: form.runs ?? createRows(form) };
 }
 
 function bmp(form: Form): Buffer {
@@ -194,7 +194,7 @@ t.test('renders skipped pixels of run lengths as transparent', async (t) => {
       for (let x = 0; x < width; x += 1) if (at(x, y)[3] !== 0) seen.push(`${x} ${y} ${at(x, y)}`);
     }
     const last = height - 1;
-    const pixels = [`3 ${last - 3}`, `0 ${last}`, `1 ${last}`].map((one) => `${one} 0,255,0,255`);
+    const pixels = [`3 ${last - 3}`, `0 ${last}`, `1 ${last}`].map((run) => `${run} 0,255,0,255`);
     t.same(seen, pixels, `${form.bits} bits`);
     const { contentType } = await drawn(file, { formats: [] });
     t.equal(contentType, 'image/png', 'the default output format has transparency');

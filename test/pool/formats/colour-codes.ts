@@ -1,4 +1,4 @@
-import { pngChunks, pngOf } from '../../hostile/inputs/chunks.ts';
+import { createPng, pngChunks } from '../../hostile/inputs/chunks.ts';
 
 /** Returns a PNG, AVIF or HEIC with colour codes (ITU-T H.273) in place of its profile. */
 export function withCodes(file: Buffer, primaries: number, transfer: number): Buffer {
@@ -10,7 +10,11 @@ export function withCodes(file: Buffer, primaries: number, transfer: number): Bu
 function pngWith(png: Buffer, primaries: number, transfer: number): Buffer {
   const [header, ...rest] = pngChunks(png).filter(({ type }) => type !== 'iCCP');
   if (header === undefined) throw new Error('no PNG');
-  return pngOf([header, { type: 'cICP', data: Buffer.from([primaries, transfer, 0, 1]) }, ...rest]);
+  return createPng([
+    header,
+    { type: 'cICP', data: Buffer.from([primaries, transfer, 0, 1]) },
+    ...rest,
+  ]);
 }
 
 /** The rest of the profile stays behind the codes. */

@@ -21,7 +21,7 @@ import { embedded } from '../../hostile/inputs/embed.ts';
 import { withTags } from '../../hostile/inputs/icc.ts';
 import { progressiveScans } from '../../hostile/inputs/scans.ts';
 import { svg } from '../../hostile/inputs/svgs.ts';
-import { text, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
+import { createTiff, text, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { drawn, limits } from '../rendering/drawn.ts';
 import { filled, noise, shared, variant } from '../rendering/pictures.ts';
@@ -64,10 +64,10 @@ function comment(bytes: number): Buffer {
 }
 
 const ofTiff = (tag: number, type: number) => (bytes: number) =>
-  tiffOf(tiffPicture([{ tag, type, value: Buffer.alloc(bytes) }]));
+  createTiff(tiffPicture([{ tag, type, value: Buffer.alloc(bytes) }]));
 
 type Make = (bytes: number) => Buffer;
-const excessOf = (source: Buffer) => [...openContainer(source).excessMetadata];
+const findExcess = (source: Buffer) => [...openContainer(source).excessMetadata];
 
 /** Create images with metadata of each role, by the total size of its parts. */
 const makers: Readonly<Record<string, Partial<Record<MetadataRole, Make>>>> = {
@@ -89,7 +89,7 @@ const makers: Readonly<Record<string, Partial<Record<MetadataRole, Make>>>> = {
     profile: ofTiff(34_675, 7),
     xmp: ofTiff(700, 1),
     iptc: ofTiff(33_723, 7),
-    text: (bytes) => tiffOf(tiffPicture([text(0x010e, Buffer.alloc(bytes, 'a'))])),
+    text: (bytes) => createTiff(tiffPicture([text(0x010e, Buffer.alloc(bytes, 'a'))])),
   },
   avif: {
     profile: (bytes) => embedded.avif(avif, { icc: Buffer.alloc(bytes - 4) }),
@@ -116,9 +116,9 @@ t.test("removes metadata above its kind's limit, or reads it in a process", asyn
       const max = maxThreadMetadataBytes[role as MetadataRole];
       // The WebP has XMP already.
       const fits = max - (kind === 'webp' && role === 'xmp' ? 12 : 0);
-      t.same(excessOf(make(fits)), [], `${kind} ${role} of ${fits} bytes`);
+      t.same(findExcess(make(fits)), [], `${kind} ${role} of ${fits} bytes`);
       const above = make(fits + 1 + (kind === 'webp' ? 1 : 0));
-      t.same(excessOf(above), [role], `${kind} ${role} of more`);
+      t.same(findExcess(above), [role], `${kind} ${role} of more`);
       const isCut = format?.sequential && ['xmp', 'iptc', 'text'].includes(role);
       if (isCut) {
         t.match(await open(above), rendered, `${kind} ${role}: removed`);
@@ -135,13 +135,13 @@ t.test('limits compressed text and profiles by their decompressed size', async (
   profile.writeUInt32BE(profile.length);
   const large = embedded.png(png, { icc: profile });
   t.ok(large.length < png.length + 2_000);
-  t.same(excessOf(large), ['profile']);
+  t.same(findExcess(large), ['profile']);
   const small = embedded.png(png, { icc: Buffer.alloc(100) });
-  t.same(excessOf(small), []);
+  t.same(findExcess(small), []);
   const packed = embedded.png(png, { xmp: latin1('<x/>') });
-  t.same(excessOf(packed), ['xmp']);
+  t.same(findExcess(packed), ['xmp']);
   const zipped = inserted(png, afterHeader.png, pngChunk('zTXt', latin1('a\0\0')));
-  t.same(excessOf(zipped), ['text']);
+  t.same(findExcess(zipped), ['text']);
   t.match(await open(zipped), rendered);
 });
 
@@ -151,13 +151,13 @@ t.test('rejects files with many parts, and removes many parts of metadata', asyn
     png: inserted(png, afterHeader.png, repeated(count, pngChunk('prVt', none))),
     gif: inserted(gif, afterHeader.gif, repeated(count, latin1('\x21\xfe\0'))),
     webp: behindWebp(...new Array<RiffChunk>(count).fill(['abcd', none])),
-    tiff: tiffOf(tiffPicture(Array.from({ length: count }, () => text(40_000, latin1('a'))))),
+    tiff: createTiff(tiffPicture(Array.from({ length: count }, () => text(40_000, latin1('a'))))),
   });
   for (const [kind, source] of Object.entries(many(maxMetadataParts - 5))) {
-    t.equal(excessOf(source).length, 0, kind);
+    t.equal(findExcess(source).length, 0, kind);
   }
   for (const [kind, source] of Object.entries(many(maxMetadataParts + 5))) {
-    t.equal(excessOf(source).length, 1, kind);
+    t.equal(findExcess(source).length, 1, kind);
     if (kind !== 'tiff') t.match(await open(source), rendered, kind);
   }
   for (const source of Object.values(many(maxParts - 50))) openContainer(source);
@@ -170,7 +170,7 @@ t.test('rejects files with many parts, and removes many parts of metadata', asyn
 t.test('opens files with shared bytes or malformed boxes in a process', async (t) => {
   const value = Buffer.alloc(10_000, 'a');
   const entries = Array.from({ length: 20 }, (_, index) => text(40_000 + index, value));
-  const tiff = tiffOf(tiffPicture(entries));
+  const tiff = createTiff(tiffPicture(entries));
   t.equal(openContainer(tiff).inconsistent, true);
   t.match(await open(tiff), placedInProcess);
   t.equal(openContainer(avif).inconsistent, false);
@@ -226,8 +226,8 @@ t.test('adds profiles to a bounded number of images in a file', async (t) => {
   const coded = await picture.clone().withIccProfile('p3').avif({ effort: 0 }).toBuffer();
   const withAssociations = (bytes: number): Buffer => {
     const file = boxFile(withCodes(coded, 12, 13));
-    const padded = (one: Box): Box =>
-      one.type === 'ipma' ? { ...one, data: Buffer.concat([one.data, Buffer.alloc(bytes)]) } : one;
+    const padded = (box: Box): Box =>
+      box.type === 'ipma' ? { ...box, data: Buffer.concat([box.data, Buffer.alloc(bytes)]) } : box;
     const properties = inMeta(file, 'iprp');
     Object.assign(properties, { children: properties.children?.map(padded) });
     return boxFileBytes(file);
@@ -244,7 +244,7 @@ t.test('finds metadata after a JPEG segment of an invalid length', async (t) => 
   const short = Buffer.from('ffe10000', 'hex');
   const source = inserted(jpeg, 2, short, segments(0xfe, 'a', 70_000));
   t.equal((await sharp(source).metadata()).width, 20, 'a decoder continues behind it');
-  t.same(excessOf(source), ['text']);
+  t.same(findExcess(source), ['text']);
 });
 
 const countScans = (bytes: Uint8Array) => openContainer(bytes).scans;

@@ -5,7 +5,7 @@ import { renderIfLight } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { usedCpuMs } from '../../clock.ts';
 import { svg } from '../../hostile/inputs/svgs.ts';
-import { pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
+import { createTiff, pointer, shorts, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import {
   animation,
@@ -190,7 +190,7 @@ t.test('drops samples other than colours and alpha', async (t) => {
   const samples = Buffer.alloc(8 * 8 * 5, 99);
   const colours = [shorts(258, 8, 8, 8, 8, 8), shorts(262, 2), pointer(273, samples)];
   const sizes = [shorts(277, 5), shorts(278, 8), shorts(279, samples.length), shorts(338, 0, 0)];
-  const source = tiffOf(tiffPicture([...colours, ...sizes]));
+  const source = createTiff(tiffPicture([...colours, ...sizes]));
   for (const options of [{}, { formats: ['webp'] }, { blur: 2, opacity: 0.5 }] as const) {
     const { body } = await transformed(source, options);
     t.ok(near((await pixels(body)).at(4, 4), [99, 99, 99], 3), Object.keys(options).join());

@@ -5,7 +5,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { pngOfRows } from '../../../pool/formats/heic/png.ts';
 import { formatsProbed, requireSupportedFormat } from '../../../pool/formats/source-formats.ts';
 import { renderIfLight } from '../../../pool/rendering/render.ts';
-import { childrenOf } from '../../children.ts';
+import { listChildren } from '../../children.ts';
 import { root } from '../../root.ts';
 import { until } from '../../until.ts';
 import { openPool, patient } from '../execution/pools.ts';
@@ -58,7 +58,7 @@ function claiming(file: Buffer, width: number, height: number): Buffer {
 }
 
 /** Returns the first item in the grid's references. */
-const tileOf = (file: Buffer): Buffer => {
+const readTile = (file: Buffer): Buffer => {
   const at = file.indexOf('dimg') + 8;
   return file.subarray(at, at + 2);
 };
@@ -243,7 +243,7 @@ t.test('rejects a HEIC in an unreadable encoding as unsupported, not corrupt', a
       changed(heic('ten-bit'), 'clap', 6, Buffer.from([0, 16])),
       /maximum image size/,
     ],
-    ['one tile twice', changed(tiles, 'dimg', 10, tileOf(tiles)), /double references/],
+    ['one tile twice', changed(tiles, 'dimg', 10, readTile(tiles)), /double references/],
     ['a sequence', sequence, /only a sequence.*frames/],
   ] as const) {
     await t.rejects(drawn(source), { code: 'source_unsupported', message }, name);
@@ -283,7 +283,7 @@ t.test('decodes a HEIC in a process with limits on memory and time', async (t) =
   const pool = openPool(t, { processMemoryBytes: 192 * 2 ** 20 });
   const small = shared(heic('quarters'));
   t.equal((await pool.transform(small, variant(), patient)).width, 64);
-  await until('a process', () => childrenOf(process.pid).length > 0);
+  await until('a process', () => listChildren(process.pid).length > 0);
   const large = shared(heic('large'));
   await t.rejects(pool.transform(large, variant(), patient), {
     code: 'source_too_large',

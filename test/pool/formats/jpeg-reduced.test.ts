@@ -73,7 +73,7 @@ t.test('moves each edge by at most 0.6 pixels, whatever remains of a side', asyn
         const level = data[(info.height >> 1) * info.width + x] ?? 0;
         shifts.push(((level / 2 + side - 127.5 - position) * width) / side);
       }
-      const shift = Math.abs(shifts.reduce((sum, one) => sum + one, 0) / shifts.length);
+      const shift = Math.abs(shifts.reduce((sum, edgeShift) => sum + edgeShift, 0) / shifts.length);
       t.ok(shift <= 0.6, `${side} at ${ratio}: ${shift.toFixed(2)}`);
     }
   }

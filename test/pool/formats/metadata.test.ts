@@ -8,8 +8,8 @@ import {
   withPngChunks,
   withSegments,
 } from '../../hostile/inputs/chunks.ts';
-import { dataSet, embedded, resourceOf } from '../../hostile/inputs/embed.ts';
-import { pointer, text, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
+import { createResource, dataSet, embedded } from '../../hostile/inputs/embed.ts';
+import { createTiff, pointer, text, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { noise, shared, variant } from '../rendering/pictures.ts';
 
@@ -21,7 +21,7 @@ const rdf = 'http://www.w3.org/1999/02/22-rdf-syntax-ns#';
 const gps = { IFD3: { GPSLatitude: '51/1 30/1 0/1' } };
 
 /** Returns the metadata of a source's variant. */
-async function metadataOf(source: Uint8Array, options: Partial<Variant>) {
+async function readMetadata(source: Uint8Array, options: Partial<Variant>) {
   const { body } = await pool.transform(shared(source), variant(options), patient);
   const { exif, xmp, icc, iptc } = await sharp(body).metadata();
   return { exif: exif?.toString('latin1') ?? '', xmp: xmp?.toString() ?? '', icc, iptc, body };
@@ -35,10 +35,10 @@ t.test('strips metadata, or keeps it on request', async (t) => {
     .jpeg()
     .toBuffer();
   for (const format of outputs) {
-    const bare = await metadataOf(source, { formats: [format] });
+    const bare = await readMetadata(source, { formats: [format] });
     t.match(bare, { exif: '', xmp: '', icc: undefined, iptc: undefined }, format);
     t.notOk(Buffer.from(bare.body).includes('Photographer'), format);
-    const kept = await metadataOf(source, { formats: [format], stripMetadata: false });
+    const kept = await readMetadata(source, { formats: [format], stripMetadata: false });
     t.match(kept, { exif: 'A. Photographer', xmp: 'xmpmeta', icc: Buffer }, format);
   }
 });
@@ -50,7 +50,7 @@ t.test('removes the EXIF thumbnail', async (t) => {
     const length = little ? le32(thumbnail.length) : be32(thumbnail.length);
     const thumbnailTags = [pointer(0x0201, thumbnail), { tag: 0x0202, type: 4, value: length }];
     const entries = [text(0x8298, Buffer.from('A. Photographer\0'))];
-    return tiffOf({ entries, next: { entries: thumbnailTags } }, little);
+    return createTiff({ entries, next: { entries: thumbnailTags } }, little);
   };
   const start = '\xff\xd8\xff';
   for (const source of [
@@ -63,7 +63,7 @@ t.test('removes the EXIF thumbnail', async (t) => {
     for (const format of outputs) {
       for (const change of [{ width: 20 }, { rotate: 10, blur: 3 }, { quality: 100 }]) {
         const options = { formats: [format], stripMetadata: false, ...change };
-        const { exif } = await metadataOf(source, options);
+        const { exif } = await readMetadata(source, options);
         t.match(exif, 'A. Photographer', format);
         t.notMatch(exif, start, `${format} ${Object.keys(change)}`);
         t.ok(exif.length < 300, 'without the bytes of the thumbnail');
@@ -71,7 +71,7 @@ t.test('removes the EXIF thumbnail', async (t) => {
     }
   }
   const truncated = embedded.jpeg(jpeg, { exif: exif(true).subarray(0, 60) });
-  const { exif: rest } = await metadataOf(truncated, { formats: ['jpeg'], stripMetadata: false });
+  const { exif: rest } = await readMetadata(truncated, { formats: ['jpeg'], stripMetadata: false });
   t.notMatch(rest, start, 'truncated EXIF');
 });
 
@@ -87,11 +87,15 @@ t.test('keeps XMP except its gain map, which the output drops', async (t) => {
   const truncated = await noise(60, 40).withXmp(xmp.slice(0, -40)).jpeg().toBuffer();
   for (const format of outputs) {
     const options = { formats: [format], stripMetadata: false, rotate: 10, blur: 1 };
-    const kept = await metadataOf(tagged, options);
+    const kept = await readMetadata(tagged, options);
     t.match(kept.xmp, 'dc:source="a &amp; &quot;b&quot;"');
     t.match(kept.xmp, '<dc:rights>© &lt;me&gt;</dc:rights></rdf:Description>');
     t.notMatch(kept.xmp, /gain|Directory|photos|hdrgm/i, format);
-    t.equal((await metadataOf(truncated, options)).xmp, '', `${format}: truncated XMP is removed`);
+    t.equal(
+      (await readMetadata(truncated, options)).xmp,
+      '',
+      `${format}: truncated XMP is removed`,
+    );
   }
 });
 
@@ -114,7 +118,7 @@ t.test('keeps only author, copyright and licence', async (t) => {
     .toBuffer();
   for (const format of outputs) {
     for (const change of [{}, { width: 20 }, { rotate: 10, blur: 1, opacity: 0.5 }]) {
-      const kept = await metadataOf(tagged, { formats: [format], ...onlyCopyright, ...change });
+      const kept = await readMetadata(tagged, { formats: [format], ...onlyCopyright, ...change });
       t.match(kept.exif, `${copyright}\0`, `${format} ${Object.keys(change)}`);
       for (const expected of [
         '<rdf:li>José &amp; 日本</rdf:li>',
@@ -130,22 +134,22 @@ t.test('keeps only author, copyright and licence', async (t) => {
       t.notMatch(kept.exif, '\x88\x25', 'no GPS directory');
     }
   }
-  const none = await metadataOf(await noise(9, 9).jpeg().toBuffer(), onlyCopyright);
+  const none = await readMetadata(await noise(9, 9).jpeg().toBuffer(), onlyCopyright);
   t.equal(none.exif + none.xmp, '', 'a source without them');
 });
 
 t.test('reads author and copyright from IPTC, TIFF and text chunks', async (t) => {
   const set = (number: number, value: string) => dataSet(2, number, Buffer.from(value));
   const sets = [set(5, 'A title'), set(80, 'Ann'), set(80, 'Ben'), set(116, '© 日本 2024')];
-  const resources = resourceOf(0x0404, Buffer.concat(sets));
-  const fromIptc = await metadataOf(embedded.jpeg(jpeg, { resources }), onlyCopyright);
+  const resources = createResource(0x0404, Buffer.concat(sets));
+  const fromIptc = await readMetadata(embedded.jpeg(jpeg, { resources }), onlyCopyright);
   t.match(fromIptc.exif, 'Ann, Ben\0');
   t.match(fromIptc.xmp, '© 日本 2024');
   t.notMatch(fromIptc.exif + fromIptc.xmp, /title|\?\?/);
   const chunk = { type: 'tEXt', data: Buffer.from('Author\0Cleo') };
-  t.match((await metadataOf(withPngChunks(png, [chunk]), onlyCopyright)).exif, 'Cleo\0');
-  const tiff = tiffOf(tiffPicture([text(0x013b, Buffer.from('Dee\0'))]));
-  t.match((await metadataOf(tiff, onlyCopyright)).exif, 'Dee\0');
+  t.match((await readMetadata(withPngChunks(png, [chunk]), onlyCopyright)).exif, 'Cleo\0');
+  const tiff = createTiff(tiffPicture([text(0x013b, Buffer.from('Dee\0'))]));
+  t.match((await readMetadata(tiff, onlyCopyright)).exif, 'Dee\0');
 });
 
 t.test('ignores malformed metadata', async (t) => {
@@ -155,7 +159,7 @@ t.test('ignores malformed metadata', async (t) => {
     [0xed, 'Photoshop 3.0\x008BIM\x04\x04\0\0'],
   ] as const) {
     const data = Buffer.concat([Buffer.from(start, 'latin1'), Buffer.alloc(40, 0xff)]);
-    const kept = await metadataOf(withSegments(jpeg, jpegSegment(marker, data)), onlyCopyright);
+    const kept = await readMetadata(withSegments(jpeg, jpegSegment(marker, data)), onlyCopyright);
     t.equal(kept.exif + kept.xmp, '', start);
   }
 });

@@ -7,7 +7,7 @@ import {
   requireSupportedFormat,
 } from '../../../pool/formats/source-formats.ts';
 import { be32, pngChunk, withPngChunks } from '../../hostile/inputs/chunks.ts';
-import { type Entry, pointer, shorts, tiffOf, tiffPicture } from '../../hostile/inputs/tiff.ts';
+import { createTiff, type Entry, pointer, shorts, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { drawn, plain } from '../rendering/drawn.ts';
 import { near, noise, tiffOfPages, watermark } from '../rendering/pictures.ts';
 import { withCodes } from './colour-codes.ts';
@@ -99,7 +99,7 @@ t.test('lets an operator refuse HEIC', (t) => {
   t.end();
 });
 
-const tiffWith = (...entries: readonly Entry[]) => tiffOf(tiffPicture(entries));
+const tiffWith = (...entries: readonly Entry[]) => createTiff(tiffPicture(entries));
 
 t.test('does not call a TIFF in an unsupported encoding corrupt', async (t) => {
   const rgb = [shorts(262, 2), shorts(277, 3), shorts(258, 12, 12, 12)];
@@ -148,7 +148,7 @@ t.test('rejects a TIFF with 8-bit L*a*b* colours as unsupported', async (t) => {
 t.test('returns the same TIFF error next to concurrent errors', async (t) => {
   const file = tiffWith(shorts(259, 34_925));
   const corrupt = (await noise(64, 64).jpeg().toBuffer()).subarray(0, 900);
-  const codeOf = (source: Buffer) =>
+  const findCode = (source: Buffer) =>
     drawn(source).then(
       () => 'none',
       ({ code }) => code,
@@ -157,7 +157,7 @@ t.test('returns the same TIFF error next to concurrent errors', async (t) => {
   const codes = await Promise.all(
     Array.from({ length: 300 }, async (_, index) => {
       const isTiff = index % 2 === 0;
-      return `${isTiff ? 'TIFF' : 'JPEG'} ${await codeOf(isTiff ? file : corrupt)}`;
+      return `${isTiff ? 'TIFF' : 'JPEG'} ${await findCode(isTiff ? file : corrupt)}`;
     }),
   );
   t.same([...new Set(codes)].sort(), ['JPEG source_corrupt', 'TIFF source_unsupported']);
@@ -199,7 +199,7 @@ t.test('names the JPEG, PNG and TIFF encodings that it does not read', async (t)
     ['integers of 32 bits', sampledTiff(32, 1, shorts(277, 1))],
     ['L\\*a\\*b\\* colours with alpha', sampledTiff(16, 8, shorts(277, 4))],
     ['YCbCr', sampledTiff(8, 6, shorts(277, 3))],
-    ['7 samples of a pixel', tiffOf(tiffPicture([...colours, ...sizes]))],
+    ['7 samples of a pixel', createTiff(tiffPicture([...colours, ...sizes]))],
   ] as const) {
     await t.rejects(drawn(source), { ...unsupported, message: new RegExp(name) }, name);
   }
@@ -213,7 +213,7 @@ function sampledTiff(bits: number, colours: number, ...tags: readonly Entry[]): 
   const samples = Buffer.alloc(8 * 8 * 4 * 4, 99);
   const depths = shorts(258, ...new Array<number>(4).fill(bits));
   const sizes = [shorts(278, 8), shorts(279, samples.length)];
-  return tiffOf(
+  return createTiff(
     tiffPicture([depths, shorts(262, colours), pointer(273, samples), ...tags, ...sizes]),
   );
 }

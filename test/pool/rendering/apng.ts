@@ -1,4 +1,4 @@
-import { be16, be32, type PngChunk, pngChunks, pngOf } from '../../hostile/inputs/chunks.ts';
+import { be16, be32, createPng, type PngChunk, pngChunks } from '../../hostile/inputs/chunks.ts';
 
 /** A frame of an animated PNG. */
 export interface ApngFrame {
@@ -39,5 +39,5 @@ export function apng(frames: readonly ApngFrame[], loop = 0, still?: Buffer): Bu
   });
   const stillData = still === undefined ? [] : others.filter(isData);
   const before = others.filter((chunk) => !isData(chunk));
-  return pngOf([header, control, ...before, ...stillData, ...animated, end]);
+  return createPng([header, control, ...before, ...stillData, ...animated, end]);
 }

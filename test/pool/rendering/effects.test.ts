@@ -6,7 +6,7 @@ import { near, type Rgb } from './pictures.ts';
 
 const brown: Rgb = [200, 100, 50];
 
-async function colourOf(options: Partial<Variant>, from: Rgb = brown, alpha?: number) {
+async function renderColour(options: Partial<Variant>, from: Rgb = brown, alpha?: number) {
   return (await drawn(await plain(12, 12, from, alpha), options)).at(2, 2);
 }
 
@@ -19,14 +19,14 @@ const edge = await sharp(await plain(30, 40, [0, 0, 0]))
 const modulation = { brightness: 1, saturation: 1, hue: 0, lightness: 0 };
 
 t.test('keeps the luminance in grayscale', async (t) => {
-  const [r = 0, g, b] = await colourOf({ grayscale: true });
+  const [r = 0, g, b] = await renderColour({ grayscale: true });
   t.ok(r === g && g === b && r > 115 && r < 135, `${r}`);
 });
 
 t.test('inverts colours and keeps alpha in negate', async (t) => {
-  t.ok(near(await colourOf({ negate: true }), [55, 155, 205, 255], 1));
-  t.ok(near(await colourOf({ negate: true }, brown, 0.5), [55, 155, 205, 128], 2));
-  t.ok(near(await colourOf({ negate: true, formats: ['jpeg'] }), [55, 155, 205, 255], 4));
+  t.ok(near(await renderColour({ negate: true }), [55, 155, 205, 255], 1));
+  t.ok(near(await renderColour({ negate: true }, brown, 0.5), [55, 155, 205, 128], 2));
+  t.ok(near(await renderColour({ negate: true, formats: ['jpeg'] }), [55, 155, 205, 255], 4));
 });
 
 t.test('stretches the luminance to the full range in normalize', async (t) => {
@@ -39,7 +39,7 @@ t.test('stretches the luminance to the full range in normalize', async (t) => {
 });
 
 t.test('changes averages, but not uniform colours, in gamma', async (t) => {
-  t.ok(near(await colourOf({ gamma: 2.2, width: 6 }), brown, 6));
+  t.ok(near(await renderColour({ gamma: 2.2, width: 6 }), brown, 6));
   const stripes = Buffer.alloc(60 * 20);
   for (let index = 0; index < stripes.length; index += 2) stripes[index] = 255;
   const source = await sharp(stripes, { raw: { width: 60, height: 20, channels: 1 } })
@@ -60,7 +60,7 @@ t.test('changes averages, but not uniform colours, in gamma', async (t) => {
 
 t.test('accepts four factors in modulate', async (t) => {
   const modulated = (part: Partial<typeof modulation>) =>
-    colourOf({ modulate: { ...modulation, ...part } });
+    renderColour({ modulate: { ...modulation, ...part } });
   t.ok(near(await modulated({}), brown, 1), 'no change');
   t.ok(near(await modulated({ brightness: 0, saturation: 0 }), [0, 0, 0], 2), 'brightness 0');
   const [r = 0, g = 0, b = 0] = await modulated({ saturation: 0 });
@@ -74,14 +74,14 @@ t.test('accepts four factors in modulate', async (t) => {
 });
 
 t.test('gives the luminance a single hue in tint', async (t) => {
-  const [r = 0, g = 0, b = 0] = await colourOf({ tint: '#0000ffff' }, [128, 128, 128]);
+  const [r = 0, g = 0, b = 0] = await renderColour({ tint: '#0000ffff' }, [128, 128, 128]);
   t.ok(b > r + 50 && b > g + 50, `${[r, g, b]}`);
-  t.ok(near(await colourOf({ tint: '#0000ffff' }, [255, 255, 255]), [255, 255, 255], 4));
+  t.ok(near(await renderColour({ tint: '#0000ffff' }, [255, 255, 255]), [255, 255, 255], 4));
 });
 
 t.test('returns two values from threshold', async (t) => {
   const level = (value: number, threshold: number, more: Partial<Variant> = {}) =>
-    colourOf({ threshold, ...more }, [value, value, value]);
+    renderColour({ threshold, ...more }, [value, value, value]);
   const [black, white] = [
     [0, 0, 0, 255],
     [255, 255, 255, 255],
@@ -94,7 +94,7 @@ t.test('returns two values from threshold', async (t) => {
     t.same(await level(255, 255, more), white, '255: only white');
     t.same(await level(0, 1, more), black);
   }
-  const faint = await colourOf({ threshold: 128, width: 6 }, [250, 250, 250], 0.4);
+  const faint = await renderColour({ threshold: 128, width: 6 }, [250, 250, 250], 0.4);
   t.ok(near(faint, [255, 255, 255, 102], 1), 'alpha is kept and does not darken');
   const soft = await drawn(edge, { threshold: 128, blur: 4 });
   t.ok((soft.at(30, 20)[0] ?? 0) > 90 && (soft.at(30, 20)[0] ?? 0) < 165, 'blur follows it');

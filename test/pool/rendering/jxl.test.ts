@@ -39,9 +39,9 @@ t.test('renders photographs, greys and transparency like PNG', async (t) => {
     ['transparency', transparent, {}],
   ].slice(0, more ? 4 : 2) as [string, Uint8Array, object][]) {
     const png = await visible((await rendered(source, { ...options, formats: ['png'] })).body);
-    const one = await rendered(source, { ...options, ...jxl, quality: 90 });
-    t.equal(one.contentType, 'image/jxl');
-    const pixels = await visible(one.body);
+    const output = await rendered(source, { ...options, ...jxl, quality: 90 });
+    t.equal(output.contentType, 'image/jxl');
+    const pixels = await visible(output.body);
     let difference = 0;
     for (const [at, value] of pixels.entries()) difference += Math.abs(value - (png[at] ?? 0));
     t.equal(pixels.length, png.length, name);
@@ -83,9 +83,9 @@ t.test('writes profiles, copyright and metadata', async (t) => {
     .withExif({ IFD0: { Copyright: 'The owner' } })
     .jpeg()
     .toBuffer();
-  const headerOf = async (options: object) =>
+  const requestHeader = async (options: object) =>
     (await drawn(source, { ...jxl, ...options })).header();
-  const all = await headerOf({ keepProfile: true, stripMetadata: false });
+  const all = await requestHeader({ keepProfile: true, stripMetadata: false });
   t.match(all.exif?.toString('latin1'), /The owner/);
   // The name that libjxl gives it is in UTF-16.
   const profile = all.icc?.toString('latin1').replaceAll('\0', '');
@@ -93,10 +93,10 @@ t.test('writes profiles, copyright and metadata', async (t) => {
   const facts = await rendered(source, { ...jxl, copyright: true, placeholder: 'json' });
   t.match(JSON.parse(Buffer.from(facts.body).toString()), { exif: { copyright: 'The owner' } });
   if (!more) return;
-  const srgb = await headerOf({});
+  const srgb = await requestHeader({});
   t.notSame(all.icc, srgb.icc, 'Display P3');
   t.equal(srgb.exif, undefined);
-  t.match((await headerOf({ copyright: true })).exif?.toString('latin1'), /The owner/);
+  t.match((await requestHeader({ copyright: true })).exif?.toString('latin1'), /The owner/);
 });
 
 t.test('writes all frames of an animation, or with `auto` another format', async (t) => {

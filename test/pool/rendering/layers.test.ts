@@ -285,23 +285,23 @@ t.test('names the layer in its errors', async (t) => {
 t.test('draws words in their colours, within their box', async (t) => {
   const dark = await plain(200, 100, black);
   const text = (changes: Partial<TextLayer>) => drawn(dark, { layers: [textLayer(changes)] });
-  const boxOf = async (changes: Partial<TextLayer>) => changed(await text(changes), black);
-  const [left = 0, top = 0, width = 0, height = 0] = await boxOf({});
+  const drawnBox = async (changes: Partial<TextLayer>) => changed(await text(changes), black);
+  const [left = 0, top = 0, width = 0, height = 0] = await drawnBox({});
   t.ok(left + width > 195 && left + width <= 200 && width > 20 && width < 100, 'east');
   t.ok(top > 100 - 1.4 * 20 && top + height > 85 && top + height <= 100, 'south');
-  const [, , , larger = 0] = await boxOf({ size: px(40) });
+  const [, , , larger = 0] = await drawnBox({ size: px(40) });
   t.ok(larger > 1.7 * height, 'twice the size');
-  const [, , fit = 0] = await boxOf({ words: 'SaleSale', size: 'fit', width: 90 });
+  const [, , fit = 0] = await drawnBox({ words: 'SaleSale', size: 'fit', width: 90 });
   t.ok(fit > 150 && fit <= 180, 'fitted into the box');
   const framed = await text({ background: '#ff0000ff', padding: px(10), position: 'northwest' });
   t.ok(near(framed.at(2, 2), red) && near(framed.at(199, 99), black));
   const below = await text({ blend: 'multiply', background: '#ffffffff' });
   t.ok(near(below.at(195, 95), black), 'blended as an image is');
-  const [, , across = 0, down = 0] = await boxOf({ rotate: 90 });
+  const [, , across = 0, down = 0] = await drawnBox({ rotate: 90 });
   t.ok(down > across, 'rotated');
   const faint = await text({ background: '#ffffffff', opacity: 50 });
   t.ok(near(faint.at(199, 99), [128, 128, 128], 3));
-  const markup = await boxOf({ words: '<b>&' });
+  const markup = await drawnBox({ words: '<b>&' });
   t.ok((markup[2] ?? 0) > 20, 'markup is shown as it is');
 });
 
@@ -328,8 +328,9 @@ t.test('draws a layer in the same colours on animations and still images', async
   const still = await drawn(await plain(256, 256, brown), { ...options, layers }, shades);
   const moving = await animation('webp', [brown, blue], size);
   const animated = await drawn(moving, { ...options, layers }, shades);
-  const pixelsOf = (body: Uint8Array) => sharp(body, { page: 0 }).removeAlpha().raw().toBuffer();
-  t.ok((await pixelsOf(animated.body)).equals(await pixelsOf(still.body)));
+  const decodePixels = (body: Uint8Array) =>
+    sharp(body, { page: 0 }).removeAlpha().raw().toBuffer();
+  t.ok((await decodePixels(animated.body)).equals(await decodePixels(still.body)));
 });
 
 t.test('does not classify many large layers as a light transform', async (t) => {

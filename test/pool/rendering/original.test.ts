@@ -40,19 +40,19 @@ const sources = {
 };
 /** Sources of such low quality that a new encoding is larger. */
 const coarse: ReadonlySet<string> = new Set(['jpeg', 'progressive', 'webp', 'avif']);
-const formatOf = (name: string) => (/^prog/.test(name) ? 'jpeg' : /^\w+/.exec(name)?.[0]) as 'jpeg';
+const toFormat = (name: string) => (/^prog/.test(name) ? 'jpeg' : /^\w+/.exec(name)?.[0]) as 'jpeg';
 const best = { quality: 100 } as const;
-const pixelsOf = (bytes: Uint8Array) => sharp(bytes, { pages: -1 }).raw().toBuffer();
+const decodePixels = (bytes: Uint8Array) => sharp(bytes, { pages: -1 }).raw().toBuffer();
 
 for (const [name, source] of Object.entries(sources)) {
   t.test(`delivers a smaller ${name} source unchanged`, async (t) => {
-    const format = formatOf(name);
+    const format = toFormat(name);
     const own = Buffer.from(withoutMetadata(source, format) ?? '');
     t.ok(own.byteLength <= source.byteLength);
     t.notOk(Buffer.from(own).includes(secret));
     const header = await sharp(own).metadata();
     t.notOk(header.exif ?? header.xmp ?? header.icc);
-    t.ok((await pixelsOf(own)).equals(await pixelsOf(source)));
+    t.ok((await decodePixels(own)).equals(await decodePixels(source)));
 
     for (const formats of [[], [format]]) {
       const { body } = await drawn(source, { ...best, formats });
@@ -102,14 +102,14 @@ t.test('does not deliver the source if pixels change', async (t) => {
     { opacity: 0.5 },
     { modulate: { brightness: 1.1, saturation: 1, hue: 0, lightness: 0 } },
   ] satisfies Partial<Variant>[];
-  const own = await pixelsOf(sources.jpeg);
+  const own = await decodePixels(sources.jpeg);
   for (const change of changes) {
     const { body } = await drawn(sources.jpeg, { ...best, formats: ['jpeg'], ...change });
-    t.notSame(await pixelsOf(body), own, Object.keys(change).join());
+    t.notSame(await decodePixels(body), own, Object.keys(change).join());
   }
   const mark = watermark({ position: 'center', opacity: 50, scale: 50 });
   const options = { ...best, formats: ['jpeg'], layers: mark } as const;
-  t.notSame(await pixelsOf((await drawn(sources.jpeg, options, photo)).body), own, 'watermark');
+  t.notSame(await decodePixels((await drawn(sources.jpeg, options, photo)).body), own, 'watermark');
   const first = await drawn(sources['webp, moving'], { formats: ['webp'], animated: false });
   t.equal((await first.header()).pages ?? 1, 1);
 });
@@ -120,7 +120,7 @@ t.test('encodes a source with relevant metadata again', async (t) => {
   const turned = await small().withMetadata({ orientation: 6 }).toBuffer();
   t.match(await (await drawn(turned, options)).header(), { width: 80, height: 120 });
   const wide = await small().withIccProfile('p3').toBuffer();
-  t.notSame(await pixelsOf((await drawn(wide, options)).body), await pixelsOf(wide));
+  t.notSame(await decodePixels((await drawn(wide, options)).body), await decodePixels(wide));
   const ordinary = await small().withIccProfile('srgb').toBuffer();
   t.same(
     (await drawn(ordinary, options)).body,
@@ -135,7 +135,7 @@ t.test('encodes a source with relevant metadata again', async (t) => {
     swapped.write(to, ordinary.indexOf(from), 'latin1');
   }
   t.notSame(
-    await pixelsOf((await drawn(swapped, options)).body),
+    await decodePixels((await drawn(swapped, options)).body),
     await sharp(swapped, { ignoreIcc: true }).raw().toBuffer(),
     'a profile that has only the name of sRGB is',
   );
@@ -170,7 +170,7 @@ t.test('rejects or shortens damaged files', async () => {
         // Prefer the first bytes, which contain most of the structure.
         bytes[Math.floor(at ** 4 * bytes.length)] = value;
       }
-      const result = withoutMetadata(bytes, formatOf(name));
+      const result = withoutMetadata(bytes, toFormat(name));
       return result === null || result.byteLength <= bytes.byteLength;
     }),
     { numRuns: propertyRuns(1_000) },

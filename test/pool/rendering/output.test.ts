@@ -298,12 +298,12 @@ t.test('raises the quality only of flat images with saturated edges', async (t) 
     const flat = !name.includes('everywhere');
     const options = { quality, sharpChroma, flat, lossless: false, animated: false };
     const image = encodings.jpeg.encode(sharp(png), { ...options, pixels: width * height });
-    t.strictSame(tablesOf(body), tablesOf(await image.toBuffer()), name);
+    t.strictSame(readTables(body), readTables(await image.toBuffer()), name);
   }
 });
 
 /** Returns a JPEG's quantisation tables, which depend on its quality (ITU-T T.81, B.2.4.1). */
-function tablesOf(jpeg: Uint8Array): string[] {
+function readTables(jpeg: Uint8Array): string[] {
   const bytes = Buffer.from(jpeg);
   const tables: string[] = [];
   for (let at = 2; bytes[at + 1] !== 0xda; at += 2 + bytes.readUInt16BE(at + 2)) {

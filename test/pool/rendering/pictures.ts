@@ -4,7 +4,7 @@ import type { Gravity } from '../../../contract/placement.ts';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import { type ImageLayer, plainVariant, type Variant } from '../../../pool/variant.ts';
 import { watermarkLayer } from '../../../server/image/layers.ts';
-import { be32, pngOf } from '../../hostile/inputs/chunks.ts';
+import { be32, createPng } from '../../hostile/inputs/chunks.ts';
 import { formatNamed } from '../formats/named.ts';
 import { readable } from './readable.ts';
 
@@ -180,7 +180,7 @@ export function tiffOfPages(pages: number, { big = false, little = true, last = 
 export function claimingPng(width: number, height: number, rows = height): Buffer {
   const rest = Buffer.from([1, 0, 0, 0, 0]);
   const pixels = Buffer.alloc(rows * (Math.ceil(width / 8) + 1));
-  return pngOf([
+  return createPng([
     { type: 'IHDR', data: Buffer.concat([be32(width), be32(height), rest]) },
     { type: 'IDAT', data: deflateSync(pixels) },
     { type: 'IEND', data: Buffer.alloc(0) },

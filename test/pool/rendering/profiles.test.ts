@@ -4,7 +4,7 @@ import t from 'tap';
 import { matrixProfile } from '../../../pool/formats/metadata/written-profile.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { more } from '../../extended.ts';
-import { be32, pngChunks, pngOf } from '../../hostile/inputs/chunks.ts';
+import { be32, createPng, pngChunks } from '../../hostile/inputs/chunks.ts';
 import { deepTiff } from '../../hostile/inputs/tiff.ts';
 import { withCodes } from '../formats/colour-codes.ts';
 import {
@@ -107,8 +107,8 @@ t.test('changes no colour for a profile that equals sRGB', async (t) => {
   const tagged = await noise(120, 90).withIccProfile(`${folder}/srgb.icc`).png().toBuffer();
   const bare = await sharp(tagged, { ignoreIcc: true }).png().toBuffer();
   for (const options of [{ width: 60 }, { rotate: 30 }, { trim: 10 }, { modulate: modulation }]) {
-    const [one, other] = [await drawn(tagged, options), await drawn(bare, options)];
-    t.ok(Buffer.from(one.body).equals(other.body), JSON.stringify(options));
+    const [first, other] = [await drawn(tagged, options), await drawn(bare, options)];
+    t.ok(Buffer.from(first.body).equals(other.body), JSON.stringify(options));
   }
 });
 
@@ -119,9 +119,9 @@ t.test('converts colours after scaling, close to a conversion before it', async 
       const { body } = await drawn(source, options);
       const converted = await sharp(source).png().toBuffer();
       const expected = await drawn(converted, options);
-      const one = await sharp(body).raw().toBuffer();
+      const drawnPixels = await sharp(body).raw().toBuffer();
       const other = await sharp(expected.body).raw().toBuffer();
-      const differences = one.map((value, at) => Math.abs(value - (other[at] ?? 0)));
+      const differences = drawnPixels.map((value, at) => Math.abs(value - (other[at] ?? 0)));
       const mean = differences.reduce((sum, value) => sum + value, 0) / differences.length;
       t.ok(
         mean < 0.8,
@@ -174,8 +174,8 @@ t.test('changes colours to the same result in every profile', async (t) => {
     { modulate: { ...modulation, brightness: 1.5 } },
   ];
   for (const options of changing) {
-    const [one, other] = [await drawn(wideSource, options), await drawn(srgbSource, options)];
-    const found = [corners(one).flat(), corners(other).flat()] as const;
+    const [first, other] = [await drawn(wideSource, options), await drawn(srgbSource, options)];
+    const found = [corners(first).flat(), corners(other).flat()] as const;
     t.ok(near(...found, 3), `${JSON.stringify(options)}: ${found.join(' and ')}`);
   }
 });
@@ -414,7 +414,11 @@ t.test('applies the gamma, primaries and codes of a PNG', async (t) => {
 function pngWithChunks(png: Buffer, added: Readonly<Record<string, Buffer>>): Buffer {
   const [header, ...rest] = pngChunks(png);
   if (header === undefined) throw new Error('no PNG');
-  return pngOf([header, ...Object.entries(added).map(([type, data]) => ({ type, data })), ...rest]);
+  return createPng([
+    header,
+    ...Object.entries(added).map(([type, data]) => ({ type, data })),
+    ...rest,
+  ]);
 }
 
 t.test('draws CMYK that lacks a profile in the colours of browsers', async (t) => {

@@ -60,10 +60,10 @@ t.test('keeps every pixel at any quality if lossless', async (t) => {
   for (const [name, image] of Object.entries({ opaque, transparent })) {
     const expected = await visible(sharp(image));
     for (const format of ['webp', 'avif'] as const) {
-      const one = await encoded(sharp(image), format, { lossless: true, quality: 10 });
-      t.ok((await visible(sharp(one))).equals(expected), `${name}: ${format}`);
+      const output = await encoded(sharp(image), format, { lossless: true, quality: 10 });
+      t.ok((await visible(sharp(output))).equals(expected), `${name}: ${format}`);
       const other = await encoded(sharp(image), format, { lossless: true, quality: 90 });
-      t.ok(one.equals(other), `${name}: ${format} does not depend on the quality`);
+      t.ok(output.equals(other), `${name}: ${format} does not depend on the quality`);
     }
   }
 });
@@ -83,8 +83,8 @@ t.test('keeps every frame if lossless', async (t) => {
 });
 
 t.test('ignores lossless for JPEG', async (t) => {
-  const one = await encoded(sharp(photo), 'jpeg', { lossless: true });
-  t.ok(one.equals(await encoded(sharp(photo), 'jpeg')));
+  const output = await encoded(sharp(photo), 'jpeg', { lossless: true });
+  t.ok(output.equals(await encoded(sharp(photo), 'jpeg')));
 });
 
 t.test('keeps the chroma resolution from quality 90, or on request', async (t) => {

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { pngChunks, pngOf } from '../../hostile/inputs/chunks.ts';
+import { createPng, pngChunks } from '../../hostile/inputs/chunks.ts';
 import { allNear, corners, drawn, uprightCorners } from './drawn.ts';
 import { blue, green, near, quarters, red, yellow } from './pictures.ts';
 
@@ -129,7 +129,7 @@ t.test('reads an orientation only from a single SHORT, like browsers', async (t)
       const other = Buffer.from(source);
       other.writeUInt16LE(type, tag + 2);
       other.writeUInt32LE(count, tag + 4);
-      const sealed = format === 'png' ? pngOf(pngChunks(other)) : other;
+      const sealed = format === 'png' ? createPng(pngChunks(other)) : other;
       t.same((await drawn(sealed)).size, [8, 4], `${format}: type ${type}, ${count}`);
     }
   }

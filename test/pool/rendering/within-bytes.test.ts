@@ -57,7 +57,7 @@ t.test('finds an output that fits in five runs with any encoder', async (t) => {
 });
 
 /** Returns an image's bytes by quality, from 1 to 80. */
-async function bytesOf(file: Buffer, format: LossyFormat): Promise<number[]> {
+async function measureBytes(file: Buffer, format: LossyFormat): Promise<number[]> {
   const { data, info } = await sharp(file).raw().toBuffer({ resolveWithObject: true });
   const pixels = info.width * info.height;
   const known = new Map<number, number>();
@@ -95,7 +95,7 @@ t.test('finds the best quality that fits, or little less', async (t) => {
   for (const format of formats) {
     let missed = 0;
     for (const [index, photograph] of photographs.entries()) {
-      const bytes = await bytesOf(photograph, format);
+      const bytes = await measureBytes(photograph, format);
       const [smallest = 0, largest = 0] = [bytes[1], bytes[80]];
       for (let step = 1; step < 20; step += 1) {
         const most = Math.round(smallest * (largest / smallest) ** (step / 20));

@@ -20,7 +20,7 @@ async function startService(t: Test, respond: RequestListener) {
 }
 
 const minute = 60_000;
-const answerOf = (id: string, expiresAt: number): string =>
+const createResponse = (id: string, expiresAt: number): string =>
   JSON.stringify({
     Code: 'Success',
     AccessKeyId: id,
@@ -48,7 +48,7 @@ t.test('prefers variables', async (t) => {
 
 t.test("gets container credentials with the container's token", async (t) => {
   const service = await startService(t, (_, response) =>
-    response.end(answerOf('CONTAINER', Date.now() + 60 * minute)),
+    response.end(createResponse('CONTAINER', Date.now() + 60 * minute)),
   );
   const file = join(t.testdir(), 'token');
   await writeFile(file, 'from the file\n');
@@ -108,7 +108,9 @@ t.test("gets an instance's role credentials by IMDSv2", async (t) => {
   const service = await startService(t, ({ method, url, headers }, response) => {
     if (method === 'PUT') return response.end('imds');
     if (headers['x-aws-ec2-metadata-token'] !== 'imds') return response.writeHead(401).end();
-    return response.end(url?.endsWith('/') ? 'role' : answerOf('ROLE', Date.now() + 60 * minute));
+    return response.end(
+      url?.endsWith('/') ? 'role' : createResponse('ROLE', Date.now() + 60 * minute),
+    );
   });
   const environment = { AWS_EC2_METADATA_SERVICE_ENDPOINT: service.url };
   t.match(await new CredentialChain(environment, 'eu-west-1').get(), found('ROLE'));
@@ -126,7 +128,7 @@ t.test('renews credentials before they expire, with a single request at a time',
   let fails = false;
   const service = await startService(t, (_, response) => {
     if (fails) response.writeHead(500).end('secret');
-    else response.end(answerOf(`${service.requests.length}`, now + 60 * minute));
+    else response.end(createResponse(`${service.requests.length}`, now + 60 * minute));
   });
   const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: service.url };
   const chain = new CredentialChain(environment, 'eu-west-1', () => now);
@@ -157,7 +159,7 @@ t.test('requests short-lived credentials once for many objects', async (t) => {
   for (const lifetimeMs of [4 * minute, 20_000, 1_000, -1_000]) {
     let now = Date.now();
     const service = await startService(t, (_, response) => {
-      response.end(answerOf(`${service.requests.length}`, now + lifetimeMs));
+      response.end(createResponse(`${service.requests.length}`, now + lifetimeMs));
     });
     const environment = { AWS_CONTAINER_CREDENTIALS_FULL_URI: service.url };
     const chain = new CredentialChain(environment, 'eu-west-1', () => now);

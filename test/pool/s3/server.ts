@@ -45,7 +45,7 @@ function isSigned({ method, url = '', headers }: IncomingMessage, body: Buffer):
     .reduce<string | Buffer>(hmac, `AWS4${variables.AWS_SECRET_ACCESS_KEY}`);
   const isRight = hmac(key, text).toString('hex') === signature;
   const isWhole = digest === sha256(body) && names.startsWith('host;');
-  return isRight && isWhole && id === variables.AWS_ACCESS_KEY_ID && scope === scopeOf(date);
+  return isRight && isWhole && id === variables.AWS_ACCESS_KEY_ID && scope === toScope(date);
 }
 
-const scopeOf = (date: string): string => `${date.slice(0, 8)}/eu-test-1/s3/aws4_request`;
+const toScope = (date: string): string => `${date.slice(0, 8)}/eu-test-1/s3/aws4_request`;

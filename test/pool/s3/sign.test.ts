@@ -17,7 +17,7 @@ const example = {
 };
 const bucket = 'https://examplebucket.s3.amazonaws.com/';
 
-async function signatureOf(
+async function computeSignature(
   request: Pick<SignedRequest, 'method' | 'url'> & Partial<SignedRequest>,
 ) {
   const { authorization = '' } = await sign({ ...example, ...request });
@@ -25,7 +25,7 @@ async function signatureOf(
 }
 
 t.test('matches the published example signatures', async (t) => {
-  const put = await signatureOf({
+  const put = await computeSignature({
     method: 'PUT',
     url: new URL(`${bucket}test%24file.text`),
     headers: {
@@ -35,7 +35,7 @@ t.test('matches the published example signatures', async (t) => {
     bodyDigest: '44ce7dd67c959e0d3524ffac1771dfbba87d2b6b4b4e99e42034a8b803f8b072',
   });
   t.equal(put, '98ad721746da40c64f1a55b78f14c238d841ea1380cd77a1b5971af0ece108bd');
-  const list = await signatureOf({
+  const list = await computeSignature({
     method: 'GET',
     url: new URL(`${bucket}?max-keys=2&prefix=J`),
   });

@@ -5,7 +5,7 @@ import type {
   SourceSettings,
 } from '../../../pool/source/sources.ts';
 import { until } from '../../until.ts';
-import { client, failureOf, openSources, startHeldOrigin, startOrigin } from './origin.ts';
+import { client, expectFailure, openSources, startHeldOrigin, startOrigin } from './origin.ts';
 
 /** Opens sources, and an origin with responses that wait for the test. */
 async function open(t: Test, settings: Partial<SourceSettings>, options: SourceOptions = {}) {
@@ -14,7 +14,7 @@ async function open(t: Test, settings: Partial<SourceSettings>, options: SourceO
   const get = (path: string, more: Partial<AcquireOptions> = {}) =>
     sources.acquire(origin.url(path), client(more));
   const refused = async (path: string, more: Partial<AcquireOptions> = {}) =>
-    t.equal((await failureOf(get(path, more))).code, 'overloaded', path);
+    t.equal((await expectFailure(get(path, more))).code, 'overloaded', path);
   return { ...origin, sources, get, refused };
 }
 
@@ -120,7 +120,7 @@ t.test('accepts a request although another project has used up its share', async
   const first = sources.acquire(url('/?80000', 'other.example'), client({ project: 'a' }));
   await respond('/?80000');
   const lease = await first;
-  const leader = failureOf(get('/?50000', { project: 'a' }));
+  const leader = expectFailure(get('/?50000', { project: 'a' }));
   const follower = get('/?50000', { project: 'b' });
   await respond('/?50000');
   t.equal((await leader).code, 'overloaded');
@@ -139,7 +139,7 @@ t.test('limits bytes in flight and in leases together', async (t) => {
   const get = (path: string) => sources.acquire(origin.url(path), client());
   const [first, second] = [await get('/1'), await get('/2')];
   t.equal(sources.stats().heldBytes, 80_000);
-  t.equal((await failureOf(get('/3'))).code, 'overloaded');
+  t.equal((await expectFailure(get('/3'))).code, 'overloaded');
   t.equal(sources.stats().heldBytes, 80_000);
   first.release();
   t.ok(await get('/3'), 'the refusal is not cached');
@@ -175,7 +175,7 @@ t.test('limits the bytes of cached failures', async (t) => {
   const sources = openSources(t, {}, { resolve: () => Promise.reject(new Error('no such name')) });
   for (let i = 0; i < 400; i++) {
     const url = new URL(`http://none.example/${i}${'x'.repeat(8_000)}`);
-    await failureOf(sources.acquire(url, client()));
+    await expectFailure(sources.acquire(url, client()));
   }
   const { failureBytes } = sources.stats();
   t.ok(failureBytes > 3e6 && failureBytes <= 4 * 1024 * 1024, `${failureBytes}`);

@@ -40,7 +40,7 @@ export async function startDnsServer(
     head.writeUInt16BE(1, 4);
     head.writeUInt16BE(records.length, 6);
     const ttl = typeof given === 'string' ? 0 : (given.ttl ?? 60);
-    const body = records.map((text) => recordOf(text, type, ttl));
+    const body = records.map((text) => createRecord(text, type, ttl));
     socket.send(Buffer.concat([head, message.subarray(12, end), ...body]), port, address);
   });
   await new Promise<void>((done) => socket.bind(0, '127.0.0.1', done));
@@ -62,7 +62,7 @@ function readQuestion(message: Buffer) {
  * Encodes a record. The name is a pointer to the question's name; IPv6 addresses are written in
  * full.
  */
-function recordOf(text: string, type: number, ttl: number): Buffer {
+function createRecord(text: string, type: number, ttl: number): Buffer {
   const address = text.includes(':')
     ? Buffer.from(
         text

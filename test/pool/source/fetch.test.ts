@@ -10,7 +10,14 @@ import { fetchSource } from '../../../pool/source/fetch.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { SharedMemory } from '../../../pool/source/shared-memory.ts';
 import { until } from '../../until.ts';
-import { client, failureOf, listen, openSources, startHeldOrigin, startOrigin } from './origin.ts';
+import {
+  client,
+  expectFailure,
+  listen,
+  openSources,
+  startHeldOrigin,
+  startOrigin,
+} from './origin.ts';
 
 const owner = { project: 'p', host: 'h' };
 
@@ -86,7 +93,7 @@ t.test('returns an error code per unsuccessful status', async (t) => {
   const sources = openSources(t);
   for (const [code, statuses] of Object.entries(expected)) {
     for (const status of statuses) {
-      const failure = await failureOf(sources.acquire(origin.url(`/${status}`), client()));
+      const failure = await expectFailure(sources.acquire(origin.url(`/${status}`), client()));
       t.match(failure, { code, message: String(status) });
     }
   }
@@ -114,7 +121,7 @@ t.test('accepts a partial response only with all bytes', async (t) => {
   for (const [range, isWhole] of Object.entries(ranges)) {
     const get = () => sources.acquire(origin.url(`/${encodeURIComponent(range)}`), client());
     if (isWhole) t.equal((await get()).bytes.byteLength, 7, range);
-    else t.match(await failureOf(get()), { code: 'source_unreachable', message: '206' }, range);
+    else t.match(await expectFailure(get()), { code: 'source_unreachable', message: '206' }, range);
   }
   t.equal(sources.stats().heldBytes, 14);
 });
@@ -134,18 +141,18 @@ t.test('passes on a valid Retry-After of a 429', async (t) => {
     response.end();
   });
   const sources = openSources(t);
-  const waitOf = async (status: number, header: string) => {
+  const measureWait = async (status: number, header: string) => {
     const path = `/${status}${encodeURIComponent(header)}`;
-    return (await failureOf(sources.acquire(origin.url(path), client()))).details.retryAfter;
+    return (await expectFailure(sources.acquire(origin.url(path), client()))).details.retryAfter;
   };
   for (const [header, least, most] of cases) {
-    const wait = (await waitOf(429, header)) ?? 0;
+    const wait = (await measureWait(429, header)) ?? 0;
     t.ok(wait >= least && wait <= most, `${header}: ${wait}`);
   }
   for (const header of ['', '0', '-5', '1.5', '1e3', 'soon', inSeconds(-60), 'x'.repeat(5_000)]) {
-    t.equal(await waitOf(429, header), undefined, header.slice(0, 40));
+    t.equal(await measureWait(429, header), undefined, header.slice(0, 40));
   }
-  t.equal(await waitOf(503, '120'), undefined, 'only of a 429');
+  t.equal(await measureWait(503, '120'), undefined, 'only of a 429');
 });
 
 t.test('keeps a valid content type with the bytes', async (t) => {
@@ -188,7 +195,7 @@ t.test('fails with source_unreachable on broken responses, and names the stage',
     const server = createServer((socket) => socket.once('data', () => socket.end(answer)));
     const origin = await listen(t, server);
     const sources = openSources(t);
-    const failure = await failureOf(sources.acquire(origin.url('/?secret=1'), client()));
+    const failure = await expectFailure(sources.acquire(origin.url('/?secret=1'), client()));
     t.match(failure, { code: 'source_unreachable', message: /\(response\).*127\.0\.0\.1/ }, name);
     t.notMatch(failure.message, /secret/);
     t.equal(sources.stats().heldBytes, 0);
@@ -232,7 +239,7 @@ t.test('repeats a broken request once, but not after its response head', async (
       });
     });
     const origin = await listen(t, server);
-    await failureOf(openSources(t).acquire(origin.url(), client()));
+    await expectFailure(openSources(t).acquire(origin.url(), client()));
     t.equal(requests, expected, answer);
   }
 });

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { folderLoader } from '../../../pool/source/folder-loader.ts';
 import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
-import { client, failureOf, openSources } from './origin.ts';
+import { client, expectFailure, openSources } from './origin.ts';
 
 /** Returns the class of open files, so that a test can replace its methods. */
 async function fileHandles(path: string) {
@@ -47,16 +47,16 @@ async function pictureFolder(t: Test) {
     lease.release();
     return lease;
   };
-  const textOf = async (path: string) => Buffer.from((await read(path)).bytes).toString();
-  return { base, folder, outside, sources, findLoader, read, textOf };
+  const readText = async (path: string) => Buffer.from((await read(path)).bytes).toString();
+  return { base, folder, outside, sources, findLoader, read, readText };
 }
 
 t.test("maps a URL's path to a file in the folder", async (t) => {
-  const { textOf, read } = await pictureFolder(t);
-  t.equal(await textOf('/a.jpg'), 'picture a');
-  t.equal(await textOf('/sub/b.jpg?v=2#x'), 'picture b', 'the query is ignored');
-  t.equal(await textOf('/a%20b+c%252e.jpg'), 'picture with signs');
-  t.equal(await textOf('/inside.jpg'), 'picture b', 'a link to a file in the folder');
+  const { readText, read } = await pictureFolder(t);
+  t.equal(await readText('/a.jpg'), 'picture a');
+  t.equal(await readText('/sub/b.jpg?v=2#x'), 'picture b', 'the query is ignored');
+  t.equal(await readText('/a%20b+c%252e.jpg'), 'picture with signs');
+  t.equal(await readText('/inside.jpg'), 'picture b', 'a link to a file in the folder');
   const { bytes, validators, contentType } = await read('/a.jpg');
   t.type(bytes.buffer, SharedArrayBuffer);
   t.match(validators, { etag: /^"[a-z\d-]+"$/, lastModified: / GMT$/ });
@@ -108,7 +108,7 @@ t.test('reads no other file', async (t) => {
     `/${'a/'.repeat(3_000)}`,
   ];
   for (const path of paths) {
-    const error = await failureOf(read(path));
+    const error = await expectFailure(read(path));
     t.equal(error.code, 'source_not_found', path);
     t.notMatch(error.message, base, path);
   }
@@ -146,16 +146,16 @@ t.test('reads no other files through a folder that becomes a link', async (t) =>
 
 t.test('applies the limits and failures of other sources', async (t) => {
   const { folder, base, read, findLoader } = await pictureFolder(t);
-  t.equal((await failureOf(read('/empty.jpg'))).code, 'source_corrupt');
+  t.equal((await expectFailure(read('/empty.jpg'))).code, 'source_corrupt');
   await writeFile(join(folder, 'large.jpg'), Buffer.alloc(1_000_001));
-  t.equal((await failureOf(read('/large.jpg'))).code, 'source_too_large');
+  t.equal((await expectFailure(read('/large.jpg'))).code, 'source_too_large');
   const growing = await open(join(folder, 'growing.jpg'), 'w');
   await growing.write(Buffer.alloc(900_000));
   let grows = true;
   const grow = (async () => {
     while (grows) await growing.write('x');
   })();
-  const error = await failureOf(read('/growing.jpg'));
+  const error = await expectFailure(read('/growing.jpg'));
   grows = false;
   await grow;
   await growing.close();
@@ -163,10 +163,10 @@ t.test('applies the limits and failures of other sources', async (t) => {
 
   if (process.getuid?.() !== 0) {
     await chmod(join(folder, 'a.jpg'), 0);
-    t.match(await failureOf(read('/a.jpg')), { code: 'source_forbidden', message: /EACCES/ });
+    t.match(await expectFailure(read('/a.jpg')), { code: 'source_forbidden', message: /EACCES/ });
   }
   await rename(folder, join(base, 'away'));
-  const away = await failureOf(read('/inside.jpg'));
+  const away = await expectFailure(read('/inside.jpg'));
   t.match(away, { code: 'source_unreachable', message: /ENOENT/ }, 'not deleted');
   t.notMatch(away.message, base);
   const sources = openSources(t);
@@ -219,15 +219,17 @@ t.test('delays the reads of all folders while reads of one folder hang', async (
       return stat.apply(this, args);
     },
   });
-  const ended = ['/a.jpg', '/sub/b.jpg', '/inside.jpg'].map(hanging.textOf);
+  const ended = ['/a.jpg', '/sub/b.jpg', '/inside.jpg'].map(hanging.readText);
   await until('three reads hang', () => held.length === 3);
   const impatient = openSources(t, { sourceTimeoutMs: 200 });
   const url = new URL('https://other.example/a.jpg');
-  const late = await failureOf(impatient.acquire(url, client({ findLoader: other.findLoader })));
+  const late = await expectFailure(
+    impatient.acquire(url, client({ findLoader: other.findLoader })),
+  );
   t.match(late, { code: 'source_timeout', message: /the folder of other\.example/ });
   for (const resolve of held) resolve();
   t.same(await Promise.all(ended), ['picture a', 'picture b', 'picture b']);
-  t.equal(await other.textOf('/a.jpg'), 'picture a');
+  t.equal(await other.readText('/a.jpg'), 'picture a');
 });
 
 t.test('closes files and releases their bytes', async (t) => {

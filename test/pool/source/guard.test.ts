@@ -11,7 +11,7 @@ const own = {
   ports: [3000, 3002],
 };
 const sourcePorts = [80, 443, 8443];
-const guardOf = (...privateSources: string[]) =>
+const createGuard = (...privateSources: string[]) =>
   new AddressGuard({ privateSources, sourcePorts, own });
 
 /** Returns a URL's error code, or null if it is allowed. */
@@ -39,7 +39,7 @@ t.test('allows public http and https URLs', async (t) => {
     ports: ['https://cdn.example.co.uk:8443/a?b#c'],
     addresses: ['http://8.8.8.8/a.png', 'https://[2606:4700::1111]/'],
   };
-  checkAll(t, guardOf(), urls, null);
+  checkAll(t, createGuard(), urls, null);
 });
 
 t.test('rejects other schemes, credentials and missing hosts as invalid', async (t) => {
@@ -49,7 +49,7 @@ t.test('rejects other schemes, credentials and missing hosts as invalid', async 
     credentials: ['http://user@example.com/', 'http://user:p@example.com/', 'http://:p@a.example/'],
     hosts: ['http://./'],
   };
-  checkAll(t, guardOf(), urls, 'source_invalid');
+  checkAll(t, createGuard(), urls, 'source_invalid');
 });
 
 t.test('blocks IP literals that are not public in every spelling', async (t) => {
@@ -64,11 +64,11 @@ t.test('blocks IP literals that are not public in every spelling', async (t) => 
     translated: ['[64:ff9b::7f00:1]', '[2002:7f00:1::]'],
   };
   const urls = Object.values(hosts).flatMap((all) => all.map((host) => `http://${host}/a.png`));
-  checkAll(t, guardOf(), { '': urls }, 'source_blocked');
+  checkAll(t, createGuard(), { '': urls }, 'source_blocked');
 });
 
 t.test('blocks names that are never public and sends no DNS query', async (t) => {
-  const guard = guardOf();
+  const guard = createGuard();
   const hosts = {
     loopback: ['localhost', 'LOCALHOST.', 'a.localhost'],
     'private use': ['redis', 'printer.local', 'metadata.google.internal', 'nas.home.arpa'],
@@ -81,7 +81,7 @@ t.test('blocks names that are never public and sends no DNS query', async (t) =>
 });
 
 t.test('matches hosts against an allowlist', async (t) => {
-  const guard = guardOf('10.0.0.0/8', 'origin.internal', '*.lan.local', 'localhost');
+  const guard = createGuard('10.0.0.0/8', 'origin.internal', '*.lan.local', 'localhost');
   const allowed = {
     names: ['example.com', 'EXAMPLE.com.', 'münchen.de', 'local.example.com'],
     'reserved names': ['a.example', 'a.test', 'none.invalid'],
@@ -102,7 +102,7 @@ t.test('matches hosts against an allowlist', async (t) => {
 });
 
 t.test('matches private sources by network, address and host', async (t) => {
-  const guard = guardOf('127.0.0.0/8:8080', '::1/128', '192.168.1.5', 'origin.internal');
+  const guard = createGuard('127.0.0.0/8:8080', '::1/128', '192.168.1.5', 'origin.internal');
   const allowed = {
     networks: ['http://127.0.0.1:8080/', 'http://[::ffff:127.0.0.1]:8080/', 'http://[::1]/'],
     others: ['http://192.168.1.5/', 'http://origin.internal/'],
@@ -114,12 +114,12 @@ t.test('matches private sources by network, address and host', async (t) => {
   t.notOk(guard.allowsAddress('10.0.0.1', 'shop.example', 80));
   t.notOk(guard.allowsAddress('no address', 'shop.example', 80));
   for (const entry of ['', '10.0.0.0/40', 'http://a.b', 'a/b', '*', '*.*.a', 'a b', 'a.*.b']) {
-    t.throws(() => guardOf(entry), RangeError, entry);
+    t.throws(() => createGuard(entry), RangeError, entry);
   }
 });
 
 t.test('never fetches from the service itself', async (t) => {
-  const guard = guardOf('0.0.0.0/0:*', '[::/0]:*', 'localhost:*', 'images.example.com:*');
+  const guard = createGuard('0.0.0.0/0:*', '[::/0]:*', 'localhost:*', 'images.example.com:*');
   const names = ['images.example.com', 'IMAGES.example.com.', 'localhost'];
   const loopback = ['127.0.0.1', '127.9.9.9', '0.0.0.0', '[::1]', '[::]', '[::ffff:127.0.0.1]'];
   const own = Object.values(networkInterfaces()).flatMap((list) =>
@@ -142,7 +142,7 @@ t.test('never fetches from the service itself', async (t) => {
 
 t.test('allows the ports of public sources or of the private source', async (t) => {
   const privateSources = ['10.0.0.5:9000', '[fd00::/8]:9001', 'minio:9000', '*.lan.local'];
-  const guard = guardOf('10.1.0.0/16:*', ...privateSources);
+  const guard = createGuard('10.1.0.0/16:*', ...privateSources);
   const allowed = {
     addresses: ['http://10.0.0.5:9000/', 'http://[fd00::1]:9001/', 'http://10.1.2.3:1/'],
     names: ['https://minio:9000/', 'http://a.lan.local/', 'https://example.com:8443/'],
@@ -156,26 +156,26 @@ t.test('allows the ports of public sources or of the private source', async (t) 
   };
   checkAll(t, guard, allowed, null);
   checkAll(t, guard, blocked, 'source_blocked');
-  t.equal(refusal(guardOf(), 'http://example.com:9000/'), 'source_blocked');
+  t.equal(refusal(createGuard(), 'http://example.com:9000/'), 'source_blocked');
   t.ok(guard.allowsAddress('10.0.0.5', 'shop.example.com', 9000));
   t.notOk(guard.allowsAddress('8.8.8.8', 'shop.example.com', 9000));
   for (const entry of ['10.0.0.5:', '10.0.0.5:0', 'a.b:65536', 'a.b:x', 'a.b:80:81', '[a.b]:80']) {
-    t.throws(() => guardOf(entry), RangeError, entry);
+    t.throws(() => createGuard(entry), RangeError, entry);
   }
 });
 
 t.test('allows link-local addresses only with a link-local network', async (t) => {
-  const wide = guardOf('0.0.0.0/0:*', '[::/0]:*', 'metadata.internal:*');
+  const wide = createGuard('0.0.0.0/0:*', '[::/0]:*', 'metadata.internal:*');
   t.equal(refusal(wide, 'http://169.254.169.254/latest'), 'source_blocked');
   t.equal(refusal(wide, 'http://[fe80::1]/'), 'source_blocked');
   t.notOk(wide.allowsAddress('169.254.169.254', 'metadata.internal', 80));
-  const named = guardOf('169.254.7.0/24');
+  const named = createGuard('169.254.7.0/24');
   t.equal(refusal(named, 'http://169.254.7.1/'), null);
   t.equal(refusal(named, 'http://169.254.169.254/'), 'source_blocked');
 });
 
 t.test('never fetches from credential services, even in an allowed network', async (t) => {
-  const guard = guardOf(
+  const guard = createGuard(
     '169.254.0.0/16:*',
     '169.254.169.254:*',
     '[fd00::/8]:*',
@@ -251,7 +251,7 @@ t.test('delays a single fetch by a second if the NAT64 resolver is silent or fai
 });
 
 t.test('names the address and its range in the error', async (t) => {
-  const messageOf = (guard: AddressGuard, url: string) => {
+  const findMessage = (guard: AddressGuard, url: string) => {
     try {
       guard.check(new URL(url));
       return '';
@@ -270,7 +270,7 @@ t.test('names the address and its range in the error', async (t) => {
     'http://[4000::1]/': '4000::1 (not a public range)',
   };
   for (const [url, address] of Object.entries(named)) {
-    t.equal(messageOf(guardOf(), url), `The source host ${address} is not public.`);
+    t.equal(findMessage(createGuard(), url), `The source host ${address} is not public.`);
   }
   const lookup = (address: string, port: number) => {
     const resolve = async () => [{ address, family: 4 }];

@@ -7,7 +7,7 @@ import { FairShare } from '../../../pool/fair-share.ts';
 import { AddressGuard } from '../../../pool/source/guard.ts';
 import { headerLoader } from '../../../pool/source/header-loader.ts';
 import { SharedMemory } from '../../../pool/source/shared-memory.ts';
-import { client, failureOf, openSources, startOrigin } from './origin.ts';
+import { client, expectFailure, openSources, startOrigin } from './origin.ts';
 
 const secret = 'Bearer secret-of-the-test';
 const credentials = { authorization: secret, 'x-token': 'other-secret' };
@@ -93,7 +93,7 @@ t.test('sends no headers from https to http', async (t) => {
     },
   ]);
   const plain = findLoader().fetch(new URL('http://photos.example/a.jpg'), options);
-  t.match(await failureOf(plain), { code: 'source_blocked', message: /over https only/ });
+  t.match(await expectFailure(plain), { code: 'source_blocked', message: /over https only/ });
   t.equal(requests.length, 2, 'nothing was sent');
 });
 
@@ -113,7 +113,9 @@ t.test('omits headers from errors', async (t) => {
   });
   const sources = openSources(t);
   for (const index of answers.keys()) {
-    const error = await failureOf(sources.acquire(origin.url(`/${index}`), client({ findLoader })));
+    const error = await expectFailure(
+      sources.acquire(origin.url(`/${index}`), client({ findLoader })),
+    );
     t.type(error, ServiceError);
     t.notMatch(inspect(error, { depth: 9 }), /secret/, error.message);
   }
@@ -136,7 +138,7 @@ t.test('does not share bytes, failures or fetches between identities', async (t)
   t.equal(origin.requests.length, 3);
   for (const [index, name] of names.entries()) t.equal(await read('/x', name), texts[index]);
   t.equal(origin.requests.length, 3, 'from the cache');
-  t.equal((await failureOf(read('/denied', 'b'))).code, 'source_unauthorized');
+  t.equal((await expectFailure(read('/denied', 'b'))).code, 'source_unauthorized');
   t.equal(await read('/denied', 'a'), 'for a', 'the failure is not shared');
 });
 

@@ -3,14 +3,14 @@ import { createServer } from 'node:net';
 import zlib, { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { until } from '../../until.ts';
-import { client, failureOf, listen, openSources, startOrigin } from './origin.ts';
+import { client, expectFailure, listen, openSources, startOrigin } from './origin.ts';
 
 t.test('rejects a Content-Length over the limit before the body', async (t) => {
   const origin = await startOrigin(t, (_, response) => {
     response.setHeader('content-length', 10_001).flushHeaders();
   });
   const sources = openSources(t, { sourceMaxBytes: 10_000 });
-  const failure = await failureOf(sources.acquire(origin.url(), client()));
+  const failure = await expectFailure(sources.acquire(origin.url(), client()));
   t.match(failure, { code: 'source_too_large', message: /10000/ });
   await origin.quiet();
 });
@@ -27,7 +27,7 @@ t.test('counts bytes while they arrive', async (t) => {
   });
   const sources = openSources(t, { sourceMaxBytes: 10_000 });
   t.equal((await sources.acquire(origin.url('/exact'), client())).bytes.byteLength, 10_000);
-  const failure = await failureOf(sources.acquire(origin.url('/more'), client()));
+  const failure = await expectFailure(sources.acquire(origin.url('/more'), client()));
   t.equal(failure.code, 'source_too_large');
   await until('the connection is closed', () => cut);
   t.equal(sources.stats().heldBytes, 10_000);
@@ -58,7 +58,7 @@ t.test('decodes a compressed body within the limit', async (t) => {
       ['/truncated', 'source_corrupt'],
       ['/plain', 'source_corrupt'],
     ] as const) {
-      const failure = await failureOf(sources.acquire(origin.url(path), client()));
+      const failure = await expectFailure(sources.acquire(origin.url(path), client()));
       t.equal(failure.code, code, `${coding} ${path}`);
     }
     t.equal(sources.stats().heldBytes, bytes.byteLength);
@@ -70,7 +70,7 @@ t.test('rejects codings that the service cannot decode, and multiple codings', a
     response.setHeader('content-encoding', request.url?.slice(1) ?? '').end('x');
   });
   for (const coding of ['compress', 'dcb', 'gzip,br', 'aws-chunked,gzip,gzip']) {
-    const failure = await failureOf(openSources(t).acquire(origin.url(`/${coding}`), client()));
+    const failure = await expectFailure(openSources(t).acquire(origin.url(`/${coding}`), client()));
     t.equal(failure.code, 'source_unsupported', coding);
   }
 });
@@ -105,11 +105,11 @@ t.test('decodes zstd within the limits if Node supports it', async (t) => {
   const sources = openSources(t);
   const get = (path: string) => sources.acquire(origin.url(path), client());
   if (compress === undefined) {
-    t.equal((await failureOf(get('/'))).code, 'source_unsupported');
+    t.equal((await expectFailure(get('/'))).code, 'source_unsupported');
     return;
   }
   t.ok(body.equals((await get('/')).bytes));
-  t.equal((await failureOf(get('/bomb'))).code, 'source_too_large');
+  t.equal((await expectFailure(get('/bomb'))).code, 'source_too_large');
 });
 
 t.test('applies the timeout to all phases', async (t) => {
@@ -132,14 +132,14 @@ t.test('applies the timeout to all phases', async (t) => {
   for (const [name, server] of Object.entries({ silent, slowBody, slowHeader, redirecting })) {
     const origin = await listen(t, server);
     const sources = openSources(t, { sourceTimeoutMs: 250 });
-    const failure = await failureOf(sources.acquire(origin.url(), client()));
+    const failure = await expectFailure(sources.acquire(origin.url(), client()));
     t.match(failure, { code: 'source_timeout', message: /250 ms .*127\.0\.0\.1/ }, name);
     await origin.quiet();
     t.match(sources.stats(), { fetching: 0, heldBytes: 0 });
   }
   const resolve = () => new Promise<never>(() => {});
   const sources = openSources(t, { sourceTimeoutMs: 100 }, { resolve });
-  const failure = await failureOf(sources.acquire(new URL('http://slow.example/'), client()));
+  const failure = await expectFailure(sources.acquire(new URL('http://slow.example/'), client()));
   t.match(failure, { code: 'source_timeout', message: /100 ms .*slow\.example/ });
 });
 

@@ -1,7 +1,7 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
 import { until } from '../../until.ts';
-import { client, failureOf, openSources, startOrigin } from './origin.ts';
+import { client, expectFailure, openSources, startOrigin } from './origin.ts';
 
 /** Returns a clock in ms that the test advances. */
 function clock() {
@@ -40,7 +40,7 @@ t.test('caches failures for 5 s', async (t) => {
   const { now, pass } = clock();
   const sources = openSources(t, { sourceMaxBytes: 1_000, sourceTimeoutMs: 300 }, { now });
   for (const [path, [code]] of Object.entries(replies)) {
-    const get = () => failureOf(sources.acquire(origin.url(path), client()));
+    const get = () => expectFailure(sources.acquire(origin.url(path), client()));
     const first = await get();
     t.equal(first.code, code, path);
     const requests = origin.requests.length;

@@ -77,7 +77,7 @@ export async function listen(t: Pick<Test, 'teardown'>, server: Server) {
 }
 
 /** Returns the ServiceError of a rejected promise. */
-export async function failureOf(promise: Promise<unknown>): Promise<ServiceError> {
+export async function expectFailure(promise: Promise<unknown>): Promise<ServiceError> {
   try {
     await promise;
   } catch (error) {

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
-import { client, failureOf, openSources, startOrigin } from './origin.ts';
+import { client, expectFailure, openSources, startOrigin } from './origin.ts';
 
 t.test('follows relative redirects and redirects to other hosts', async (t) => {
   for (const status of [301, 302, 303, 307, 308]) {
@@ -30,7 +30,7 @@ t.test('follows at most five redirects', async (t) => {
   const sources = openSources(t);
   t.equal((await sources.acquire(origin.url('/5'), client())).bytes.byteLength, 7);
   const before = origin.requests.length;
-  const failure = await failureOf(sources.acquire(origin.url('/9'), client()));
+  const failure = await expectFailure(sources.acquire(origin.url('/9'), client()));
   t.match(failure, { code: 'source_unreachable', message: /too often/ });
   t.equal(origin.requests.length - before, 6);
 });
@@ -60,7 +60,7 @@ t.test('checks every redirect', async (t) => {
     const origin = await startOrigin(t, (_, response) => {
       response.writeHead(302, { location }).end();
     });
-    const failure = await failureOf(
+    const failure = await expectFailure(
       openSources(t, { own }).acquire(
         origin.url('/', 'a.example'),
         client({ isAllowedHost: (host) => host !== 'stranger.example' }),
@@ -80,7 +80,7 @@ t.test('checks the addresses of a redirect', async (t) => {
   const resolve = async (name: string) => [
     { address: name === 'inside.example' ? '10.0.0.1' : '127.0.0.1', family: 4 },
   ];
-  const failure = await failureOf(
+  const failure = await expectFailure(
     openSources(t, {}, { resolve }).acquire(origin.url('/', 'a.example'), client()),
   );
   t.match(failure, { code: 'source_blocked', message: /inside\.example/ });

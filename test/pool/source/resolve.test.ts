@@ -2,7 +2,7 @@ import type { LookupAddress } from 'node:dns';
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
 import type { SourceSettings } from '../../../pool/source/sources.ts';
-import { client, failureOf, listen, openSources, startOrigin } from './origin.ts';
+import { client, expectFailure, listen, openSources, startOrigin } from './origin.ts';
 
 const v4 = (address: string): LookupAddress => ({ address, family: 4 });
 const v6 = (address: string): LookupAddress => ({ address, family: 6 });
@@ -35,7 +35,9 @@ t.test('rejects a name with a single disallowed address', async (t) => {
     [v4('127.0.0.1'), { address: 'nonsense', family: 4 }],
   ]) {
     const sources = sourcesWith(t, () => addresses);
-    const failure = await failureOf(sources.acquire(origin.url('/', 'mixed.example'), client()));
+    const failure = await expectFailure(
+      sources.acquire(origin.url('/', 'mixed.example'), client()),
+    );
     t.equal(failure.code, 'source_blocked', JSON.stringify(addresses));
     const named = addresses.filter(({ address }) => failure.message.includes(address));
     t.ok(named.length <= 1, 'only the refused address is named');
@@ -53,7 +55,9 @@ t.test('connects to the checked address when a name changes', async (t) => {
   await sources.acquire(origin.url('/1', 'rebinding.example'), client());
   t.equal(lookups, 1, 'no query between check and connection');
   await origin.quiet();
-  const failure = await failureOf(sources.acquire(origin.url('/2', 'rebinding.example'), client()));
+  const failure = await expectFailure(
+    sources.acquire(origin.url('/2', 'rebinding.example'), client()),
+  );
   t.equal(failure.code, 'source_blocked', 'a new connection is checked');
   t.equal(origin.requests.length, 1);
 });
@@ -74,7 +78,7 @@ t.test("resolves a private source to any address except the service's", async (t
   t.ok(await sourcesWith(t, resolve, { privateSources }).acquire(url, client()));
   const own = { urls: [], ports: [origin.port] };
   const self = sourcesWith(t, resolve, { privateSources, own });
-  t.equal((await failureOf(self.acquire(url, client()))).code, 'source_blocked');
+  t.equal((await expectFailure(self.acquire(url, client()))).code, 'source_blocked');
   t.equal(origin.requests.length, 1);
 });
 
@@ -82,10 +86,10 @@ t.test('fails with source_unreachable, stage DNS, if a name does not resolve', a
   const missing = sourcesWith(t, () => {
     throw Object.assign(new Error('getaddrinfo ENOTFOUND'), { code: 'ENOTFOUND' });
   });
-  const failure = await failureOf(missing.acquire(new URL('http://none.example/'), client()));
+  const failure = await expectFailure(missing.acquire(new URL('http://none.example/'), client()));
   t.match(failure, { code: 'source_unreachable', message: /\(DNS\).*none\.example/ });
   const empty = sourcesWith(t, () => []);
-  t.match(await failureOf(empty.acquire(new URL('http://none.example/'), client())), {
+  t.match(await expectFailure(empty.acquire(new URL('http://none.example/'), client())), {
     code: 'source_unreachable',
     message: /\(DNS\)/,
   });
@@ -99,7 +103,7 @@ t.test('names the stage of failed connections and TLS handshakes', async (t) => 
   await new Promise((resolve) => closed.close(resolve));
   for (const addresses of [[v4('127.0.0.1')], [v4('127.0.0.1'), v4('127.0.0.2')]]) {
     const sources = sourcesWith(t, () => addresses, { privateSources: ['127.0.0.0/8:*'] });
-    const failure = await failureOf(
+    const failure = await expectFailure(
       sources.acquire(new URL(`http://shop.example:${port}/`), client()),
     );
     t.match(failure, { code: 'source_unreachable', message: /\(connect\).*shop\.example/ });
@@ -111,7 +115,7 @@ t.test('names the stage of failed connections and TLS handshakes', async (t) => 
   );
   const sources = sourcesWith(t, () => [v4('127.0.0.1')]);
   const url = new URL(`https://shop.example:${plain.port}/`);
-  t.match(await failureOf(sources.acquire(url, client())), {
+  t.match(await expectFailure(sources.acquire(url, client())), {
     code: 'source_unreachable',
     message: /\(TLS\).*shop\.example/,
   });

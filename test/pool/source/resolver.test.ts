@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../temporary-root.ts';
 import { until } from '../../until.ts';
 import { type DnsAnswer, startDnsServer } from './dns-server.ts';
 
-async function resolverOf(
+async function createResolver(
   t: Test,
   answer: (name: string, family: 4 | 6) => DnsAnswer,
   options: Partial<NameResolverOptions> = {},
@@ -40,7 +40,7 @@ const v4 = { address: '192.0.2.1', family: 4 } as const;
 
 t.test('caches a name for its time to live', async (t) => {
   const answer = { addresses: ['192.0.2.1'], ttl: 30 };
-  const { resolver, queries, pass } = await resolverOf(
+  const { resolver, queries, pass } = await createResolver(
     t,
     (_, family) => (family === 4 ? answer : { addresses: [] }),
     { families: [4, 6] },
@@ -58,7 +58,7 @@ t.test('caches a name for its time to live', async (t) => {
 
 t.test('limits the time to live to 1 to 60 s', async (t) => {
   let ttl = 0;
-  const { resolver, queries, pass } = await resolverOf(t, () => ({
+  const { resolver, queries, pass } = await createResolver(t, () => ({
     addresses: ['192.0.2.1'],
     ttl,
   }));
@@ -73,7 +73,7 @@ t.test('limits the time to live to 1 to 60 s', async (t) => {
 });
 
 t.test('caches a missing name for 5 s', async (t) => {
-  const { resolver, queries, pass } = await resolverOf(t, () => 'no such name');
+  const { resolver, queries, pass } = await createResolver(t, () => 'no such name');
   for (let i = 0; i < 3; i++)
     await t.rejects(resolver.resolve('none.example'), { code: 'ENOTFOUND' });
   t.equal(queries.length, 1);
@@ -83,7 +83,7 @@ t.test('caches a missing name for 5 s', async (t) => {
 });
 
 t.test('times out on a dead name and does not delay others', async (t) => {
-  const { resolver, queries } = await resolverOf(
+  const { resolver, queries } = await createResolver(
     t,
     (name) => (name.startsWith('dead') ? 'silence' : { addresses: ['192.0.2.1'] }),
     { attemptTimeoutMs: 300, timeoutMs: 500 },
@@ -92,13 +92,13 @@ t.test('times out on a dead name and does not delay others', async (t) => {
   const ended = Promise.allSettled(dead);
   await until('all are asked for', () => queries.length >= 40);
   t.same(await resolver.resolve('alive.example'), [v4]);
-  for (const one of await ended) t.equal(one.status, 'rejected');
+  for (const outcome of await ended) t.equal(outcome.status, 'rejected');
   await t.rejects(resolver.resolve('dead1.example'), 'cached');
   t.equal(queries.filter((name) => name === 'dead1.example').length <= 2, true);
 });
 
 t.test('returns both address families, and does not wait for a silent family', async (t) => {
-  const { resolver } = await resolverOf(
+  const { resolver } = await createResolver(
     t,
     (name, family) => {
       if (family === 4) return { addresses: ['192.0.2.1'] };
@@ -118,7 +118,7 @@ t.test('resolves localhost and the hosts file locally', async (t) => {
   );
   let time = 0;
   const hosts = new HostsFile(path, () => time);
-  const { resolver, queries } = await resolverOf(t, () => 'no such name', { hosts });
+  const { resolver, queries } = await createResolver(t, () => 'no such name', { hosts });
   t.same(await resolver.resolve('shop.internal'), [v4]);
   t.same(await resolver.resolve('shop'), [v4]);
   t.same(await resolver.resolve('six'), [{ address: '::1', family: 6 }]);
@@ -138,7 +138,7 @@ t.test('applies search domains to names that the operator configured', async (t)
   const path = await file(t, 'search one.test two.test.\noptions ndots:2 timeout:1\n');
   t.same(await searchDomains(path), { domains: ['one.test', 'two.test'], dots: 2 });
   t.same(await searchDomains(`${path}-none`), { domains: [], dots: 1 });
-  const { resolver, queries } = await resolverOf(
+  const { resolver, queries } = await createResolver(
     t,
     (name) => (name === 'minio.two.test' ? { addresses: ['192.0.2.1'] } : 'no such name'),
     { searched: (name) => name === 'minio', resolvConf: path },
@@ -150,7 +150,7 @@ t.test('applies search domains to names that the operator configured', async (t)
 });
 
 t.test('limits the cache by bytes', async (t) => {
-  const { resolver } = await resolverOf(t, () => ({ addresses: ['192.0.2.1'] }), {
+  const { resolver } = await createResolver(t, () => ({ addresses: ['192.0.2.1'] }), {
     cacheBytes: 20_000,
   });
   for (let i = 0; i < 60; i++) await resolver.resolve(`${'x'.repeat(60)}.n${i}.example`);

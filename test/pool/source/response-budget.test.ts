@@ -6,7 +6,7 @@ import { ReadTurns } from '../../../pool/source/metered-client.ts';
 import { ResponseBudget } from '../../../pool/source/response-budget.ts';
 import { until } from '../../until.ts';
 import { attacks, startHostileOrigin } from './hostile-origin.ts';
-import { client, failureOf, listen, openSources } from './origin.ts';
+import { client, expectFailure, listen, openSources } from './origin.ts';
 
 /** Opens sources, and an origin that handles each request with `respond`. */
 async function open(t: Test, respond: (socket: Socket, path: string) => void) {
@@ -20,7 +20,7 @@ async function open(t: Test, respond: (socket: Socket, path: string) => void) {
 
 const chunked = 'HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\n\r\n';
 const early = 'HTTP/1.1 103 Early Hints\r\nLink: </style.css>\r\n\r\n';
-const chunksOf = (length: number, count: number): string =>
+const createChunks = (length: number, count: number): string =>
   `${length.toString(16)}\r\n${'x'.repeat(length)}\r\n`.repeat(count);
 
 t.test('ends a fetch with a response that costs more than its body', async (t) => {
@@ -28,7 +28,7 @@ t.test('ends a fetch with a response that costs more than its body', async (t) =
   const sources = openSources(t, { sourceTimeoutMs: 60_000, sourceMaxBytes: 32_000_000 });
   for (const [name, { code }] of Object.entries(attacks)) {
     const url = origin.url(`/${encodeURIComponent(name)}`);
-    const failure = await failureOf(sources.acquire(url, client()));
+    const failure = await expectFailure(sources.acquire(url, client()));
     t.match(failure, { code: 'source_unreachable', message: `(${code})` }, name);
     await origin.quiet();
   }
@@ -38,8 +38,8 @@ t.test('ends a fetch with a response that costs more than its body', async (t) =
 t.test('accepts informational responses, extensions, trailers and small chunks', async (t) => {
   const bodies: Readonly<Record<string, readonly [text: string, length: number]>> = {
     '/early': [`${early.repeat(10)}HTTP/1.1 200 OK\r\nContent-Length: 3\r\n\r\nabc`, 3],
-    '/tiny': [`${chunked}${chunksOf(1, 1_000)}0\r\n\r\n`, 1_000],
-    '/lines': [`${chunked}${chunksOf(200, 4_000)}0\r\n\r\n`, 800_000],
+    '/tiny': [`${chunked}${createChunks(1, 1_000)}0\r\n\r\n`, 1_000],
+    '/lines': [`${chunked}${createChunks(200, 4_000)}0\r\n\r\n`, 800_000],
     '/extension': [`${chunked}1;a=${'b'.repeat(4_000)}\r\nx\r\n0\r\nDigest: d\r\n\r\n`, 1],
     '/lines-before': ['\r\n\r\nHTTP/1.1 200 OK\r\nContent-Length: 1\r\n\r\nx', 1],
   };
@@ -54,7 +54,7 @@ t.test('counts each response on a connection separately', async (t) => {
   const { get } = await open(t, (socket) => {
     sockets.add(socket);
     const trailer = `0\r\nA: ${'b'.repeat(8_000)}\r\n\r\n`;
-    socket.write(`${early.repeat(8)}${chunked}${chunksOf(1, 500)}${trailer}`);
+    socket.write(`${early.repeat(8)}${chunked}${createChunks(1, 500)}${trailer}`);
   });
   for (let i = 0; i < 12; i += 1) t.equal((await get(`/${i}`)).bytes.byteLength, 500);
   t.ok(sockets.size < 6, `${sockets.size} connections for 12 responses`);

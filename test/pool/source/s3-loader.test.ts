@@ -4,7 +4,7 @@ import { parseS3Location } from '../../../contract/s3-location.ts';
 import type { Credentials } from '../../../pool/s3/credential-source.ts';
 import { s3Loader } from '../../../pool/source/s3-loader.ts';
 import { startTestS3, variables } from '../s3/server.ts';
-import { client, failureOf, openSources, startOrigin } from './origin.ts';
+import { client, expectFailure, openSources, startOrigin } from './origin.ts';
 
 const secretAccessKey = 'secret-of-the-test';
 const credentials = {
@@ -82,12 +82,12 @@ t.test('reads no other object', async (t) => {
     `/${'é'.repeat(520)}`,
   ];
   for (const path of refused) {
-    t.equal((await failureOf(acquire(path))).code, 'source_not_found', path);
+    t.equal((await expectFailure(acquire(path))).code, 'source_not_found', path);
   }
   t.equal(bucket.requests.length, 0, 'no request is sent');
   const below = ['/../other.jpg', '/%2e%2e/other.jpg', '/%252e%252e/other.jpg', '/..\\other.jpg'];
   for (const path of below) {
-    t.equal((await failureOf(acquire(path))).code, 'source_not_found', path);
+    t.equal((await expectFailure(acquire(path))).code, 'source_not_found', path);
   }
   for (const { url } of bucket.requests) t.match(url, /^\/media\/shop\/(?!.*\.\.)/);
 });
@@ -126,7 +126,7 @@ t.test("names the URL's host in errors, and no secrets", async (t) => {
     '/moved.jpg': 'source_unreachable',
   };
   for (const [path, code] of Object.entries(failures)) {
-    const error = await failureOf(acquire(path));
+    const error = await expectFailure(acquire(path));
     t.equal(error.code, code);
     t.match(error.message, /the bucket of photos\.example/);
     t.notMatch(error.message, /127\.0\.0\.1|AKID|secret|media/);
@@ -143,7 +143,7 @@ t.test("names the URL's host in errors, and no secrets", async (t) => {
   for (const [reason, get] of Object.entries(failing)) {
     const location = parseS3Location('s3://media?region=eu-central-1');
     const findLoader = () => s3Loader('none', { location, credentials: get, trusted: true });
-    const error = await failureOf(
+    const error = await expectFailure(
       openSources(t).acquire(pathOfUrl('/a.jpg'), client({ findLoader })),
     );
     t.match(error, { code: 'source_unreachable', message: /no valid credentials/ });
@@ -154,7 +154,7 @@ t.test("names the URL's host in errors, and no secrets", async (t) => {
 
 t.test('accepts a private endpoint only from the operator', async (t) => {
   const untrusted = await open(t, false);
-  t.equal((await failureOf(untrusted.acquire('/a.jpg'))).code, 'source_blocked');
+  t.equal((await expectFailure(untrusted.acquire('/a.jpg'))).code, 'source_blocked');
   t.equal(untrusted.bucket.requests.length, 0);
   const named = await open(t, false, ['127.0.0.0/8:*']);
   t.equal((await named.acquire('/a.jpg')).bytes.byteLength, 7);
@@ -162,5 +162,5 @@ t.test('accepts a private endpoint only from the operator', async (t) => {
   const { sources, bucket, acquire } = await open(t);
   await acquire('/a.jpg');
   const direct = sources.acquire(bucket.url('/media/shop/a.jpg'), client());
-  t.equal((await failureOf(direct)).code, 'source_blocked', 'not by its own URL');
+  t.equal((await expectFailure(direct)).code, 'source_blocked', 'not by its own URL');
 });

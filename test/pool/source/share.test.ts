@@ -2,7 +2,7 @@ import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
 import type { SourceLease } from '../../../pool/source/sources.ts';
 import { until } from '../../until.ts';
-import { client, failureOf, openSources, startHeldOrigin, startOrigin } from './origin.ts';
+import { client, expectFailure, openSources, startHeldOrigin, startOrigin } from './origin.ts';
 
 t.test('shares one fetch and its bytes among concurrent requests for a URL', async (t) => {
   const origin = await startHeldOrigin(t);
@@ -83,10 +83,10 @@ t.test("respects each request's allowlist in a shared fetch", async (t) => {
     // The second request joins before the first response.
     const [first, second] = strictLeads ? [get(strict()), get()] : [get(), get(strict())];
     const [failed, served] = strictLeads ? [first, second] : [second, first];
-    t.match(await failureOf(failed), refused);
+    t.match(await expectFailure(failed), refused);
     t.equal((await served).bytes.byteLength, 7);
     t.equal(requests.length, 2, 'one request for each host');
-    t.match(await failureOf(get(strict())), refused, 'also from the cache');
+    t.match(await expectFailure(get(strict())), refused, 'also from the cache');
   }
 });
 
@@ -100,28 +100,28 @@ t.test('follows a redirect for a joining request after refusing it for another',
     });
     return false;
   };
-  t.match(await failureOf(get(client({ isAllowedHost }))), refused);
+  t.match(await expectFailure(get(client({ isAllowedHost }))), refused);
   t.equal((await late)?.bytes.byteLength, 7);
 });
 
 t.test('does not cache a refused redirect', async (t) => {
   const { requests, get, strict } = await openRedirecting(t);
-  t.match(await failureOf(get(strict())), refused);
+  t.match(await expectFailure(get(strict())), refused);
   t.equal(requests.length, 1, 'the other host got no request');
   t.equal((await get()).bytes.byteLength, 7);
 });
 
 t.test("uses a host's cached failure only for requests that may use the host", async (t) => {
   const { get, strict } = await openRedirecting(t, (response) => response.writeHead(404).end());
-  t.equal((await failureOf(get())).code, 'source_not_found');
-  t.match(await failureOf(get(strict())), refused);
+  t.equal((await expectFailure(get())).code, 'source_not_found');
+  t.match(await expectFailure(get(strict())), refused);
 });
 
 t.test('aborts fetches on close', async (t) => {
   const origin = await startOrigin(t, (_, response) => response.write('pic'));
   const sources = openSources(t, { fetchConcurrency: 1 });
   const get = (path: string, options = client()) =>
-    failureOf(sources.acquire(origin.url(path), options));
+    expectFailure(sources.acquire(origin.url(path), options));
   const failures = [get('/1'), get('/2', client({ background: true }))];
   await until('a request', () => origin.requests.length === 1);
   await sources.close();

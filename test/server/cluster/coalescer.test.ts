@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { stopTimers } from '../../clock.ts';
-import { imageOf, Machine, type Rendering, settle } from './machine.ts';
+import { createImage, Machine, type Rendering, settle } from './machine.ts';
 
 /** Returns a machine with front ends that requested `k` in turn, so the first front end leads. */
 async function requested(count: number, signals: readonly (AbortSignal | undefined)[] = []) {
@@ -31,7 +31,7 @@ async function finish(machine: Machine, error?: ServiceError): Promise<void> {
 async function assertIdle(t: Test, machine: Machine): Promise<void> {
   t.equal(machine.coalescer.size, 0);
   t.same(machine.renderings, []);
-  for (const one of machine.running) t.equal(await machine.openJoins(one), 0);
+  for (const task of machine.running) t.equal(await machine.openJoins(task), 0);
 }
 
 t.test('renders a key once per machine for all participants', async (t) => {
@@ -39,7 +39,7 @@ t.test('renders a key once per machine for all participants', async (t) => {
   responses.push(machine.frontEnd(1).get('k'));
   await machine.deliverAll();
   await finish(machine);
-  for (const image of await Promise.all(responses)) t.same(image, imageOf('k'));
+  for (const image of await Promise.all(responses)) t.same(image, createImage('k'));
   await assertIdle(t, machine);
 });
 
@@ -59,7 +59,7 @@ t.test('makes a follower lead when the leader rejects the render as overloaded',
   t.equal(onlyRendering(machine).frontEnd, 1, 'the one that waited longest');
   await finish(machine);
   t.match(await responses[0], { code: 'overloaded' });
-  for (const image of await Promise.all(responses.slice(1))) t.same(image, imageOf('k'));
+  for (const image of await Promise.all(responses.slice(1))) t.same(image, createImage('k'));
 });
 
 t.test(
@@ -72,7 +72,7 @@ t.test(
     t.match(await responses[0], { message: 'the client left' });
     t.equal(onlyRendering(machine).frontEnd, 0);
     await finish(machine);
-    t.same(await responses[1], imageOf('k'));
+    t.same(await responses[1], createImage('k'));
     await assertIdle(t, machine);
   },
 );
@@ -86,7 +86,7 @@ t.test('makes a new leader render for the remaining followers', async (t) => {
   await machine.deliverAll();
   t.equal(onlyRendering(machine).frontEnd, 1);
   await finish(machine);
-  t.same(await responses[2], imageOf('k'));
+  t.same(await responses[2], createImage('k'));
 });
 
 t.test('cancels the render when the last participant leaves', async (t) => {
@@ -136,7 +136,7 @@ t.test('informs a leader whether another front end might have stored the image',
   await machine.deliverAll();
   t.same(a.mayBeStored, [false], 'no cache had it');
   await finish(machine);
-  t.same(await first, imageOf('k'));
+  t.same(await first, createImage('k'));
   const second = b.get('k');
   c.get('l').catch(() => {});
   await machine.deliverAll();
@@ -149,7 +149,7 @@ t.test('informs a leader whether another front end might have stored the image',
   t.same(a.mayBeStored, [false, true], 'the leader may have died after it had stored the image');
   for (const rendering of machine.renderings) rendering.finish();
   await machine.deliverAll();
-  t.same(await Promise.all([second, third]), [imageOf('k'), imageOf('l')]);
+  t.same(await Promise.all([second, third]), [createImage('k'), createImage('l')]);
 });
 
 t.test('continues requests while the primary stays silent', async (t) => {
@@ -170,10 +170,10 @@ t.test('continues requests while the primary stays silent', async (t) => {
   t.equal(machine.renderings.length, 2);
   a.renderings[0]?.finish();
   await machine.deliverAll();
-  t.same(await response, imageOf('k'));
+  t.same(await response, createImage('k'));
   t.equal(machine.coalescer.size, 1, 'the other render continues');
   await finish(machine);
-  t.same(await other, imageOf('k'));
+  t.same(await other, createImage('k'));
   await assertIdle(t, machine);
 });
 
@@ -201,5 +201,5 @@ t.test("waits indefinitely after the primary's reply", async (t) => {
   tick(60_000);
   await machine.deliverAll();
   await finish(machine);
-  t.same(await Promise.all(responses), [imageOf('k'), imageOf('k')]);
+  t.same(await Promise.all(responses), [createImage('k'), createImage('k')]);
 });

@@ -3,14 +3,14 @@ import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath, cacheTemporaryFolder } from '../../../pool/cache/disk.ts';
-import { keyOf } from '../../pool/cache/pictures.ts';
+import { toKey } from '../../pool/cache/pictures.ts';
 import { block, createIndex, numbered } from './index-folder.ts';
 
 t.test('deletes the least recently used files above the limit', async (t) => {
   const { index, store, remaining, errors } = createIndex(t.testdir(), 20);
   await store(...numbered(1, 20));
   t.same([index.count, index.bytes], [20, 20 * block], 'a cache at its limit keeps its files');
-  for (const name of ['1', '3', 'unknown']) index.used(keyOf(name));
+  for (const name of ['1', '3', 'unknown']) index.used(toKey(name));
   await store('21');
   await index.close();
   t.equal(index.bytes, 18 * block, 'down to a low-water mark');
@@ -23,7 +23,7 @@ t.test("keeps some files of a project when another project's files fill the cach
   const { index } = createIndex(folder, 40);
   const store = async (project: string, count: number) => {
     const keys = numbered(1, count).map(
-      (name) => keyOf(project).slice(0, 16) + keyOf(name).slice(16),
+      (name) => toKey(project).slice(0, 16) + toKey(name).slice(16),
     );
     for (const key of keys) {
       await mkdir(dirname(cacheFilePath(folder, key)), { recursive: true });
@@ -41,20 +41,20 @@ t.test("keeps some files of a project when another project's files fill the cach
 
 t.test("counts a file's blocks as its size", async (t) => {
   const { index, write, exists } = createIndex(t.testdir(), 10);
-  index.stored(keyOf('a'), 1);
+  index.stored(toKey('a'), 1);
   t.equal(index.bytes, block);
-  index.stored(keyOf('a'), block + 1);
+  index.stored(toKey('a'), block + 1);
   t.equal(index.bytes, 2 * block, 'written again counts once');
-  index.stored(keyOf('b'), block);
-  await index.removed(keyOf('a'));
-  await index.removed(keyOf('a'));
+  index.stored(toKey('b'), block);
+  await index.removed(toKey('a'));
+  await index.removed(toKey('a'));
   t.same([index.bytes, index.count], [block, 1]);
   await write('b', { bytes: 2 * block });
-  await index.removed(keyOf('b'));
+  await index.removed(toKey('b'));
   t.same([index.bytes, index.count], [2 * block, 1], 'rendered again before the report');
 
   await write('large', { bytes: 11 * block });
-  index.stored(keyOf('large'), 11 * block);
+  index.stored(toKey('large'), 11 * block);
   await index.close();
   t.same([exists('large'), index.bytes], [false, 0], 'a file above the limit is deleted');
 });
@@ -77,7 +77,7 @@ t.test(
 t.test('keeps a file that a process rewrites before its deletion', async (t) => {
   const { index, store, exists } = createIndex(t.testdir(), 4);
   await store(...numbered(1, 4));
-  for (const name of ['5', '1']) index.stored(keyOf(name), block);
+  for (const name of ['5', '1']) index.stored(toKey(name), block);
   await index.close();
   t.ok(exists('1'));
 });
@@ -85,8 +85,8 @@ t.test('keeps a file that a process rewrites before its deletion', async (t) => 
 t.test('reports a file that it fails to delete', async (t) => {
   const folder = t.testdir();
   const { index, store, errors, exists } = createIndex(folder, 1);
-  await mkdir(join(cacheFilePath(folder, keyOf('a')), 'inside'), { recursive: true });
-  index.stored(keyOf('a'), block);
+  await mkdir(join(cacheFilePath(folder, toKey('a')), 'inside'), { recursive: true });
+  index.stored(toKey('a'), block);
   await store('b', 'c');
   await index.close();
   t.equal(errors.length, 1);

@@ -2,7 +2,7 @@ import { mkdir, readdir, rm, symlink, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath } from '../../../pool/cache/disk.ts';
-import { keyOf } from '../../pool/cache/pictures.ts';
+import { toKey } from '../../pool/cache/pictures.ts';
 import { block, createIndex, numbered } from './index-folder.ts';
 
 t.test('adds existing files by age', async (t) => {
@@ -22,7 +22,7 @@ t.test('treats files written or used during the scan as newer than its results',
   for (const name of numbered(1, 10)) await write(name, { age: 1_000 - Number(name) });
   const scan = index.scan();
   await Promise.resolve();
-  index.used(keyOf('1'));
+  index.used(toKey('1'));
   await store('11', '12');
   await scan;
   t.equal(index.count, 12, 'each counts once');
@@ -37,8 +37,8 @@ t.test('does not restore files removed during the scan', async (t) => {
   for (const name of numbered(1, 100)) await write(name);
   const scan = index.scan();
   for (const name of numbered(1, 100)) {
-    await rm(cacheFilePath(folder, keyOf(name)));
-    await index.removed(keyOf(name));
+    await rm(cacheFilePath(folder, toKey(name)));
+    await index.removed(toKey(name));
   }
   await scan;
   t.same([index.count, index.bytes], [0, 0]);
@@ -98,12 +98,12 @@ t.test('keeps the order and sizes of indexed files', async (t) => {
 t.test('neither counts nor changes foreign files', async (t) => {
   const folder = t.testdir({ files: { 'readme.txt': 'x', ab: { 'notes.txt': 'x' } } });
   const { index, write } = createIndex(folder, 1);
-  const key = keyOf('a');
+  const key = toKey('a');
   const deep = dirname(cacheFilePath(folder, key));
   await write('a');
   await writeFile(join(deep, 'foreign'), Buffer.alloc(50_000));
   await writeFile(join(deep, `${key}.bak`), Buffer.alloc(50_000));
-  await writeFile(join(deep, keyOf('of another folder')), Buffer.alloc(50_000));
+  await writeFile(join(deep, toKey('of another folder')), Buffer.alloc(50_000));
   const folderLikeAKey = `${'0'.repeat(32)}-0--${'0'.repeat(30)}${key.slice(-2)}`;
   await mkdir(join(deep, folderLikeAKey));
   const linkLikeAKey = `${'1'.repeat(62)}${key.slice(-2)}`;

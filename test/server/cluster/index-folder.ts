@@ -3,7 +3,7 @@ import { mkdir, utimes, writeFile } from 'node:fs/promises';
 import { dirname } from 'node:path';
 import { cacheFilePath } from '../../../pool/cache/disk.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
-import { keyOf } from '../../pool/cache/pictures.ts';
+import { toKey } from '../../pool/cache/pictures.ts';
 
 export const block = 4_096;
 
@@ -11,10 +11,10 @@ export const block = 4_096;
 export function createIndex(folder: string, blocks: number) {
   const errors: Error[] = [];
   const index = new DiskCacheIndex(folder, blocks * block, (error) => errors.push(error));
-  const exists = (name: string) => existsSync(cacheFilePath(folder, keyOf(name)));
+  const exists = (name: string) => existsSync(cacheFilePath(folder, toKey(name)));
   /** Writes an unreported file with an age in seconds. */
   const write = async (name: string, { bytes = block, age = 0 } = {}): Promise<void> => {
-    const path = cacheFilePath(folder, keyOf(name));
+    const path = cacheFilePath(folder, toKey(name));
     await mkdir(dirname(path), { recursive: true });
     await writeFile(path, Buffer.alloc(bytes));
     const modified = Date.now() / 1_000 - age;
@@ -29,7 +29,7 @@ export function createIndex(folder: string, blocks: number) {
     async store(...names: string[]): Promise<void> {
       for (const name of names) {
         await write(name);
-        index.stored(keyOf(name), block);
+        index.stored(toKey(name), block);
       }
     },
     /** Returns the names of existing files. */

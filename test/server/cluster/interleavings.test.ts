@@ -120,8 +120,8 @@ for (const keys of [['k'], ['k', 'l']]) {
     await fc.assert(
       fc.asyncProperty(fc.array(event, { minLength: 10, maxLength: 80 }), async (events) => {
         const scenario = new Scenario();
-        for (const one of events) {
-          scenario.handle(one);
+        for (const scheduled of events) {
+          scenario.handle(scheduled);
           await settle();
           const twice = scenario.renderedTwice();
           if (twice.length > 0) throw new Error(`two front ends render ${twice}`);
@@ -129,8 +129,8 @@ for (const keys of [['k'], ['k', 'l']]) {
         await scenario.end();
         if (scenario.hanging().length > 0) throw new Error(`${scenario.hanging().length} hang`);
         if (scenario.machine.coalescer.size > 0) throw new Error('a render is left');
-        for (const one of scenario.machine.running) {
-          const open = await scenario.machine.openJoins(one, events.length);
+        for (const task of scenario.machine.running) {
+          const open = await scenario.machine.openJoins(task, events.length);
           if (open > 0) throw new Error(`${open} joins are left`);
         }
         for (const { result } of scenario.requests) {

@@ -7,9 +7,9 @@ import { project as projectWith } from '../../project.ts';
 import { until } from '../../until.ts';
 
 const storeUrl = 'mongodb://somebody:password@db.example/';
-const idOf = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
+const toId = (number: number): string => `prj_${String(number).padStart(16, '0')}`;
 const project = (number: number, revision = 1) =>
-  projectWith({ _id: idOf(number), revision, signingSecret: 'the-secret-of-signed-urls' });
+  projectWith({ _id: toId(number), revision, signingSecret: 'the-secret-of-signed-urls' });
 
 /** Opens a primary's cached projects with their file. */
 async function opened(t: Test, path = join(t.testdir(), 'known-projects'), url = storeUrl) {
@@ -28,10 +28,10 @@ t.test("keeps each project's latest revision", async (t) => {
   for (const at of [70, 60]) known.confirm(at);
   const projects = new Set([project(1, 2), project(2)]);
   t.same(known.snapshot, { confirmedAt: 70, projects: [...projects].reverse() });
-  t.ok(known.receive({ type: 'project-forgotten', id: idOf(1) }));
+  t.ok(known.receive({ type: 'project-forgotten', id: toId(1) }));
   t.ok(known.receive({ type: 'project-known', project: project(1, 1) }), 'of a restored store');
   const names = Array.from({ length: 20_000 }, (_, index) => project(index + 9));
-  for (const one of names) known.receive({ type: 'project-known', project: one });
+  for (const projectName of names) known.receive({ type: 'project-known', project: projectName });
   t.ok(known.snapshot.projects.length < 15_000, 'not more than a front end');
 });
 
@@ -42,7 +42,7 @@ t.test('writes the projects within seconds, for this store and user only', async
   await until('a file', () => existsSync(path));
   t.equal((await stat(path)).mode & 0o777, 0o600);
   const bytes = await readFile(path);
-  t.notOk(bytes.includes('the-secret') || bytes.includes(idOf(1)), 'it is encrypted');
+  t.notOk(bytes.includes('the-secret') || bytes.includes(toId(1)), 'it is encrypted');
   const read = async (url?: string) => (await opened(t, path, url)).known.snapshot;
   t.same(await read(), { confirmedAt: 1_000, projects: [project(1)] });
   known.confirm(2_000);

@@ -9,7 +9,7 @@ import type {
 import { MachineCoalescer } from '../../../server/cluster/coalescer.ts';
 import { CoalescerClient } from '../../../server/cluster/coalescer-client.ts';
 
-export const imageOf = (key: string): Image => ({
+export const createImage = (key: string): Image => ({
   body: Buffer.from(key),
   contentType: 'image/png',
   etag: `"${key}"`,
@@ -70,8 +70,8 @@ export class FrontEnd {
       role.fail(error instanceof ServiceError ? error : new Cancelled());
       throw error;
     }
-    this.writes.push(() => role.succeed(imageOf(key)));
-    return imageOf(key);
+    this.writes.push(() => role.succeed(createImage(key)));
+    return createImage(key);
   }
 
   #render(key: string, signal: AbortSignal): Promise<void> {
@@ -158,13 +158,13 @@ export class Machine {
     for (let moved = true; moved; ) {
       await settle();
       moved = false;
-      for (const one of this.frontEnds) {
-        while (this.deliverToPrimary(one)) moved = true;
+      for (const frontEnd of this.frontEnds) {
+        while (this.deliverToPrimary(frontEnd)) moved = true;
         await settle();
-        while (this.deliverToFrontEnd(one)) moved = true;
+        while (this.deliverToFrontEnd(frontEnd)) moved = true;
         await settle();
-        for (const succeed of one.writes.splice(0)) {
-          if (!one.dead) succeed();
+        for (const succeed of frontEnd.writes.splice(0)) {
+          if (!frontEnd.dead) succeed();
           moved = true;
         }
       }

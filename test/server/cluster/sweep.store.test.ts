@@ -17,24 +17,28 @@ import { refusing, startTestS3, variables } from '../../pool/s3/server.ts';
 import { newProject, testProjects } from '../../store/projects.ts';
 import { until } from '../../until.ts';
 
-const tagOf = (name: string): string => name.repeat(30);
+const toTag = (name: string): string => name.repeat(30);
 const purgedAt = Date.now();
 
 /** Returns a project that purged all images, or the images of named sources. */
-function projectOf(all: number, sources: Record<string, number> = {}, _id = 'prj_1'): SweptProject {
+function createProject(
+  all: number,
+  sources: Record<string, number> = {},
+  _id = 'prj_1',
+): SweptProject {
   const groups = Object.fromEntries(
-    Object.entries(sources).map(([name, number]) => [`g${sourceGroup(tagOf(name))}`, number]),
+    Object.entries(sources).map(([name, number]) => [`g${sourceGroup(toTag(name))}`, number]),
   );
   const last = Math.max(all, ...Object.values(sources));
   return { _id, deletedAt: null, generations: { last, all, groups } };
 }
 
 /** Returns the keys of images with the given inputs. */
-const keysOf = (inputs: string, count: number, generation = 0, project = 'prj_1'): string[] => {
+const createKeys = (inputs: string, count: number, generation = 0, project = 'prj_1'): string[] => {
   const [first = '', ...others] = inputs;
   const origin = {
     project,
-    inputs: [{ tag: tagOf(first) }, ...others.map((name) => ({ tag: tagOf(name) }))],
+    inputs: [{ tag: toTag(first) }, ...others.map((name) => ({ tag: toTag(name) }))],
     generation,
   } as const;
   return Array.from({ length: count }, (_, index) => cacheKey(origin, [index]));
@@ -99,16 +103,16 @@ async function startDisk(t: Test) {
 
 t.test('deletes only the files of old generations', async (t) => {
   const { index, sweep, lines, store, left } = await startDisk(t);
-  const old = [...keysOf('a', 20), ...keysOf('a', 5, purgedAt - 1), ...keysOf('ba', 3)];
+  const old = [...createKeys('a', 20), ...createKeys('a', 5, purgedAt - 1), ...createKeys('ba', 3)];
   const current = [
-    ...keysOf('a', 2, purgedAt),
-    ...keysOf('a', 2, purgedAt + 1),
-    ...keysOf('b', 4),
-    ...keysOf('ba', 1, purgedAt),
-    ...keysOf('a', 3, 0, 'prj_2'),
+    ...createKeys('a', 2, purgedAt),
+    ...createKeys('a', 2, purgedAt + 1),
+    ...createKeys('b', 4),
+    ...createKeys('ba', 1, purgedAt),
+    ...createKeys('a', 3, 0, 'prj_2'),
   ];
   await store([...old, ...current]);
-  sweep.purge(projectOf(0, { a: purgedAt }));
+  sweep.purge(createProject(0, { a: purgedAt }));
   await until('they are deleted', () => lines.length === 1);
   t.match(lines, [{ projects: 1, images: old.length }]);
   t.equal(left(old), 0, 'also images with a purged layer');
@@ -116,7 +120,7 @@ t.test('deletes only the files of old generations', async (t) => {
   t.equal(index.count, current.length);
   await sweep.looked();
   t.equal(lines.length, 1, 'each purge once');
-  sweep.purge(projectOf(purgedAt + 9));
+  sweep.purge(createProject(purgedAt + 9));
   await until('all are deleted', () => lines.length === 2);
   t.equal(index.count, 3, 'those of a project that has not purged');
   t.match(sweep.totals, { purges: 2, images: old.length + current.length - 3, failed: 0 });
@@ -125,8 +129,8 @@ t.test('deletes only the files of old generations', async (t) => {
 t.test('deletes the purges of many projects together', async (t) => {
   const { index, sweep, lines, store } = await startDisk(t);
   const names = Array.from({ length: 50 }, (_, index) => `prj_${index}`);
-  for (const name of names) await store(keysOf('a', 3, 0, name));
-  sweep.purge(...names.map((name) => projectOf(purgedAt, {}, name)));
+  for (const name of names) await store(createKeys('a', 3, 0, name));
+  sweep.purge(...names.map((name) => createProject(purgedAt, {}, name)));
   await until('the log', () => sweep.totals.purges === names.length);
   t.equal(index.count, 0);
   t.equal(lines.length, 1, 'in one pass');
@@ -141,8 +145,8 @@ async function startBucket(t: Test) {
       server.objects.set(join('pre fix', objectKey(project, key)), object);
     }
   };
-  put('prj_1', [...keysOf('a', 20), ...keysOf('b', 20), ...keysOf('a', 1, purgedAt)]);
-  put('prj_2', keysOf('a', 1, 0, 'prj_2'));
+  put('prj_1', [...createKeys('a', 20), ...createKeys('b', 20), ...createKeys('a', 1, purgedAt)]);
+  put('prj_2', createKeys('a', 1, 0, 'prj_2'));
   const bucket = new Bucket(parseS3Location(server.url), variables);
   const log: object[] = [];
   const note = (...[facts]: unknown[]) => void log.push(facts as object);
@@ -156,7 +160,7 @@ async function startBucket(t: Test) {
 
 t.test('deletes only the objects of a purged source', async (t) => {
   const { server, sweep, count, log } = await startBucket(t);
-  sweep.purge(projectOf(0, { a: purgedAt, c: purgedAt - 7_200_000 }));
+  sweep.purge(createProject(0, { a: purgedAt, c: purgedAt - 7_200_000 }));
   await until('they are deleted', () => log.length === 1);
   t.match(log, [{ projects: 1, objects: 20 }]);
   t.equal(count('prj_1/a'), 1, 'one of the current generation');
@@ -169,7 +173,7 @@ t.test('deletes only the objects of a purged source', async (t) => {
   const { length } = server.requests;
   await sweep.looked();
   t.equal(server.requests.length, length, 'the same purge again');
-  sweep.purge(projectOf(purgedAt + 1));
+  sweep.purge(createProject(purgedAt + 1));
   await until('all are deleted', () => count('prj_1/') === 0);
   t.equal(count('prj_2/'), 1);
 });
@@ -177,7 +181,7 @@ t.test('deletes only the objects of a purged source', async (t) => {
 t.test('repeats failed deletions while the store returns the purge', async (t) => {
   const { server, sweep, count } = await startBucket(t);
   server.handler = refusing;
-  sweep.purge(projectOf(0, { a: purgedAt }));
+  sweep.purge(createProject(0, { a: purgedAt }));
   await until('it fails twice', () => sweep.totals.failed === 2);
   t.equal(sweep.totals.purges, 0);
   server.handler = null;
@@ -223,16 +227,16 @@ async function startFollowing(t: Test, fails = () => {}) {
 
 t.test("deletes files written after a project's deletion", async (t) => {
   const { projects, follow, found, errors, end, use, isUsed } = await startFollowing(t);
-  const [one, other] = [await projects.create(newProject), await projects.create(newProject)];
-  for (const { _id } of [one, other]) await use(_id);
-  await projects.delete(one._id);
+  const [first, other] = [await projects.create(newProject), await projects.create(newProject)];
+  for (const { _id } of [first, other]) await use(_id);
+  await projects.delete(first._id);
   await projects.purge(other._id, null);
   const ended = follow();
   for (let i = 0; i < 2; i += 1) {
-    await until('it is gone', async () => !(await isUsed(one._id)));
-    await use(one._id);
+    await until('it is gone', async () => !(await isUsed(first._id)));
+    await use(first._id);
   }
-  t.same([...found.keys()].sort(), [one._id, other._id].sort());
+  t.same([...found.keys()].sort(), [first._id, other._id].sort());
   t.ok(await isUsed(other._id), 'that of a project that exists stays');
   end.abort();
   await ended;

@@ -31,7 +31,7 @@ t.test('reads a key from either header, and prefers Authorization', async (t) =>
   }
 });
 
-async function authenticationOf(t: Test) {
+async function createAuthentication(t: Test) {
   const { db } = await testDatabase(t);
   const keys = new Keys(db);
   const organisations = new Organisations(db);
@@ -43,7 +43,7 @@ async function authenticationOf(t: Test) {
 }
 
 t.test('accepts only the secret of a stored, valid key', async (t) => {
-  const { authentication, keys, issue } = await authenticationOf(t);
+  const { authentication, keys, issue } = await createAuthentication(t);
   const { key, secret } = await issue();
   t.same(await authentication.authenticate(`Bearer ${secret}`, '', client), {
     key,
@@ -64,7 +64,7 @@ t.test('accepts only the secret of a stored, valid key', async (t) => {
 });
 
 t.test('accepts a key only if its organisation has product access', async (t) => {
-  const { authentication, organisations, orgId, issue } = await authenticationOf(t);
+  const { authentication, organisations, orgId, issue } = await createAuthentication(t);
   const { secret } = await issue();
   const { secret: orphan } = await issue('org_0000000000000000');
   requireProductAccess(await authentication.authenticate('', (await issue()).secret, client));
@@ -76,7 +76,7 @@ t.test('accepts a key only if its organisation has product access', async (t) =>
 });
 
 t.test('caches a look-up for one second', async (t) => {
-  const { authentication, keys, issue } = await authenticationOf(t);
+  const { authentication, keys, issue } = await createAuthentication(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
   t.same((await authentication.authenticate('', secret, client)).key, key);
@@ -88,12 +88,12 @@ t.test('caches a look-up for one second', async (t) => {
 });
 
 t.test('starts the second with the query, even if the store is slow', async (t) => {
-  const { authentication, keys, issue } = await authenticationOf(t);
+  const { authentication, keys, issue } = await createAuthentication(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
   const find = keys.findBySecret.bind(keys);
-  keys.findBySecret = async (one) => {
-    const found = await find(one);
+  keys.findBySecret = async (givenSecret) => {
+    const found = await find(givenSecret);
     await keys.revoke(key._id);
     await clock.forward(1_100);
     return found;
@@ -143,46 +143,46 @@ t.test('enforces the scope and access of keys', async (t) => {
 });
 
 t.test('limits look-ups of unknown keys per client', async (t) => {
-  const { authentication, keys, issue } = await authenticationOf(t);
+  const { authentication, keys, issue } = await createAuthentication(t);
   const { secret } = await issue();
   const { secret: other } = await issue();
   let lookups = 0;
   const find = keys.findBySecret.bind(keys);
-  keys.findBySecret = (one) => {
+  keys.findBySecret = (givenSecret) => {
     lookups += 1;
-    return find(one);
+    return find(givenSecret);
   };
   const clock = stopClock(t);
-  const resultOf = (key: string, from = client) =>
+  const getResult = (key: string, from = client) =>
     authentication.authenticate('', key, from).then(
       () => 'valid',
       (error) => error.code,
     );
-  t.equal(await resultOf(secret), 'valid');
+  t.equal(await getResult(secret), 'valid');
   const flood = (name: string, from = client) =>
-    Promise.all(Array.from({ length: 400 }, (_, i) => resultOf(`sk_${name}_${i}`, from)));
+    Promise.all(Array.from({ length: 400 }, (_, i) => getResult(`sk_${name}_${i}`, from)));
   lookups = 0;
   const together = await flood('a');
   t.equal(lookups, maxLookupsPerWindow, 'of concurrent requests');
   t.equal(together.filter((code) => code === 'api_key_invalid').length, maxLookupsPerWindow);
   t.equal(together.filter((code) => code === 'rate_limited').length, 400 - maxLookupsPerWindow);
-  t.equal(await resultOf('sk_a_0'), 'api_key_invalid', 'cached');
+  t.equal(await getResult('sk_a_0'), 'api_key_invalid', 'cached');
   t.equal(lookups, maxLookupsPerWindow);
 
   await clock.forward(1_100);
-  t.equal(await resultOf(secret), 'valid', 'a key that was valid is looked up again');
+  t.equal(await getResult(secret), 'valid', 'a key that was valid is looked up again');
   const refusal = await authentication.authenticate('', other, client).catch((error) => error);
   t.match(refusal, { code: 'rate_limited', details: { retryAfter: 59 } });
-  t.equal(await resultOf(other, '198.51.100.1'), 'valid', 'other clients are not limited');
+  t.equal(await getResult(other, '198.51.100.1'), 'valid', 'other clients are not limited');
   await clock.forward(59_000);
-  t.equal(await resultOf('sk_b'), 'api_key_invalid', 'a minute later');
+  t.equal(await getResult('sk_b'), 'api_key_invalid', 'a minute later');
 
   const { key: ended, secret: endedSecret } = await issue();
-  t.equal(await resultOf(endedSecret), 'valid');
+  t.equal(await getResult(endedSecret), 'valid');
   await keys.revoke(ended._id);
   await clock.forward(1_100);
   lookups = 0;
-  for (let i = 0; i < 9; i++) t.equal(await resultOf(endedSecret), 'api_key_invalid');
+  for (let i = 0; i < 9; i++) t.equal(await getResult(endedSecret), 'api_key_invalid');
   t.ok(lookups <= 2, `${lookups} look-ups of a key that was valid`);
 
   t.test('does not count valid keys and store failures', async (t) => {
@@ -190,15 +190,15 @@ t.test('limits look-ups of unknown keys per client', async (t) => {
     keys.findBySecret = async () => {
       throw new Error('unavailable');
     };
-    for (let i = 0; i < 200; i++) await resultOf(`sk_c_${i}`, from);
+    for (let i = 0; i < 200; i++) await getResult(`sk_c_${i}`, from);
     keys.findBySecret = find;
-    for (let i = 0; i < 130; i++) t.equal(await resultOf((await issue()).secret, from), 'valid');
-    t.equal(await resultOf('sk_d', from), 'api_key_invalid');
+    for (let i = 0; i < 130; i++) t.equal(await getResult((await issue()).secret, from), 'valid');
+    t.equal(await getResult('sk_d', from), 'api_key_invalid');
   });
 });
 
 t.test('keeps valid keys when unknown keys arrive, and limits concurrent look-ups', async (t) => {
-  const { authentication, keys, issue } = await authenticationOf(t);
+  const { authentication, keys, issue } = await createAuthentication(t);
   const { secret } = await issue();
   await authentication.authenticate('', secret, client);
   keys.findBySecret = async () => null;

@@ -9,7 +9,7 @@ const key = { projectId: null, allOrganisations: true, orgId: 'org_1' } as ApiKe
 const { signal } = new AbortController();
 
 /** Returns a store with pages of projects. */
-const storeOf = (pages: () => AsyncGenerator<ListedProject[]>) => ({
+const createStore = (pages: () => AsyncGenerator<ListedProject[]>) => ({
   projects: { pages } as unknown as Projects,
 });
 
@@ -19,7 +19,7 @@ t.test('refuses too many projects for one response, and suggests how to list the
   async function* pages() {
     for (; read < 1_000; read += 1) yield [project({ allowedOrigins: hosts })];
   }
-  await t.rejects(listProjects(storeOf(pages), key, null, signal), {
+  await t.rejects(listProjects(createStore(pages), key, null, signal), {
     code: 'invalid_request',
     message: /too many for one response: request pages, such as \?limit=100, and follow the Link/,
   });
@@ -40,11 +40,11 @@ for (const [name, page, atOnce] of [
       yield [project()];
       reading -= 1;
     }
-    const store = storeOf(pages);
+    const store = createStore(pages);
     const leaving = new AbortController();
     const staying = Array.from({ length: atOnce }, () => signal);
-    const calls = [...staying, leaving.signal, signal].map((one) =>
-      listProjects(store, key, page, one),
+    const calls = [...staying, leaving.signal, signal].map((abort) =>
+      listProjects(store, key, page, abort),
     );
     leaving.abort(new Error('gone'));
     const results = await Promise.allSettled(calls);

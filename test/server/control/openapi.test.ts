@@ -16,7 +16,7 @@ const document: OpenApiDocument = JSON.parse(
 );
 const { paths, components } = document;
 const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
-const operationOf = (id: string) => operations.find(({ operationId }) => operationId === id);
+const findOperation = (id: string) => operations.find(({ operationId }) => operationId === id);
 
 const publicIds = ['getImage', 'getImageByQuery', 'getHealth', 'getLiveness', 'getReadiness'];
 /** Generated clients name their functions by them. */
@@ -41,7 +41,7 @@ t.test('declares OpenAPI 3.1, version 1.0.0, and exactly these operations', asyn
 t.test('documents keys and common errors for every operation of the control plane', async (t) => {
   t.same(Object.keys(components.securitySchemes), ['bearer', 'serviceApiKey']);
   for (const id of controlIds) {
-    const { security, responses = {} } = operationOf(id) ?? {};
+    const { security, responses = {} } = findOperation(id) ?? {};
     t.same(security, [{ bearer: [] }, { serviceApiKey: [] }], id);
     for (const status of [401, 402, 403, 429, 500, 503]) {
       const name = responses[status]?.$ref?.replace('#/components/responses/', '') ?? '';
@@ -57,31 +57,31 @@ t.test('documents keys and common errors for every operation of the control plan
   });
   // Some generated clients reject valid responses because of it.
   t.notMatch(JSON.stringify(components.schemas), /"const":/);
-  const { responses: ofDeletion = {} } = operationOf('deleteProject') ?? {};
+  const { responses: ofDeletion = {} } = findOperation('deleteProject') ?? {};
   t.match(ofDeletion, { 409: { $ref: '#/components/responses/Error409' } });
   t.equal(ofDeletion[204]?.content, undefined, 'a 204 has no body');
   t.notOk('Content-Length' in (ofDeletion[204]?.headers ?? {}), 'and no length');
-  const removal = operationOf('removeProjectDomain');
+  const removal = findOperation('removeProjectDomain');
   t.equal(removal?.requestBody?.required, false);
   t.match(removal?.parameters, [{ name: 'projectId' }, { name: 'host', in: 'query' }]);
 });
 
 t.test('requires no key for images and health, and lists all image parameters', async (t) => {
-  for (const id of publicIds) t.same(operationOf(id)?.security, [], id);
+  for (const id of publicIds) t.same(findOperation(id)?.security, [], id);
   for (const id of ['getImage', 'getImageByQuery']) {
-    const names = operationOf(id)?.parameters?.map(({ name }) => name) ?? [];
+    const names = findOperation(id)?.parameters?.map(({ name }) => name) ?? [];
     const more = ['exp', 'sig', 'Range', 'If-Range'];
     t.same(names.slice(1), ['project', ...parameterNames, ...more], id);
   }
   for (const id of ['getHealth', 'getReadiness']) {
-    t.same(Object.keys(operationOf(id)?.responses ?? {}), ['200', '503'], id);
+    t.same(Object.keys(findOperation(id)?.responses ?? {}), ['200', '503'], id);
   }
 });
 
 t.test('contains only valid examples', async (t) => {
   const ajv = new Ajv2020({ strict: false, allErrors: true });
   formats.default(ajv);
-  const errorsOf = (schema: object, example: unknown) => {
+  const findErrors = (schema: object, example: unknown) => {
     const validate = ajv.compile({ ...schema, components });
     validate(example);
     return validate.errors ?? [];
@@ -90,7 +90,7 @@ t.test('contains only valid examples', async (t) => {
   const visit = (value: unknown, where: string): void => {
     if (typeof value !== 'object' || value === null) return;
     if ('schema' in value && 'example' in value && typeof value.schema === 'object') {
-      t.same(errorsOf(value.schema ?? {}, value.example), [], where);
+      t.same(findErrors(value.schema ?? {}, value.example), [], where);
       seen += 1;
       return;
     }
@@ -99,16 +99,16 @@ t.test('contains only valid examples', async (t) => {
   visit({ paths, responses: components.responses }, '');
   t.ok(seen > 25, `${seen} examples`);
   t.not(
-    errorsOf(components.schemas['DomainInput'] ?? {}, {}).length,
+    findErrors(components.schemas['DomainInput'] ?? {}, {}).length,
     0,
     'invalid values have errors',
   );
 });
 
 t.test('states the default of every parameter and every layer field', async (t) => {
-  for (const parameter of operationOf('getImage')?.parameters ?? []) {
+  for (const parameter of findOperation('getImage')?.parameters ?? []) {
     const { name } = parameter;
-    if (!parameterNames.some((one) => one === name)) continue;
+    if (!parameterNames.some((parameterName) => parameterName === name)) continue;
     const { defaultInWords } = parameters[name as ParameterName];
     t.ok(parameter.description?.includes(`Default: ${defaultInWords}.`), name);
   }
@@ -151,7 +151,7 @@ t.test(
 );
 
 t.test('accepts the example of every image parameter', async (t) => {
-  const all = operationOf('getImage')?.parameters ?? [];
+  const all = findOperation('getImage')?.parameters ?? [];
   for (const name of parameterNames) {
     const example = String(all.find((parameter) => parameter.name === name)?.example);
     t.same(Object.keys(readOptions(new Map([[name, example]]))), [name], name);

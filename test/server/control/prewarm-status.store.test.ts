@@ -10,7 +10,7 @@ import { startQueue } from '../../worker/queue.ts';
 import { storeLink } from '../store-link.ts';
 
 const projectId = 'prj_0123456789abcdef';
-const jobOf = (path: string) =>
+const findJob = (path: string) =>
   prewarmJob({ projectId, source: `https://a.example/${path}`, widths: [100, 200] });
 
 t.test(
@@ -29,7 +29,7 @@ t.test(
             : [204],
     );
     const add = async (...paths: string[]) =>
-      prewarms.add(projectId, await queue.add(paths.map(jobOf)), 2 * paths.length);
+      prewarms.add(projectId, await queue.add(paths.map(findJob)), 2 * paths.length);
     const find = (id: string) => findPrewarm({ prewarms }, projectId, id);
 
     const good = await add('a');
@@ -85,9 +85,9 @@ t.test("finds a prewarm request's jobs by an index", async (t) => {
   const { queue } = await startQueue(t, db);
   const prewarms = new Prewarms(db);
   await prewarms.ensureIndexes();
-  const queued = await queue.add([jobOf('a'), jobOf('b')]);
+  const queued = await queue.add([findJob('a'), findJob('b')]);
   const id = await prewarms.add(projectId, queued, 4);
-  await db.collection('jobs').deleteMany({ 'data.source': jobOf('a').source });
+  await db.collection('jobs').deleteMany({ 'data.source': findJob('a').source });
   const fields: string[] = [];
   db.client.on('commandStarted', ({ command }) => {
     if (command['find'] === 'jobs') fields.push(Object.keys(command['filter']).join());

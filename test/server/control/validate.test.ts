@@ -12,7 +12,7 @@ import { inputNamed } from './inputs.ts';
 const url = 'https://a.example/';
 const s3 = { location: 's3://a', accessKeyId: 'AKID', secretAccessKey: 'key' };
 
-const errorsOf = (name: string, body: unknown) => validationErrors(inputNamed(name), body);
+const findErrors = (name: string, body: unknown) => validationErrors(inputNamed(name), body);
 
 type Cases = ReadonlyArray<readonly [body: unknown, ...errors: string[]]>;
 
@@ -134,14 +134,14 @@ t.test('names the field and the rule in every error', async (t) => {
   };
   for (const [name, all] of Object.entries(cases)) {
     for (const [body, ...errors] of all) {
-      const found = errorsOf(name, body);
+      const found = findErrors(name, body);
       t.same(found.sort(), errors.sort(), JSON.stringify(body)?.slice(0, 60));
     }
   }
 });
 
 t.test('accepts values exactly within their bounds', async (t) => {
-  const isValid = (name: string, body: object) => errorsOf(name, body).length === 0;
+  const isValid = (name: string, body: object) => findErrors(name, body).length === 0;
   const settings = (body: object) => isValid('ProjectSettingsInput', body);
   const prewarm = (body: object) => isValid('PrewarmInput', { src: url, ...body });
   const numbers = [
@@ -191,12 +191,12 @@ t.test('accepts values exactly within their bounds', async (t) => {
     ['DomainInput', { host: '' }],
   ];
   for (const [name, body] of accepted) {
-    t.same(errorsOf(name, body), [], JSON.stringify(body).slice(0, 60));
+    t.same(findErrors(name, body), [], JSON.stringify(body).slice(0, 60));
   }
 });
 
 t.test('repeats part of a rejected value, with its password hidden', async (t) => {
-  const errors = (origin: string) => errorsOf('CreateProjectInput', { name: 'x', origin });
+  const errors = (origin: string) => findErrors('CreateProjectInput', { name: 'x', origin });
   const [long = ''] = errors(`a b${'x'.repeat(8_000)}`);
   t.match(long, /^origin must be a URI, and is "a bx+" …$/);
   t.ok(long.length < 160);
@@ -205,7 +205,7 @@ t.test('repeats part of a rejected value, with its password hidden', async (t) =
 });
 
 t.test('suggests the likely URL for a text that lacks a part of a URL', async (t) => {
-  const errors = (origin: string) => errorsOf('CreateProjectInput', { name: 'x', origin });
+  const errors = (origin: string) => findErrors('CreateProjectInput', { name: 'x', origin });
   const hints = {
     'www.a.example': 'https://www.a.example',
     'a.example:8080/b?c': 'https://a.example:8080/b?c',
@@ -222,7 +222,7 @@ t.test('suggests the likely URL for a text that lacks a part of a URL', async (t
   for (const text of ['a.jpg', 'ftp://a.example', 'javascript:x', 'u:p@a.example', '%']) {
     t.match(errors(text), [/^origin must be [^(]+$/], text);
   }
-  t.match(errorsOf('ProjectSettingsInput', { watermarkUrl: 'a.example/b.png' }), [
+  t.match(findErrors('ProjectSettingsInput', { watermarkUrl: 'a.example/b.png' }), [
     '(did you mean https://a.example/b.png?)',
   ]);
 });
@@ -245,12 +245,13 @@ t.test('explains every keyword, type and format of the schemas', async (t) => {
   const visit = (schema: object) => {
     for (const [keyword, value] of Object.entries(schema)) {
       seen.add(keyword);
-      if (keyword === 'properties') Object.values(value).map((one) => visit(one as object));
+      if (keyword === 'properties') Object.values(value).map((child) => visit(child as object));
       if (['allOf', 'anyOf', 'items'].includes(keyword)) [value].flat().map(visit);
       if (structural.has(keyword)) continue;
       t.ok(Object.hasOwn(keywordMessages, keyword), keyword);
       if (keyword === 'format') t.ok(Object.hasOwn(formatNames, value), value);
-      if (keyword === 'type') for (const one of [value].flat()) t.ok(typeNames[one], one);
+      if (keyword === 'type')
+        for (const typeName of [value].flat()) t.ok(typeNames[typeName], typeName);
       if (keyword === 'anyOf') t.match(schema, { 'x-rule': String }, 'the rule of an anyOf');
     }
   };
@@ -263,7 +264,7 @@ t.test('explains every keyword, type and format of the schemas', async (t) => {
 
 t.test('limits the number and the length of errors', async (t) => {
   const many = Object.fromEntries(Array.from({ length: 5_000 }, (_, i) => [`x${i}`, i]));
-  t.equal(errorsOf('DomainInput', many).length, 20);
-  const [error = ''] = errorsOf('DomainInput', { host: 'a', ['y'.repeat(60_000)]: 1 });
+  t.equal(findErrors('DomainInput', many).length, 20);
+  const [error = ''] = findErrors('DomainInput', { host: 'a', ['y'.repeat(60_000)]: 1 });
   t.ok(error.length < 200, error.slice(0, 100));
 });

@@ -5,7 +5,7 @@ import { errorResponse } from '../../../server/http/error-response.ts';
 import { splitTarget } from '../../../server/http/node-request.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
 import type { HttpServer } from '../../../server/http/server.ts';
-import { responseOf } from '../request.ts';
+import { respond } from '../request.ts';
 
 const ok = (name: string): HttpResponse => ({ status: 200, headers: [], body: name });
 const route = (path: string, ...methods: string[]): Route => ({
@@ -19,7 +19,7 @@ function appWith(routes: readonly Route[]) {
   const onError = (_: HttpRequest, error: unknown) => void errors.push(error);
   const app = new App(routes, { onEnd: null, onError, errorResponse }, 'x-');
   const responseTo = (method: string, path: string) =>
-    responseOf((request) => app.handle(request), method, path);
+    respond((request) => app.handle(request), method, path);
   return { app, responseTo, errors };
 }
 

@@ -6,7 +6,9 @@ import {
   clientNetworks,
 } from '../../../server/http/client-address.ts';
 
-const trusted = ['10.0.0.0/8', '2001:db8::/64'].map(parseNetwork).filter((one) => one !== null);
+const trusted = ['10.0.0.0/8', '2001:db8::/64']
+  .map(parseNetwork)
+  .filter((parsed) => parsed !== null);
 const client = (peerAddress: string, forwarded: string, proxies = trusted) => {
   const headerList = (name: string) => (name === 'x-forwarded-for' ? forwarded : '');
   return String(clientAddress({ peerAddress, headerList }, proxies));

@@ -370,7 +370,7 @@ t.test('uws: closes the longest waiting of many clients with one each', { skip }
   t.equal(app.connections?.open, limit);
 });
 
-const proxies = [parseNetwork('127.0.2.0/24')].filter((one) => one !== null);
+const proxies = [parseNetwork('127.0.2.0/24')].filter((parsed) => parsed !== null);
 
 for (const [name, start] of await limited(...proxies)) {
   t.test(`${name}: does not limit a trusted proxy`, { skip }, async (t) => {

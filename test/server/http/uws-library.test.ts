@@ -82,7 +82,9 @@ t.test('rejects a file of uws-pack with unrecorded bytes', async (t) => {
 t.test('matches the installed files of uws-pack to the recorded digests', async (t) => {
   const platforms = ['linux_x64', 'linux_arm64', 'linux_arm', 'darwin_x64', 'darwin_arm64'];
   // ABIs of Node 20, 21 and 22.
-  const names = platforms.flatMap((one) => [115, 120, 127].map((abi) => `uws_${one}_${abi}.node`));
+  const names = platforms.flatMap((platformName) =>
+    [115, 120, 127].map((abi) => `uws_${platformName}_${abi}.node`),
+  );
   t.same(recordedFiles, names);
   for (const name of names) {
     t.equal(digestFailure(`uws-pack ${version}`, join(unchanged, 'dist/bin', name)), null, name);

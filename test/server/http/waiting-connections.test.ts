@@ -8,8 +8,8 @@ const limit = 640;
 const batch = 10;
 
 /** Adds a waiting connection per address, and returns the addresses of closed connections. */
-function closedOf(addresses: readonly string[], batches = 1, network?: string): string[] {
-  const trusted = [parseNetwork('192.0.2.0/24')].filter((one) => one !== null);
+function closedAddresses(addresses: readonly string[], batches = 1, network?: string): string[] {
+  const trusted = [parseNetwork('192.0.2.0/24')].filter((parsed) => parsed !== null);
   const connections = new Connections(limit, trusted);
   const waiting = new WaitingConnections();
   const closed: string[] = [];
@@ -33,10 +33,10 @@ t.test('closes connections of the largest network, whatever addresses it uses', 
     'IPv4 /24': (index: number) => `203.0.113.${index}`,
   };
   for (const [name, address] of Object.entries(attacks)) {
-    const closed = closedOf([...neighbours, ...many(50, address)], 4);
+    const closed = closedAddresses([...neighbours, ...many(50, address)], 4);
     t.equal(closed.length, 4 * batch);
     t.same(
-      closed.filter((one) => neighbours.includes(one)),
+      closed.filter((closedAddress) => neighbours.includes(closedAddress)),
       [],
       name,
     );
@@ -47,24 +47,32 @@ t.test('closes connections of the narrowest network with the most in a wide one'
   const address = (subnet: string) => (index: number) => `2001:db8:1:${subnet}::${index + 1}`;
   const household = many(20, address('1100'));
   const others = ['1200', '1300', '1400'].map((subnet) => address(subnet)(0));
-  t.same(closedOf([...others, ...household]), household.slice(0, batch), 'the longest waiting');
+  t.same(
+    closedAddresses([...others, ...household]),
+    household.slice(0, batch),
+    'the longest waiting',
+  );
   const elsewhere = many(15, (index) => `2001:db8:2:${index}::1`);
-  const reduced = closedOf([...household, ...elsewhere]);
-  t.equal(reduced.filter((one) => household.includes(one)).length, 8);
-  t.equal(reduced.filter((one) => elsewhere.includes(one)).length, 2, 'to equal numbers');
+  const reduced = closedAddresses([...household, ...elsewhere]);
+  t.equal(reduced.filter((keptAddress) => household.includes(keptAddress)).length, 8);
+  t.equal(
+    reduced.filter((keptAddress) => elsewhere.includes(keptAddress)).length,
+    2,
+    'to equal numbers',
+  );
 });
 
 t.test('closes connections of trusted proxies last, and the longest waiting first', async (t) => {
   const proxies = many(50, (index) => `192.0.2.${index % 3}`);
   const clients = many(batch + 1, () => '203.0.113.1');
-  t.same(closedOf([...proxies, ...clients]), clients.slice(0, batch));
-  t.same(closedOf(proxies), proxies.slice(0, batch));
+  t.same(closedAddresses([...proxies, ...clients]), clients.slice(0, batch));
+  t.same(closedAddresses(proxies), proxies.slice(0, batch));
 });
 
 t.test('closes only connections of a given network', async (t) => {
   const [address = ''] = new Connections(limit).countedNetworks('203.0.113.1');
   const others = many(50, () => '198.51.100.1');
-  t.same(closedOf([...others, '203.0.113.7', '203.0.113.1'], 1, address), [
+  t.same(closedAddresses([...others, '203.0.113.7', '203.0.113.1'], 1, address), [
     '203.0.113.7',
     '203.0.113.1',
   ]);

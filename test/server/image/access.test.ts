@@ -86,7 +86,8 @@ t.test('signs the path and the query, at any position in the query', async (t) =
     `${query}&${sig}&`,
     `project=q&exp=${seconds + 60}&w=4&${sig}`,
   ];
-  for (const one of forged) t.match(refusal(signing, one), { code: 'signature_invalid' }, one);
+  for (const forgedUrl of forged)
+    t.match(refusal(signing, forgedUrl), { code: 'signature_invalid' }, forgedUrl);
   const other = path.replace('a.jpg', 'b.jpg');
   t.match(refusal(signing, `${query}&${sig}`, other), { code: 'signature_invalid' });
 });
@@ -112,7 +113,8 @@ t.test('rejects malformed signatures and expiries', async (t) => {
     sign(`project=p&exp=${seconds + 60}.5`),
     sign(`project=p&exp=${'9'.repeat(13)}`),
   ];
-  for (const one of queries) t.match(refusal(signing, one), { code: 'signature_invalid' }, one);
+  for (const malformed of queries)
+    t.match(refusal(signing, malformed), { code: 'signature_invalid' }, malformed);
 });
 
 t.test('keeps a signature valid when a proxy rewrites the path', async (t) => {
@@ -123,7 +125,7 @@ t.test('keeps a signature valid when a proxy rewrites the path', async (t) => {
   const asInJavaScript = `/img/${encodeURIComponent(special)}`;
   const asInPhp = asInJavaScript.replace(
     /[!'()*]/g,
-    (one) => `%${one.charCodeAt(0).toString(16).toUpperCase()}`,
+    (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
   for (const [signed, ...received] of [
     [path, path, collapsed, encoded, encoded.toLowerCase()],
@@ -132,7 +134,8 @@ t.test('keeps a signature valid when a proxy rewrites the path', async (t) => {
     [asInPhp, asInPhp, `/img/${special.replace('://', ':/')}`],
     [asInJavaScript, `/img/${special}`],
   ] as const) {
-    for (const one of received) t.ok(check(signing, sign(query, signed), one), `${signed}, ${one}`);
+    for (const receivedUrl of received)
+      t.ok(check(signing, sign(query, signed), receivedUrl), `${signed}, ${receivedUrl}`);
   }
   for (const [signed, received] of [
     [path, '/img/https://pictures.example.com/b.jpg'],

@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { cloudinary, cloudinarySignature } from '../../../server/image/urls/cloudinary.ts';
 import { propertyRuns } from '../../extended.ts';
-import { outcome, siteOf } from './url-outcome.ts';
+import { createSite, outcome } from './url-outcome.ts';
 
 /** Returns the native query for a transformation of `/a.jpg`. */
 const at = (transformation: string, source = 'a.jpg') =>
@@ -115,7 +115,7 @@ t.test('refuses options that lack an equivalent, and names them', async (t) => {
 
 t.test('ignores c_lfill for sources smaller than its box', async (t) => {
   const path = '/image/upload/c_lfill,dpr_2.0,g_west,h_100,w_200/a.jpg';
-  const { bySize, parameters } = cloudinary.read(path, '', siteOf('cloudinary'));
+  const { bySize, parameters } = cloudinary.read(path, '', createSite('cloudinary'));
   const at = (width: number, height: number) => {
     const meaning = bySize?.({ width, height }, { origin: '', accept: '' });
     return new URLSearchParams([...(meaning?.parameters ?? [])].sort()).toString();
@@ -172,13 +172,13 @@ t.test('reads public ids and fetched sources', async (t) => {
 
 t.test('finds the signature of a URL', async (t) => {
   const secret = 'b';
-  const signatureOf = (path: string) => {
+  const computeSignature = (path: string) => {
     const found = cloudinary.readSignature?.(path, '') ?? null;
     return found && [found.text, ...found.expected({ secret })];
   };
   // Signed by the Node SDK with this secret.
   const crop = 'c_crop,h_20,w_10/image.jpg';
-  t.match(signatureOf('/demo/image/upload/s--Ai4Znfl3--/c_crop,h_20,w_10/v1234/image.jpg'), [
+  t.match(computeSignature('/demo/image/upload/s--Ai4Znfl3--/c_crop,h_20,w_10/v1234/image.jpg'), [
     'Ai4Znfl3',
     'Ai4Znfl3',
     cloudinarySignature(secret, crop, 'sha256'),
@@ -188,10 +188,10 @@ t.test('finds the signature of a URL', async (t) => {
   const first = cloudinarySignature(secret, `w_9/${fetched}`);
   for (const scheme of ['https://', 'https:/']) {
     const path = `/image/fetch/s--${first}--/w_9/${scheme}a.example/x.png`;
-    t.equal(signatureOf(path)?.[1], first, path);
+    t.equal(computeSignature(path)?.[1], first, path);
   }
-  t.equal(signatureOf('/demo/image/upload/w_9/a.jpg'), null);
-  t.equal(signatureOf('/demo/image/upload/s----/a.jpg')?.[0], '');
+  t.equal(computeSignature('/demo/image/upload/w_9/a.jpg'), null);
+  t.equal(computeSignature('/demo/image/upload/s----/a.jpg')?.[0], '');
 });
 
 t.test('reads a source on an http server, or refuses, for any URL of Cloudinary', async () => {

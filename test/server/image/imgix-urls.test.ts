@@ -133,7 +133,7 @@ t.test('reads paths and web proxy sources', async (t) => {
 });
 
 t.test('finds the signature of a URL', async (t) => {
-  const signatureOf = (path: string, query: string, secret = 'FOO123bar') => {
+  const computeSignature = (path: string, query: string, secret = 'FOO123bar') => {
     const found = imgix.readSignature?.(path, query) ?? null;
     return found && [found.text, ...found.expected({ secret })];
   };
@@ -145,12 +145,12 @@ t.test('finds the signature of a URL', async (t) => {
     [proxied, 's=493a52f008c91416351f8b33d4883135'],
     [proxied, 'w=400&h=300&s=61ea1cc7add87653bb0695fe25f2b534'],
   ] as const) {
-    const [text, expected] = signatureOf(path, query) ?? [];
+    const [text, expected] = computeSignature(path, query) ?? [];
     t.equal(text, expected, `${path}?${query}`);
   }
-  t.equal(signatureOf('/a.jpg', 'w=400'), null);
-  t.same(signatureOf('/a.jpg', 's'), ['', imgixSignature('FOO123bar', '/a.jpg', '')]);
-  const between = signatureOf('/a.jpg', 'w=4&s=0&h=5');
+  t.equal(computeSignature('/a.jpg', 'w=400'), null);
+  t.same(computeSignature('/a.jpg', 's'), ['', imgixSignature('FOO123bar', '/a.jpg', '')]);
+  const between = computeSignature('/a.jpg', 'w=4&s=0&h=5');
   t.same(between, ['0', imgixSignature('FOO123bar', '/a.jpg', 'w=4&h=5')]);
 });
 

@@ -24,19 +24,22 @@ interface Context {
   readonly settings?: Partial<ProjectSettings>;
 }
 
-function variantOf(options: Options, { headers = {}, settings }: Context = {}) {
+function createVariant(options: Options, { headers = {}, settings }: Context = {}) {
   const { hints, accepted } = negotiation()((name) => headers[name] ?? '');
   return resolveVariant(options, hints, accepted, project(settings));
 }
 
-const originOf = (url = source, version: string | null = null, generation = 0) => ({
+const createOrigin = (url = source, version: string | null = null, generation = 0) => ({
   project: 'prj_1',
   inputs: imageInputs(url, version, { layers: [] }, () => true),
   generation,
 });
 
 const key = (options: Options, context: Context = {}): string =>
-  variantKey(originOf(), variantOf(options, { headers: { accept: 'image/avif' }, ...context }));
+  variantKey(
+    createOrigin(),
+    createVariant(options, { headers: { accept: 'image/avif' }, ...context }),
+  );
 
 t.test('returns one key for equivalent queries', async (t) => {
   const groups = [
@@ -74,8 +77,10 @@ t.test('returns one key for equivalent queries', async (t) => {
   const defaults = `flip=0 flop=false blur=0 trim=0 sharpen=false rotate=0 rotate=360 rotate=-360
     rotate=-0 gamma=1 median=1 opacity=1 extend=0,0,0,0 modulate=1,1,0,0 brightness=1 hue=360
     lightness=0 enlarge=0 animated kernel=lanczos3 pos=top fit=inside fp=0,1 q=80 dpr=1 fmt=auto`;
-  for (const [one = '', ...others] of [...groups, ` ${defaults}`].map((all) => all.split(/\s+/))) {
-    for (const other of others) t.equal(key(readQuery(other)), key(readQuery(one)), other);
+  for (const [first = '', ...others] of [...groups, ` ${defaults}`].map((all) =>
+    all.split(/\s+/),
+  )) {
+    for (const other of others) t.equal(key(readQuery(other)), key(readQuery(first)), other);
   }
 });
 
@@ -117,7 +122,7 @@ t.test('changes with everything that changes the bytes', async (t) => {
   ];
   const keys = [
     ...[...accepts, 'image/webp;q=0'].map((accept) => key({}, { headers: { accept } })),
-    ...settings.map((one) => key({}, { settings: one })),
+    ...settings.map((changed) => key({}, { settings: changed })),
     ...[{ w: 40 }, { h: 40 }, { w: 40, h: 40 }].map((size) => key(size)),
     ...(['fill', 'inside'] as const).map((fit) => key({ w: 40, h: 40, fit })),
     ...([{}, { pos: 'north' }, { fit: 'fill' }, { fit: 'inside' }] as const).map((more) =>
@@ -135,22 +140,22 @@ t.test('changes with everything that changes the bytes', async (t) => {
 t.test(
   'depends on project, source, its version and the renderer, which depends on sharp',
   async (t) => {
-    const variant = variantOf({ w: 9, blur: 2 });
+    const variant = createVariant({ w: 9, blur: 2 });
     const reordered = Object.fromEntries(Object.entries(variant).reverse()) as unknown as Variant;
     const keys = [
-      variantKey(originOf(), variant),
-      variantKey(originOf(), variant, rendererVersion - 1),
-      variantKey(originOf(source, '1'), variant),
-      variantKey(originOf(source, '2'), variant),
-      variantKey({ ...originOf(), project: 'prj_2' }, variant),
-      variantKey(originOf(source, null, 7), variant),
+      variantKey(createOrigin(), variant),
+      variantKey(createOrigin(), variant, rendererVersion - 1),
+      variantKey(createOrigin(source, '1'), variant),
+      variantKey(createOrigin(source, '2'), variant),
+      variantKey({ ...createOrigin(), project: 'prj_2' }, variant),
+      variantKey(createOrigin(source, null, 7), variant),
       ...['https://e.com/b.jpg', 'http://e.com/a.jpg', 'https://e.com/a.jpg?1'].map((url) =>
-        variantKey(originOf(new URL(url)), variant),
+        variantKey(createOrigin(new URL(url)), variant),
       ),
     ];
     t.equal(new Set(keys).size, keys.length);
-    t.equal(variantKey(originOf(), reordered), keys[0], 'not on the order of the fields');
-    for (const one of keys) t.match(one, /^[0-9a-f]{32}-[07]--[0-9a-f]{32}$/);
+    t.equal(variantKey(createOrigin(), reordered), keys[0], 'not on the order of the fields');
+    for (const known of keys) t.match(known, /^[0-9a-f]{32}-[07]--[0-9a-f]{32}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
     const sharpVersions: Record<typeof rendererVersion, string> = { 18: '0.35.5' };
     t.equal(
@@ -235,7 +240,7 @@ t.test('includes the pixel ratio only with layers', async (t) => {
     const layers = resolveLayers(undefined, new Map(), owner, true);
     const { hints, accepted } = negotiation()(() => '');
     const variant = resolveVariant(readQuery(query), hints, accepted, owner, layers);
-    return variantKey(originOf(), variant);
+    return variantKey(createOrigin(), variant);
   };
   t.equal(keyWith('w=400'), keyWith('w=200&dpr=2'));
   t.not(keyWith('w=400', watermarked), keyWith('w=200&dpr=2', watermarked));

@@ -15,7 +15,9 @@ export function* longUrls(kind: ForeignUrls): Generator<string> {
   const { examples } = urlGrammars[kind];
   for (const unit of units) {
     const long = unit.repeat(Math.ceil(length / unit.length));
-    for (const { url } of [examples[0], examples.at(-1)].filter((one) => one !== undefined)) {
+    for (const { url } of [examples[0], examples.at(-1)].filter(
+      (example) => example !== undefined,
+    )) {
       const boundaries = [...url.matchAll(/(?<=[/,:=&?.(])/g)].map(({ index }) => index);
       for (const at of [...boundaries, url.length]) yield url.slice(0, at) + long + url.slice(at);
     }

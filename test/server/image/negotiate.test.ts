@@ -7,7 +7,7 @@ type RequestHeaders = Readonly<Record<string, string>>;
 
 const negotiate = negotiation();
 const negotiated = (headers: RequestHeaders) => negotiate((name) => headers[name] ?? '');
-const hintsOf = (headers: RequestHeaders) => negotiated(headers).hints;
+const readHints = (headers: RequestHeaders) => negotiated(headers).hints;
 const acceptedFormats = (accept: string) => readAccept(accept).formats;
 
 const noHints = { dpr: null, width: null, viewport: null };
@@ -93,12 +93,12 @@ t.test('prefers Sec-CH- client hints, and rounds ratios up within 1 to 3', async
     [{ dpr: '2.625' }, { dpr: 3 }],
     [{ dpr: '4' }, { dpr: 3 }],
   ];
-  for (const [headers, hints] of cases) t.same(hintsOf(headers), { ...noHints, ...hints });
+  for (const [headers, hints] of cases) t.same(readHints(headers), { ...noHints, ...hints });
   const invalid = '0|0.0|-1|+1|1e3|0x10|NaN|Infinity| |1,2|1;a|1.|"2"|2x|?1'.split('|');
   for (const text of [...invalid, '9'.repeat(400)]) {
     const headers = { 'sec-ch-dpr': text, 'sec-ch-width': text, 'sec-ch-viewport-width': text };
-    t.same(hintsOf(headers), noHints, text.slice(0, 20));
-    t.same(hintsOf({ dpr: text, width: text, 'viewport-width': text }), noHints);
+    t.same(readHints(headers), noHints, text.slice(0, 20));
+    t.same(readHints({ dpr: text, width: text, 'viewport-width': text }), noHints);
   }
 });
 

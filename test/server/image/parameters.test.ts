@@ -141,7 +141,7 @@ t.test('returns valid options or a ServiceError for any query', async () => {
       try {
         const options = readOptions(new Map(pairs));
         return Object.entries(options).every(
-          ([key, one]) => parameterNames.some((known) => known === key) && one !== undefined,
+          ([key, option]) => parameterNames.some((known) => known === key) && option !== undefined,
         );
       } catch (error) {
         return error instanceof ServiceError && error.code === 'parameter_invalid';

@@ -36,7 +36,10 @@ t.test('ignores malformed ranges, other units and several ranges', async (t) => 
   const malformed = ['', '-', ',', '5-4', 'a-b', '1-2x', '--1', '+1-2', '1 - 2', '0x1-2', '1'];
   const several = ['0-1,3-4', '99-,0-1', '1-2,1-2', `1-2${','.repeat(512)}`];
   const others = ['', 'bytes', 'bytes 0-1', 'items=0-1', 'xbytes=0-1'];
-  for (const range of [...others, ...[...malformed, ...several].map((one) => `bytes=${one}`)]) {
+  for (const range of [
+    ...others,
+    ...[...malformed, ...several].map((rangeText) => `bytes=${rangeText}`),
+  ]) {
     t.equal(readRange(range, 10), null, range);
   }
 });

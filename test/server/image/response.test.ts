@@ -32,20 +32,20 @@ const headers = imageHeaders(image, { tier: 'miss', timings }, forever, {
 });
 
 t.test('writes an error header as a bounded item of RFC 9651', async (t) => {
-  const headerOf = (message: string) =>
+  const readHeader = (message: string) =>
     new Map(imageErrorHeaders(new ServiceError('source_not_found', message))).get(
       'x-image-error',
     ) ?? '';
-  t.equal(headerOf('Not found.'), 'source_not_found; message="Not found."');
-  t.equal(headerOf('a "b" \\c é\n😀'), 'source_not_found; message="a \\"b\\" \\\\c ????"');
+  t.equal(readHeader('Not found.'), 'source_not_found; message="Not found."');
+  t.equal(readHeader('a "b" \\c é\n😀'), 'source_not_found; message="a \\"b\\" \\\\c ????"');
   fc.assert(
     fc.property(fc.string({ unit: 'binary', maxLength: 2_000 }), (message) => {
-      const header = headerOf(message);
+      const header = readHeader(message);
       const isItem = /^source_not_found; message="(?:[ !#-[\]-~]|\\["\\])*"$/.test(header);
       return isItem && header.length < 1_100;
     }),
   );
-  t.match(headerOf('"'.repeat(501)), /\.\.\."$/, 'it ends with dots if it is cut');
+  t.match(readHeader('"'.repeat(501)), /\.\.\."$/, 'it ends with dots if it is cut');
 });
 
 t.test('names a download safely for every system', async (t) => {

@@ -4,7 +4,7 @@ import { readHostAddress } from '../../../server/image/host-address.ts';
 import type { Site } from '../../../server/image/site.ts';
 
 /** Returns a site with a host for a service's URLs. */
-export const siteOf = (urls: string, base: string | null = null): Site => ({
+export const createSite = (urls: string, base: string | null = null): Site => ({
   project: {
     _id: 'prj_0123456789abcdef',
     origin: 'https://shop.example/',
@@ -19,7 +19,7 @@ export const siteOf = (urls: string, base: string | null = null): Site => ({
 export function outcome(urls: string, url: string, base: string | null = null): string {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   try {
-    const read = readHostAddress(path, query, siteOf(urls, base));
+    const read = readHostAddress(path, query, createSite(urls, base));
     const { source, unknown, bySize } = read;
     const size = { width: 1_600, height: 1_000 };
     const parameters = bySize?.(size, { origin: '', accept: '' }).parameters ?? read.parameters;

@@ -14,25 +14,25 @@ const counted = (requests: Readonly<Record<string, number>>) => {
 };
 
 /** Returns the misses per series. */
-const seriesOf = (projects: BusiestProjects): Record<string, number> =>
+const readSeries = (projects: BusiestProjects): Record<string, number> =>
   Object.fromEntries(projects.series().map(([project, counts]) => [project, counts.miss]));
 
 t.test('gives the busiest projects separate series, and never decreases a series', async (t) => {
   const projects = new BusiestProjects(2);
   projects.add(counted({ a: 5, b: 3, c: 1 }));
-  t.same(seriesOf(projects), { a: 5, b: 3, other: 1 });
+  t.same(readSeries(projects), { a: 5, b: 3, other: 1 });
   projects.add(counted({ c: 4 }));
   projects.reassign();
   t.same(
-    seriesOf(projects),
+    readSeries(projects),
     { a: 5, b: 3, other: 5 },
     'a slightly busier project does not replace it',
   );
   projects.add(counted({ c: 20 }));
   projects.reassign();
-  t.same(seriesOf(projects), { a: 5, c: 0, other: 25 }, 'c counts from now on');
+  t.same(readSeries(projects), { a: 5, c: 0, other: 25 }, 'c counts from now on');
   projects.add(counted({ a: 1, b: 2, c: 3 }));
-  t.same(seriesOf(projects), { a: 6, c: 3, other: 27 });
+  t.same(readSeries(projects), { a: 6, c: 3, other: 27 });
 });
 
 t.test('limits the series, and keeps the series of the busiest projects', async (t) => {
@@ -43,7 +43,7 @@ t.test('limits the series, and keeps the series of the busiest projects', async 
     projects.add(counted({ ...once, busy: 40 }));
     projects.reassign();
   }
-  const series = seriesOf(projects);
+  const series = readSeries(projects);
   t.equal(Object.keys(series).length, 101);
   t.ok('busy' in series, 'despite 100 earlier projects');
 });

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { together } from '../../store/servers.ts';
-import { type Control, processOf } from './control.ts';
+import { type Control, findProcess } from './control.ts';
 
 /** Checks that the service stores all concurrent changes. */
 export async function concurrency(t: Test, control: Control): Promise<void> {
@@ -34,7 +34,7 @@ export async function concurrency(t: Test, control: Control): Promise<void> {
     ...control.watermarks.map((watermarkUrl) => patch({ watermarkUrl })),
   ]);
   t.same(new Set(responses.map(({ status }) => status)), new Set([200]));
-  t.equal(new Set(responses.map(processOf)).size, 2, 'both processes responded');
+  t.equal(new Set(responses.map(findProcess)).size, 2, 'both processes responded');
 
   const after = (await call('GET', projectPath)).body.project;
   const { allowedOrigins, watermarkUrl, ...rest } = after;

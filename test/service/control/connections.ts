@@ -32,17 +32,17 @@ export async function unwantedBodies(t: Test, control: Control): Promise<void> {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.teardown(() => agent.destroy());
     for (let round = 0; round < 5; round++) {
-      const statusOf = (method: string, path: string, options = {}) =>
+      const callStatus = (method: string, path: string, options = {}) =>
         call(method, path, { agent, ...options }).then(({ status }) => status);
       t.equal(
-        await statusOf('POST', '/projects', { body: hidden.repeat(2), key: 'sk_wrong' }),
+        await callStatus('POST', '/projects', { body: hidden.repeat(2), key: 'sk_wrong' }),
         401,
       );
-      t.equal(await statusOf('GET', '/projects/prj_1', { body: hidden }), 404);
-      t.equal(await statusOf('PUT', '/projects', { body: hidden }), 405);
-      t.equal(await statusOf('POST', '/projects', { body: piece.repeat(5) }), 400);
-      t.equal(await statusOf('POST', '/projects', { body: '' }), 400);
-      t.equal(await statusOf('GET', '/projects'), 200);
+      t.equal(await callStatus('GET', '/projects/prj_1', { body: hidden }), 404);
+      t.equal(await callStatus('PUT', '/projects', { body: hidden }), 405);
+      t.equal(await callStatus('POST', '/projects', { body: piece.repeat(5) }), 400);
+      t.equal(await callStatus('POST', '/projects', { body: '' }), 400);
+      t.equal(await callStatus('GET', '/projects'), 200);
     }
     t.equal(await projectCount(control), before, 'no body was handled as a request');
   });

@@ -133,7 +133,7 @@ function check({ headers, status }: Answer, path: string): void {
 }
 
 /** Returns the pid of the responding process, which starts the request id. */
-export function processOf({ headers }: Answer): number {
+export function findProcess({ headers }: Answer): number {
   return Number.parseInt(String(headers['x-request-id']).split('-')[0] ?? '', 36);
 }
 

@@ -38,7 +38,9 @@ const headerValue = fc.oneof(
 );
 
 /** Objects of these fields, some of them missing or of another type. */
-const bodyOf = (fields: Readonly<Record<string, Arbitrary<unknown>>>): Arbitrary<unknown> => {
+const arbitraryBody = (
+  fields: Readonly<Record<string, Arbitrary<unknown>>>,
+): Arbitrary<unknown> => {
   const damaged = Object.entries(fields).map(([field, arbitrary]) => [
     field,
     fc.oneof({ weight: 40, arbitrary }, fc.jsonValue({ maxDepth: 2 })),
@@ -76,17 +78,17 @@ function generatedBy(schema: Schema): Arbitrary<unknown> {
 }
 
 /** Returns the schemas of a body's fields. */
-const fieldsOf = (name: string) =>
+const arbitraryFields = (name: string) =>
   (inputNamed(name).schema as { properties: Record<string, Schema> }).properties;
 
 const allGeneratedBy = (fields: Readonly<Record<string, Schema>>) =>
   Object.fromEntries(Object.entries(fields).map(([field, schema]) => [field, generatedBy(schema)]));
 
 /** Leave out URLs that need a setting, and variants, which replace other fields. */
-const { callbackUrl: _, ...purgeFields } = fieldsOf('PurgeInput');
-const { callbackUrl: __, variants: ___, ...prewarmFields } = fieldsOf('PrewarmInput');
+const { callbackUrl: _, ...purgeFields } = arbitraryFields('PurgeInput');
+const { callbackUrl: __, variants: ___, ...prewarmFields } = arbitraryFields('PrewarmInput');
 
-const imageParameters = bodyOf({
+const imageParameters = arbitraryBody({
   w: integer(1, 10_000),
   fmt: fc.constantFrom('auto', 'webp', 'jpeg', 'png', 'bmp'),
   blur: fc.oneof(fc.boolean(), integer(1, 100)),
@@ -102,10 +104,10 @@ const imageParameters = bodyOf({
  */
 export const bodiesWith = (watermarks: readonly string[], signed: string) =>
   ({
-    CreateProjectInput: bodyOf(allGeneratedBy(fieldsOf('CreateProjectInput'))),
-    UpdateProjectInput: bodyOf(allGeneratedBy(fieldsOf('UpdateProjectInput'))),
-    ProjectSettingsInput: bodyOf({
-      ...allGeneratedBy(fieldsOf('ProjectSettingsInput')),
+    CreateProjectInput: arbitraryBody(allGeneratedBy(arbitraryFields('CreateProjectInput'))),
+    UpdateProjectInput: arbitraryBody(allGeneratedBy(arbitraryFields('UpdateProjectInput'))),
+    ProjectSettingsInput: arbitraryBody({
+      ...allGeneratedBy(arbitraryFields('ProjectSettingsInput')),
       // Only of this machine, because the service fetches them.
       watermarkUrl: fc.oneof(
         { weight: 40, arbitrary: fc.constantFrom(...watermarks) },
@@ -114,52 +116,52 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
       ),
     }),
     PrewarmInput: fc.oneof(
-      bodyOf(allGeneratedBy(prewarmFields)),
-      bodyOf({
-        sources: generatedBy(fieldsOf('PrewarmInput')['sources'] ?? {}),
+      arbitraryBody(allGeneratedBy(prewarmFields)),
+      arbitraryBody({
+        sources: generatedBy(arbitraryFields('PrewarmInput')['sources'] ?? {}),
         variants: fc.array(imageParameters, { minLength: 1, maxLength: 5 }),
       }),
     ),
-    PurgeInput: bodyOf(allGeneratedBy(purgeFields)),
-    FreshnessInput: bodyOf({
+    PurgeInput: arbitraryBody(allGeneratedBy(purgeFields)),
+    FreshnessInput: arbitraryBody({
       sourceAge: fc.oneof(integer(1, 31_536_000), fc.constantFrom('origin', 'Origin', null)),
       browserAge: fc.oneof(integer(0, 31_536_000), fc.constant(null)),
     }),
-    ProjectOriginInput: bodyOf({
+    ProjectOriginInput: arbitraryBody({
       headers: fc.oneof(
         { weight: 8, arbitrary: fc.dictionary(headerName, headerValue, { maxKeys: 3 }) },
         fc.dictionary(name, name, { maxKeys: 20 }),
       ),
     }),
-    UrlSecretInput: bodyOf({ secret: word, keepPrevious: fc.boolean() }),
-    DeliveryHostInput: bodyOf(allGeneratedBy(fieldsOf('DeliveryHostInput'))),
-    LimitsInput: bodyOf({
+    UrlSecretInput: arbitraryBody({ secret: word, keepPrevious: fc.boolean() }),
+    DeliveryHostInput: arbitraryBody(allGeneratedBy(arbitraryFields('DeliveryHostInput'))),
+    LimitsInput: arbitraryBody({
       rendersPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
       bytesPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
     }),
-    ProjectKeyInput: bodyOf({ name, access: fc.constantFrom('read', 'write', 'all') }),
-    SigningSecretInput: bodyOf({
+    ProjectKeyInput: arbitraryBody({ name, access: fc.constantFrom('read', 'write', 'all') }),
+    SigningSecretInput: arbitraryBody({
       ttlSeconds: fc.oneof(integer(60, 2_592_000), fc.constant(null)),
       replaceAll: fc.boolean(),
     }),
-    SignedUrlInput: bodyOf({
+    SignedUrlInput: arbitraryBody({
       url: fc.oneof(
         {
           weight: 8,
-          arbitrary: word.map((one) => `/img/http://127.0.0.1/${one}?project=${signed}`),
+          arbitrary: word.map((text) => `/img/http://127.0.0.1/${text}?project=${signed}`),
         },
         fc.constantFrom('/img/', '/image', `/img/https://a.example/?project=${signed}&sig=1`, ''),
         fc.string(),
       ),
       validFor: integer(1, 2_592_000),
     }),
-    DomainInput: bodyOf(allGeneratedBy(fieldsOf('DomainInput'))),
-    PresetInput: bodyOf({
+    DomainInput: arbitraryBody(allGeneratedBy(arbitraryFields('DomainInput'))),
+    PresetInput: arbitraryBody({
       parameters: imageParameters,
     }),
     LayerInput: fc.oneof(
-      bodyOf({
-        image: bodyOf({
+      arbitraryBody({
+        image: arbitraryBody({
           url,
           scale: integer(1, 100),
           position: fc.constantFrom(...gravities, 'top'),
@@ -168,8 +170,8 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
           blend: fc.constantFrom(...blends, 'clear'),
         }),
       }),
-      bodyOf({
-        text: bodyOf({
+      arbitraryBody({
+        text: arbitraryBody({
           words: name,
           weight: integer(100, 900),
           size: fc.oneof(integer(1, 1_000), fc.constantFrom('fit', 'fill')),
@@ -181,7 +183,7 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
   }) satisfies Record<string, Arbitrary<unknown>>;
 
 /** Returns a body as JSON, sometimes with characters removed or inserted. */
-export const textOf = (body: Arbitrary<unknown>): Arbitrary<string> =>
+export const toText = (body: Arbitrary<unknown>): Arbitrary<string> =>
   fc.oneof(
     { weight: 12, arbitrary: body.map((value) => JSON.stringify(value)) },
     fc

@@ -15,7 +15,7 @@ export async function lists(t: Test, control: Control): Promise<void> {
   }
 
   /** Returns the items of all pages at a path by following their links. */
-  const pagesOf = async (path: string, name: string, first: string, given = key) => {
+  const listPages = async (path: string, name: string, first: string, given = key) => {
     const pages: { readonly [field: string]: string }[][] = [];
     for (let next: string | null = first; next !== null; ) {
       const { status, headers, body } = await call('GET', `${path}${next}`, { key: given });
@@ -27,7 +27,7 @@ export async function lists(t: Test, control: Control): Promise<void> {
     }
     return pages;
   };
-  const idsIn = (pages: Awaited<ReturnType<typeof pagesOf>>) =>
+  const idsIn = (pages: Awaited<ReturnType<typeof listPages>>) =>
     pages.map((page) => page.map(({ id }) => id));
 
   const whole = await call('GET', '/projects', { key });
@@ -38,7 +38,7 @@ export async function lists(t: Test, control: Control): Promise<void> {
   );
   t.equal(whole.headers['link'], undefined);
   const sorted = [...ids].sort();
-  const inPages = await pagesOf('/projects', 'projects', '?limit=2');
+  const inPages = await listPages('/projects', 'projects', '?limit=2');
   t.same(idsIn(inPages), [sorted.slice(0, 2), sorted.slice(2, 4), sorted.slice(4)]);
   const byId = new Map(inPages.flat().map((project) => [project['id'], project]));
   t.same(
@@ -46,29 +46,29 @@ export async function lists(t: Test, control: Control): Promise<void> {
     whole.body.projects,
     'the projects are the same',
   );
-  t.same(idsIn(await pagesOf('/projects', 'projects', '?limit=5')), [sorted], 'no empty page');
+  t.same(idsIn(await listPages('/projects', 'projects', '?limit=5')), [sorted], 'no empty page');
   const cursor = `?cursor=${sorted[1]}`;
-  t.same(idsIn(await pagesOf('/projects', 'projects', cursor)), [sorted.slice(2)]);
-  const all = await pagesOf('/projects', 'projects', '?limit=200', rootKey);
+  t.same(idsIn(await listPages('/projects', 'projects', cursor)), [sorted.slice(2)]);
+  const all = await listPages('/projects', 'projects', '?limit=200', rootKey);
   t.ok(sorted.every((id) => idsIn(all).flat().includes(id)));
 
   const scoped = await issue(ids[0] ?? null);
-  t.same(idsIn(await pagesOf('/projects', 'projects', '?limit=1', scoped)), [[ids[0]]]);
+  t.same(idsIn(await listPages('/projects', 'projects', '?limit=1', scoped)), [[ids[0]]]);
   const after = `?cursor=${sorted.at(-1)}`;
-  t.same(idsIn(await pagesOf('/projects', 'projects', after, scoped)), [[]]);
+  t.same(idsIn(await listPages('/projects', 'projects', after, scoped)), [[]]);
 
   const names = ['a', 'b-1', 'b_2'];
   for (const name of names) {
     const path = `/projects/${ids[0]}/presets/${name}`;
     await call('PUT', path, { key, json: { parameters: { w: 9 } } });
   }
-  const presets = await pagesOf(`/projects/${ids[0]}/presets`, 'presets', '?limit=2');
+  const presets = await listPages(`/projects/${ids[0]}/presets`, 'presets', '?limit=2');
   t.same(
     presets.map((page) => page.map(({ name }) => name)),
     [['a', 'b-1'], ['b_2']],
   );
-  t.same(await pagesOf(`/projects/${ids[0]}/layers`, 'layers', '?limit=1'), [[]]);
-  t.same(await pagesOf(`/projects/${ids[0]}/origins`, 'origins', '?limit=1'), [[]]);
+  t.same(await listPages(`/projects/${ids[0]}/layers`, 'layers', '?limit=1'), [[]]);
+  t.same(await listPages(`/projects/${ids[0]}/origins`, 'origins', '?limit=1'), [[]]);
 
   for (const [query, message] of [
     ['limit=0', /limit must be a whole number from 1 to 200/],

@@ -3,7 +3,7 @@ import sharp from 'sharp';
 import type { Test } from 'tap';
 import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { type Answer, type Control, processOf, send } from './control.ts';
+import { type Answer, type Control, findProcess, send } from './control.ts';
 
 /** Changes apply to images at once in their process, soon in others. */
 export async function live(t: Test, control: Control): Promise<void> {
@@ -20,7 +20,7 @@ export async function live(t: Test, control: Control): Promise<void> {
   while (agents.size < 2) {
     const agent = new Agent({ keepAlive: true, maxSockets: 1 });
     t.teardown(() => agent.destroy());
-    agents.set(processOf(await call('GET', projectPath, { agent })), agent);
+    agents.set(findProcess(await call('GET', projectPath, { agent })), agent);
   }
   const [[localPid, agent], [remotePid, remoteAgent]] = [...agents] as [
     [number, Agent],
@@ -32,7 +32,7 @@ export async function live(t: Test, control: Control): Promise<void> {
   /** Makes a change in the local process. */
   const change = async (method: string, path: string, json: object) => {
     const answer = await call(method, projectPath + path, { json, agent });
-    t.same([answer.status, processOf(answer)], [200, localPid]);
+    t.same([answer.status, findProcess(answer)], [200, localPid]);
   };
 
   for (const ask of [local, remote, local, remote]) t.equal((await ask()).status, 200);
@@ -40,13 +40,14 @@ export async function live(t: Test, control: Control): Promise<void> {
     [await local(), localPid],
     [await remote(), remotePid],
   ] as const) {
-    t.same([answer.headers['x-cache'], processOf(answer)], ['memory', pid]);
+    t.same([answer.headers['x-cache'], findProcess(answer)], ['memory', pid]);
   }
 
   await change('PATCH', '/settings', { maxWidth: 100 });
   t.equal(await width(await local()), 100, 'at once');
   // Both processes have rejected this host before.
-  for (const one of agents.values()) t.equal((await get(image('localhost'), one)).status, 403);
+  for (const eachAgent of agents.values())
+    t.equal((await get(image('localhost'), eachAgent)).status, 403);
   await change('POST', '/domains', { host: 'localhost' });
   t.equal((await get(image('localhost'), agent)).status, 200, 'at once');
   await until('the setting is in effect', async () => (await width(await remote())) === 100);

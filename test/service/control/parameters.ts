@@ -37,7 +37,7 @@ const examples = ['0.5', '127.1', '1.2.3.4:0443', '0'.repeat(300), 'null', '007'
   (text): [string] => [text],
 );
 
-const valuesOf = (parameter: Parameter): Arbitrary<string> =>
+const arbitraryValues = (parameter: Parameter): Arbitrary<string> =>
   fc
     .oneof(
       { weight: 4, arbitrary: damaged(parameter) },
@@ -82,7 +82,7 @@ export async function parameters(t: Test, control: Control, numRuns: number): Pr
         const isValid = ajv.compile(parameter.schema);
         const count = { accepted: 0, refused: 0 };
         counts[`${operationId} ${name}`] = count;
-        const property = fc.asyncProperty(valuesOf(parameter), async (text) => {
+        const property = fc.asyncProperty(arbitraryValues(parameter), async (text) => {
           const path = template
             .slice(prefix.length)
             .replace('{projectId}', project)

@@ -23,7 +23,7 @@ export async function paths(t: Test, control: Control): Promise<void> {
     ];
     const all = 'GET HEAD OPTIONS POST PUT PATCH DELETE TRACE'.split(' ');
     for (const [path, ...methods] of allowed) {
-      for (const method of all.filter((one) => !methods.includes(one))) {
+      for (const method of all.filter((candidate) => !methods.includes(candidate))) {
         const { status, headers, body } = await call(method, path);
         t.equal(status, 405, `${method} ${path}`);
         t.same(headers['allow'], methods.join(', '), `${method} ${path}`);

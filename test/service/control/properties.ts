@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { validationErrors } from '../../../server/control/validate.ts';
 import { inputNamed, inputNames } from '../../server/control/inputs.ts';
 import type { Answer, Control } from './control.ts';
-import { bodiesWith, textOf } from './generated.ts';
+import { bodiesWith, toText } from './generated.ts';
 
 const isValid = (input: string, text: string): boolean => {
   try {
@@ -15,7 +15,8 @@ const isValid = (input: string, text: string): boolean => {
 };
 
 function ensure(holds: boolean, what: string, ...of: unknown[]): void {
-  if (!holds) throw new Error(`${what}: ${of.map((one) => JSON.stringify(one)).join(' ')}`);
+  if (!holds)
+    throw new Error(`${what}: ${of.map((argument) => JSON.stringify(argument)).join(' ')}`);
 }
 
 const same = (a: unknown, b: unknown) => JSON.stringify(a) === JSON.stringify(b);
@@ -40,7 +41,7 @@ interface Kind {
 const withoutTime = ({ updatedAt: _, ...origin }: Body) => origin;
 
 /** Gives each kind a separate project and connection, because the kinds run concurrently. */
-async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
+async function findKinds(control: Control, signed: string): Promise<Kind[]> {
   const newPath = async () => `/projects/${await control.project(['a.example', '*.a.example'])}`;
   const identity = await newPath();
   const settings = await newPath();
@@ -133,7 +134,7 @@ async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
         same(
           origin.headers,
           Object.keys(headers)
-            .map((one) => one.toLowerCase())
+            .map((name) => name.toLowerCase())
             .sort(),
         ),
     },
@@ -179,7 +180,7 @@ async function kindsOf(control: Control, signed: string): Promise<Kind[]> {
         /^sk_[\w-]{43}$/.test(secret) &&
         same([key.name, key.access], [name, access]) &&
         after.length === before.length + 1 &&
-        after.some((one: Body) => same(one, key)),
+        after.some((candidate: Body) => same(candidate, key)),
     },
     {
       input: 'SigningSecretInput',
@@ -257,7 +258,7 @@ export async function properties(t: Test, control: Control, numRuns: number): Pr
     const get = async (target: string) => (await control.call('GET', target, { agent })).body;
     const count = { accepted: 0, rejected: 0 };
     let before = await read(get);
-    const property = fc.asyncProperty(textOf(bodies[input] ?? fc.constant(null)), async (text) => {
+    const property = fc.asyncProperty(toText(bodies[input] ?? fc.constant(null)), async (text) => {
       const { status, body } = await control.call(method, path, { agent, body: text });
       ensure([success, 400].includes(status), 'a documented status', body, text);
       if (status === 400) {
@@ -277,5 +278,5 @@ export async function properties(t: Test, control: Control, numRuns: number): Pr
     // A short run can consist of rejected bodies only.
     t.ok(isVaried || numRuns < 400, `${name}: ${JSON.stringify(count)}`);
   };
-  await Promise.all((await kindsOf(control, signed)).map(test));
+  await Promise.all((await findKinds(control, signed)).map(test));
 }

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { together } from '../../store/servers.ts';
-import { processOf, rootKey, send, startControl } from './control.ts';
+import { findProcess, rootKey, send, startControl } from './control.ts';
 
 t.test('enforces the rate limit exactly across processes', async (t) => {
   const control = await startControl(t, { SERVICE_PROCESSES: '2', SERVICE_API_RATE_LIMIT: '20' });
@@ -9,7 +9,7 @@ t.test('enforces the rate limit exactly across processes', async (t) => {
   const all = await together(
     Array.from({ length: 60 }, () => () => call('GET', '/projects', { key })),
   );
-  t.equal(new Set(all.map(processOf)).size, 2, 'both processes responded');
+  t.equal(new Set(all.map(findProcess)).size, 2, 'both processes responded');
   const passed = all.filter(({ status }) => status === 200);
   const refused = all.filter(({ status }) => status === 429);
   t.same([passed.length, refused.length], [20, 40]);
@@ -31,12 +31,12 @@ t.test('enforces the rate limit exactly across processes', async (t) => {
   t.test(
     'checks the limit after the key and the route, but before the scope, the body and the project',
     async (t) => {
-      const statusOf = (method: string, path: string, more = {}) =>
+      const callStatus = (method: string, path: string, more = {}) =>
         call(method, path, { key, ...more }).then(({ status }) => status);
-      t.equal(await statusOf('POST', '/projects', { body: '{' }), 429);
-      t.equal(await statusOf('GET', '/projects/prj_0'), 429);
-      t.equal(await statusOf('GET', '/nothing'), 404);
-      t.equal(await statusOf('GET', '/projects', { key: 'sk_wrong' }), 401);
+      t.equal(await callStatus('POST', '/projects', { body: '{' }), 429);
+      t.equal(await callStatus('GET', '/projects/prj_0'), 429);
+      t.equal(await callStatus('GET', '/nothing'), 404);
+      t.equal(await callStatus('GET', '/projects', { key: 'sk_wrong' }), 401);
     },
   );
 

@@ -71,7 +71,9 @@ export class ResponseValidator {
 
   #validator(method: string, path: string, status: number): ValidateFunction {
     const [, , [template = '', verb = ''] = []] =
-      this.#operations.find(([one, pattern]) => one === method && pattern.test(path)) ?? [];
+      this.#operations.find(
+        ([operationMethod, pattern]) => operationMethod === method && pattern.test(path),
+      ) ?? [];
     const key = `${verb} ${template} ${status}`;
     const known = this.#validators.get(key);
     if (known !== undefined) return known;

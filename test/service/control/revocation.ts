@@ -1,14 +1,14 @@
 import { isDeepStrictEqual } from 'node:util';
 import type { Test } from 'tap';
 import { until } from '../../until.ts';
-import { type Control, processOf } from './control.ts';
+import { type Control, findProcess } from './control.ts';
 
 /** Returns the key's status in both processes. */
 async function statuses({ call }: Control, key: string): Promise<Map<number, number>> {
   const seen = new Map<number, number>();
   for (let i = 0; i < 60 && seen.size < 2; i++) {
     const answer = await call('GET', '/projects', { key });
-    seen.set(processOf(answer), answer.status);
+    seen.set(findProcess(answer), answer.status);
   }
   return seen;
 }

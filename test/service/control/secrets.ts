@@ -47,7 +47,7 @@ async function signing(
   const on = `/projects/${id}/signing`;
   const [source = ''] = watermarks;
   const target = `/img/${encodeURIComponent(source)}?project=${id}&w=4`;
-  const statusOf = async (path: string) => (await fetch(service.url + path)).status;
+  const fetchStatus = async (path: string) => (await fetch(service.url + path)).status;
   const sign = (json: object) => call('POST', `/projects/${id}/signed-urls`, { json });
   t.same((await call('GET', on)).body.signing, {
     required: false,
@@ -64,7 +64,7 @@ async function signing(
   ] as const) {
     t.equal((await call(method, path, { key: writer })).body.code, 'project_forbidden', path);
   }
-  t.equal(await statusOf(target), 200);
+  t.equal(await fetchStatus(target), 200);
   const first = await call('POST', `${on}/secrets`, { json: { ttlSeconds: 120 } });
   t.match(first.body.signing, {
     required: true,
@@ -72,11 +72,11 @@ async function signing(
     secretCount: 1,
     secret: /^[\w-]{43}$/,
   });
-  await until('unsigned URLs are refused', async () => (await statusOf(target)) === 403);
+  await until('unsigned URLs are refused', async () => (await fetchStatus(target)) === 403);
   const old = (await sign({ url: target })).body.signedUrl;
   t.ok(Date.parse(old.expiresAt) - Date.now() <= 120_000);
-  t.equal(await statusOf(old.url), 200);
-  t.equal(await statusOf(old.url.replace('w=4', 'w=5')), 403);
+  t.equal(await fetchStatus(old.url), 200);
+  t.equal(await fetchStatus(old.url.replace('w=4', 'w=5')), 403);
   const whole = `https://cdn.example.com/x${target}`;
   t.match(
     (await sign({ url: whole })).body.signedUrl.url,
@@ -104,21 +104,21 @@ async function signing(
   t.match(second, { ttlSeconds: 120, secretCount: 2 });
   t.not(second.secret, first.body.signing.secret);
   t.match((await call('POST', `${on}/secrets`)).body.message, /two valid secrets/);
-  t.equal(await statusOf(old.url), 200, 'both are valid');
+  t.equal(await fetchStatus(old.url), 200, 'both are valid');
   const revoke = () => call('DELETE', `${on}/secrets/previous`);
   t.equal((await revoke()).body.signing.secretCount, 1);
   t.equal((await revoke()).body.signing.secretCount, 1);
-  await until('the old secret ends', async () => (await statusOf(old.url)) === 403);
+  await until('the old secret ends', async () => (await fetchStatus(old.url)) === 403);
   const current = (await sign({ url: target })).body.signedUrl.url;
-  t.equal(await statusOf(current), 200);
+  t.equal(await fetchStatus(current), 200);
   await call('POST', `${on}/secrets`, { json: { replaceAll: true, ttlSeconds: null } });
-  await until('all earlier ones end', async () => (await statusOf(current)) === 403);
+  await until('all earlier ones end', async () => (await fetchStatus(current)) === 403);
   t.same((await call('DELETE', on)).body.signing, {
     required: false,
     ttlSeconds: null,
     secretCount: 0,
   });
-  await until('no signature is needed', async () => (await statusOf(target)) === 200);
+  await until('no signature is needed', async () => (await fetchStatus(target)) === 200);
 }
 
 /** Writes, replaces and deletes the URL secrets of other services. The API never returns them. */

@@ -3,7 +3,7 @@ import { until } from '../../until.ts';
 import { startControl } from '../control/control.ts';
 import { held } from '../held-reply.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { cacheOf, startWorker } from './worker.ts';
+import { fetchCache, startWorker } from './worker.ts';
 
 t.test('continues jobs of killed and stopped workers', async (t) => {
   const origin = await startTestOrigin(t);
@@ -44,7 +44,7 @@ t.test('continues jobs of killed and stopped workers', async (t) => {
   for (const path of paths) {
     for (const width of [40, 50]) {
       const url = `${service.url}/img/${origin.url}${path}?project=${project}`;
-      t.match(await cacheOf(`${url}&w=${width}&fmt=webp`), /^(memory|disk)$/);
+      t.match(await fetchCache(`${url}&w=${width}&fmt=webp`), /^(memory|disk)$/);
     }
   }
   // The worker saves a job's state after it writes the log line.

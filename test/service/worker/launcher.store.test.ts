@@ -1,6 +1,6 @@
 import { createServer } from 'node:net';
 import t, { type Test } from 'tap';
-import { childrenOf } from '../../children.ts';
+import { listChildren } from '../../children.ts';
 import { shortFolder } from '../../store/embedded/stores.ts';
 import { until } from '../../until.ts';
 import { freePort, isAlive, startProgram } from '../service.ts';
@@ -100,9 +100,9 @@ t.test('survives a full disk or a closed pipe as output', async (t) => {
   for (const program of [full, closed]) {
     const { both, process: launcher } = program;
     await both();
-    const parts = childrenOf(launcher.pid ?? 0);
+    const parts = listChildren(launcher.pid ?? 0);
     t.equal(parts.length, 2);
-    const frontEnds = () => parts.flatMap((part) => childrenOf(part));
+    const frontEnds = () => parts.flatMap((part) => listChildren(part));
     const [frontEnd = 0] = frontEnds();
     process.kill(frontEnd, 'SIGKILL');
     await until('a replacement of the front end', () => {
@@ -110,7 +110,7 @@ t.test('survives a full disk or a closed pipe as output', async (t) => {
       return now !== undefined && now !== frontEnd;
     });
     await both();
-    t.same(childrenOf(launcher.pid ?? 0), parts, 'no other process ended');
+    t.same(listChildren(launcher.pid ?? 0), parts, 'no other process ended');
     t.equal(await program.end('SIGTERM'), 0);
   }
 });

@@ -7,7 +7,7 @@ import { locatedPath, startControl } from '../control/control.ts';
 import { answeredBy } from '../held-reply.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { json } from '../service.ts';
-import { cacheOf, startWorker } from './worker.ts';
+import { fetchCache, startWorker } from './worker.ts';
 
 /** Accept headers of browsers that support AVIF and WebP, only WebP, and neither format. */
 const browsers = [
@@ -40,7 +40,11 @@ t.test('hits on the first live request after prewarming', async (t) => {
   const target = (project: string, path: string, more: string) =>
     `/img/${encodeURIComponent(origin.url + path)}?project=${project}${more}`;
   const checkCached = async (target: string, accept?: string) =>
-    t.match(await cacheOf(service.url + target, accept), /^(memory|disk)$/, `${target} ${accept}`);
+    t.match(
+      await fetchCache(service.url + target, accept),
+      /^(memory|disk)$/,
+      `${target} ${accept}`,
+    );
 
   await t.test('warms all auto formats, with one fetch per source', async (t) => {
     const project = await control.project();

@@ -5,7 +5,7 @@ import { startControl } from '../control/control.ts';
 import { held } from '../held-reply.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { freePort } from '../service.ts';
-import { cacheOf, startWorker } from './worker.ts';
+import { fetchCache, startWorker } from './worker.ts';
 
 t.test('ends a worker that waits for the store on SIGTERM', async (t) => {
   const environment = { SERVICE_MONGODB_URL: `mongodb://127.0.0.1:${await freePort()}/` };
@@ -89,7 +89,7 @@ t.test('starts a worker during a store outage, and survives another', async (t) 
   for (const path of paths) {
     for (const width of [40, 50]) {
       const url = `${service.url}/img/${origin.url}${path}?project=${project}`;
-      t.match(await cacheOf(`${url}&w=${width}&fmt=webp`), /^(memory|disk)$/);
+      t.match(await fetchCache(`${url}&w=${width}&fmt=webp`), /^(memory|disk)$/);
     }
   }
   t.equal(await worker.end('SIGTERM'), 0, 'in the same process');

@@ -46,7 +46,7 @@ export async function startWorker(
 }
 
 /** Returns the `x-cache` of a 200 response, or another status. */
-export async function cacheOf(url: string, accept = '*/*'): Promise<string> {
+export async function fetchCache(url: string, accept = '*/*'): Promise<string> {
   const response = await fetch(url, { headers: { accept } });
   await response.arrayBuffer();
   return response.status === 200 ? String(response.headers.get('x-cache')) : `${response.status}`;

@@ -24,4 +24,4 @@ export async function testCollection<T extends Document = Item>(
   return collection;
 }
 
-export const idsOf = (documents: readonly Item[]): number[] => documents.map(({ _id }) => _id);
+export const toIds = (documents: readonly Item[]): number[] => documents.map(({ _id }) => _id);

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { type Item, idsOf, testCollection } from './collection.ts';
+import { type Item, testCollection, toIds } from './collection.ts';
 
 const things: Item[] = [
   { _id: 1, name: 'anvil', size: 30, tags: ['iron', 'heavy'], owner: { name: 'Wile' } },
@@ -51,7 +51,7 @@ t.test('finds the same documents by filters as MongoDB', async (t) => {
   ];
   for (const [filter, ids] of cases) {
     const found = await items.find(filter).toArray();
-    t.same(idsOf(found).sort(), ids, JSON.stringify(filter));
+    t.same(toIds(found).sort(), ids, JSON.stringify(filter));
     t.equal(await items.countDocuments(filter), ids.length);
   }
 });
@@ -59,7 +59,7 @@ t.test('finds the same documents by filters as MongoDB', async (t) => {
 t.test('sorts, limits and projects results', async (t) => {
   const items = await testCollection(t, things);
   const ids = async (sort: Record<string, 1 | -1>, skip = 0, limit = 0) =>
-    idsOf(await items.find().sort(sort).skip(skip).limit(limit).toArray());
+    toIds(await items.find().sort(sort).skip(skip).limit(limit).toArray());
   t.same(await ids({ _id: -1 }), [4, 3, 2, 1]);
   t.same(await ids({ size: 1, _id: -1 }), [3, 2, 1, 4]);
   t.same(await ids({ size: -1, _id: 1 }, 1, 2), [1, 2]);
@@ -86,7 +86,7 @@ t.test("counts documents and lists a field's values by aggregation", async (t) =
   const by = async (field: string) => {
     const groups = items.aggregate([match, { $group: { _id: field, n: { $sum: 1 } } }]);
     // The order of groups is undefined.
-    return (await groups.toArray()).sort((one, other) => one['n'] - other['n']);
+    return (await groups.toArray()).sort((left, other) => left['n'] - other['n']);
   };
   t.strictSame(await by('$size'), [
     { _id: 30, n: 1 },

@@ -12,7 +12,7 @@ const mode = (path: string) => statSync(path).mode & 0o777;
  * Starts a folder's store, checks that clients find it and that it works, and returns its socket
  * path.
  */
-const socketOf = (folder: string): Promise<string> =>
+const toSocket = (folder: string): Promise<string> =>
   withStore(folder, async (items, { url }) => {
     await items.countDocuments();
     const socket = decodeURIComponent(new URL(url).host);
@@ -27,22 +27,22 @@ t.test('denies other users access to the socket and the data', async (t) => {
   const folder = shortFolder(t);
   const inside = join(folder, 'store');
   mkdirSync(inside, { mode: 0o755 });
-  t.equal(dirname(await socketOf(folder)), inside);
+  t.equal(dirname(await toSocket(folder)), inside);
   t.ok(existsSync(join(inside, 'documents.lmdb')), 'also in the private folder');
 });
 
 t.test('accepts any folder name', async (t) => {
   for (const name of ['Größe: A, B & C?', '100%41']) {
-    await t.resolves(socketOf(join(shortFolder(t), name)), name);
+    await t.resolves(toSocket(join(shortFolder(t), name)), name);
   }
 });
 
 t.test("puts a long path's socket into another private folder", async (t) => {
   const folder = join(shortFolder(t), 'deep'.repeat(30));
-  const socket = await socketOf(folder);
+  const socket = await toSocket(folder);
   t.ok(Buffer.byteLength(socket) <= 107);
   t.notOk(existsSync(dirname(socket)), 'it is removed at the end');
-  t.equal(await socketOf(folder), socket, 'at the same path each time');
+  t.equal(await toSocket(folder), socket, 'at the same path each time');
 
   mkdirSync(dirname(socket));
   t.teardown(() => rmSync(dirname(socket), { recursive: true, force: true }));
@@ -64,5 +64,5 @@ t.test('fails on a file instead of the folder, and leaves no lock', async (t) =>
   await t.rejects(startEmbeddedStore(folder), 'a folder instead of the data file');
   t.equal(await runningStoreUrl(folder), null);
   rmSync(data, { recursive: true });
-  await t.resolves(socketOf(folder));
+  await t.resolves(toSocket(folder));
 });

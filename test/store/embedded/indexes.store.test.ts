@@ -1,7 +1,7 @@
 import t from 'tap';
 import { until } from '../../until.ts';
 import { testDatabase } from '../connection.ts';
-import { idsOf, insertAll, testCollection } from './collection.ts';
+import { insertAll, testCollection, toIds } from './collection.ts';
 
 t.test('accepts the same index again, and rejects a conflicting index', async (t) => {
   const { db } = await testDatabase(t);
@@ -29,7 +29,7 @@ t.test('finds the current documents by an index after every change', async (t) =
     { _id: 5 },
     { _id: 6, a: { c: 1 } },
   ]);
-  const ids = async (filter: object) => idsOf(await items.find(filter).toArray());
+  const ids = async (filter: object) => toIds(await items.find(filter).toArray());
   t.same(await ids({ a: 'x' }), [1, 2]);
   t.same(await ids({ a: ['x', 'y', 'x'] }), [2]);
   t.same(await ids({ a: null }), [5]);

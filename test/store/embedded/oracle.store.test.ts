@@ -15,14 +15,14 @@ import { shortFolder } from './stores.ts';
 // Few names and values, so that many are equal.
 const nonNull = fc.constantFrom<Json>(true, false, 0, 1, -1, 1.5, '', 'a', '\u{e000}', '\u{1f600}');
 const scalar = fc.oneof(fc.constant<Json>(null), nonNull);
-const fieldsOf = (value: fc.Arbitrary<Json>) =>
+const arbitraryFields = (value: fc.Arbitrary<Json>) =>
   fc.dictionary(fc.constantFrom('a', 'b', 'c'), value, { maxKeys: 3, noNullPrototype: true });
 const { value } = fc.letrec<{ value: Json }>((tie) => ({
   value: fc.oneof(
     { maxDepth: 3, withCrossShrink: true },
     scalar,
     fc.array(tie('value'), { maxLength: 3 }),
-    fieldsOf(tie('value')),
+    arbitraryFields(tie('value')),
   ),
 }));
 const path = fc.constantFrom('a', 'b', 'c', 'a.b', 'a.b.a');
@@ -35,7 +35,8 @@ const sort = fc.uniqueArray(
   fc.record({ field: fc.constantFrom('a', 'b', 'c'), direction: fc.constantFrom(1, -1) }),
   { minLength: 1, maxLength: 2, selector: ({ field }) => field },
 );
-const documentsOf = (value: fc.Arbitrary<Json>) => fc.array(fieldsOf(value), { maxLength: 20 });
+const arbitraryDocuments = (value: fc.Arbitrary<Json>) =>
+  fc.array(arbitraryFields(value), { maxLength: 20 });
 const query = fc.record({
   conditions: fc.array(condition, { minLength: 1, maxLength: 4 }),
   any: fc.boolean(),
@@ -45,8 +46,8 @@ const query = fc.record({
 });
 // The store does not sort arrays and documents.
 const contents = fc.oneof(
-  fc.record({ stored: documentsOf(scalar), sort }),
-  fc.record({ stored: documentsOf(value), sort: fc.constant([]) }),
+  fc.record({ stored: arbitraryDocuments(scalar), sort }),
+  fc.record({ stored: arbitraryDocuments(value), sort: fc.constant([]) }),
 );
 
 /** Serialises a document like a client. */
@@ -108,24 +109,24 @@ t.test("returns the simple implementation's results, with and without indexes", 
       const results = conditions.map((each) => matches(fields, each));
       return (any ? results.includes(true) : !results.includes(false)) ? [_id] : [];
     });
-    const keysOf = (id: number) => sort.map(({ field }) => expected.get(id)?.[field] ?? null);
-    const compare = (one: Json[], other: Json[]) =>
+    const toKeys = (id: number) => sort.map(({ field }) => expected.get(id)?.[field] ?? null);
+    const compare = (left: Json[], other: Json[]) =>
       sort
-        .map(({ direction }, i) => direction * order(one[i] ?? null, other[i] ?? null))
+        .map(({ direction }, i) => direction * order(left[i] ?? null, other[i] ?? null))
         .find((difference) => difference !== 0) ?? 0;
-    const sorted = ids.map(keysOf).sort(compare).slice(0, asked.limit);
+    const sorted = ids.map(toKeys).sort(compare).slice(0, asked.limit);
     const sortOrder = parseSort(
       bson(Object.fromEntries(sort.map(({ field, direction }) => [field, direction]))),
     );
     for (const collection of collections) {
-      const idOf = ({ document }: { document: Document }) => Number(document['_id']);
-      assert.deepEqual(collection.find(filter).map(idOf), ids);
+      const toId = ({ document }: { document: Document }) => Number(document['_id']);
+      assert.deepEqual(collection.find(filter).map(toId), ids);
       assert.equal(collection.count(filter), ids.length);
-      const found = collection.findSorted(filter, sortOrder, asked.limit).map(idOf);
-      assert.deepEqual(found.map(keysOf), sorted);
+      const found = collection.findSorted(filter, sortOrder, asked.limit).map(toId);
+      assert.deepEqual(found.map(toKeys), sorted);
       assert.equal(new Set(found).size, found.length);
       assert.ok(found.every((id) => ids.includes(id)));
-      const first = collection.findSorted(filter, byId, asked.limit).map(idOf);
+      const first = collection.findSorted(filter, byId, asked.limit).map(toId);
       assert.deepEqual(first, ids.slice(0, asked.limit));
     }
   });

@@ -1,7 +1,7 @@
 import { Double, Int32, Long, ObjectId } from 'mongodb';
 import t from 'tap';
 import { testDatabase } from '../connection.ts';
-import { type Item, idsOf, insertAll, testCollection } from './collection.ts';
+import { type Item, insertAll, testCollection, toIds } from './collection.ts';
 
 /** Ascending by BSON's comparison order; values in one group are equal. */
 const orderedGroups: unknown[][] = [
@@ -44,9 +44,9 @@ const rankedValues = orderedGroups
 
 t.test('sorts in the comparison order', async (t) => {
   const items = await testCollection(t, [...rankedValues].reverse());
-  t.same(idsOf(await items.find().sort({ value: 1, _id: 1 }).toArray()), idsOf(rankedValues));
+  t.same(toIds(await items.find().sort({ value: 1, _id: 1 }).toArray()), toIds(rankedValues));
   const descending = [...rankedValues].sort((a, b) => b.rank - a.rank || a._id - b._id);
-  t.same(idsOf(await items.find().sort({ value: -1, _id: 1 }).toArray()), idsOf(descending));
+  t.same(toIds(await items.find().sort({ value: -1, _id: 1 }).toArray()), toIds(descending));
 });
 
 t.test('finds the equal values by a filter, with and without an index', async (t) => {
@@ -78,7 +78,7 @@ t.test('compares only within a type in a filter', async (t) => {
   const documents = values.map((value, _id) => ({ _id, value }));
   const items = await testCollection(t, documents);
   const ids = async (value: object) =>
-    idsOf(await items.find({ value }).sort({ _id: 1 }).toArray());
+    toIds(await items.find({ value }).sort({ _id: 1 }).toArray());
   t.same(await ids({ $gt: Number.NEGATIVE_INFINITY }), [1, 8], 'NaN is neither above nor below');
   t.same(await ids({ $lt: 5 }), [1]);
   t.same(await ids({ $lte: Number.POSITIVE_INFINITY }), [1, 8]);

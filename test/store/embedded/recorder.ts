@@ -79,8 +79,8 @@ export class Recording {
       for (const element of value) this.#typesIn(element);
     } else if (value === null) this.types.add('null');
     else if (value instanceof Date) this.types.add('date');
-    else if (typeof value !== 'object') this.types.add(aliasOf(typeof value));
-    else if ('_bsontype' in value) this.types.add(aliasOf(String(value._bsontype)));
+    else if (typeof value !== 'object') this.types.add(toAlias(typeof value));
+    else if ('_bsontype' in value) this.types.add(toAlias(String(value._bsontype)));
     else {
       this.types.add('object');
       for (const field of Object.values(value)) this.#typesIn(field);
@@ -96,7 +96,7 @@ const typeAliases: Readonly<Record<string, string>> = {
   ObjectId: 'objectId',
 };
 
-const aliasOf = (type: string): string => typeAliases[type] ?? type;
+const toAlias = (type: string): string => typeAliases[type] ?? type;
 
 const isObject = (value: unknown): value is Fields =>
   typeof value === 'object' && value !== null && !('_bsontype' in value);

@@ -5,7 +5,7 @@ import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { Catalog } from '../../../store/embedded/storage/catalog.ts';
 import { Journal } from '../../../store/embedded/storage/journal.ts';
 import { until } from '../../until.ts';
-import { idsOf } from './collection.ts';
+import { toIds } from './collection.ts';
 import { shortFolder, withStore } from './stores.ts';
 
 t.test('keeps documents, their order and indexes over a restart', async (t) => {
@@ -24,7 +24,7 @@ t.test('keeps documents, their order and indexes over a restart', async (t) => {
     ]);
     await t.rejects(items.insertOne({ _id: 9, name: 'changed' }), { code: 11000 });
     await t.resolves(items.insertOne({ _id: 1, name: 'name 1' }));
-    t.same(idsOf(await items.find().toArray()), [3, 2, 1]);
+    t.same(toIds(await items.find().toArray()), [3, 2, 1]);
     await items.insertOne({ _id: 7, name: 'expired', at: new Date(Date.now() - 20_000) });
     await until('it is removed', async () => (await items.countDocuments({ _id: 7 })) === 0);
     await t.rejects(items.createIndex({ other: 1 }, { name: 'at_1' }), { code: 86 });
@@ -75,7 +75,7 @@ t.test('stores acknowledged writes during the close', async (t) => {
   });
   t.ok(acknowledged.length > 0);
   const stored = new Set(
-    await withStore(folder, async (items) => idsOf(await items.find().toArray())),
+    await withStore(folder, async (items) => toIds(await items.find().toArray())),
   );
   t.same(
     acknowledged.filter((_id) => !stored.has(_id)),

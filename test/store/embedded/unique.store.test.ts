@@ -2,7 +2,7 @@ import { MongoServerError } from 'mongodb';
 import t from 'tap';
 import { writePortably } from '../../../store/upsert.ts';
 import { differs } from '../servers.ts';
-import { idsOf, insertAll, testCollection } from './collection.ts';
+import { insertAll, testCollection, toIds } from './collection.ts';
 
 /** Returns the reason of a rejected promise. */
 const rejection = (attempt: Promise<unknown>) =>
@@ -64,7 +64,7 @@ t.test('omits documents that lack the field from a sparse index', async (t) => {
   await t.rejects(members.updateOne({ _id: 1 }, { $set: { email: 'a' } }), { code: 11000 });
   await members.updateOne({ _id: 3 }, { $unset: { email: true } });
   await t.resolves(members.updateOne({ _id: 1 }, { $set: { email: 'a' } }), 'it is free again');
-  t.same(idsOf(await members.find({ email: null }).sort({ _id: 1 }).toArray()), [2, 3, 4]);
+  t.same(toIds(await members.find({ email: null }).sort({ _id: 1 }).toArray()), [2, 3, 4]);
 });
 
 t.test('refuses to create a unique index over duplicates', async (t) => {

@@ -7,16 +7,16 @@ import { arabic, openSans } from './font-files.ts';
 
 const box = { width: 400, height: 300 };
 
-const faceOf = (family: string, bytes: Buffer, range: string) =>
+const fontFace = (family: string, bytes: Buffer, range: string) =>
   `@font-face { font-family: '${family}'; font-weight: 300 800; unicode-range: ${range};
     src: url(data:font/woff2;base64,${bytes.toString('base64')}) }`;
 
 /** The page's style: the same font files as the renderer has. */
 const faces = [
-  faceOf('Open Sans', await openSans('latin'), 'U+0-24F, U+2026'),
-  faceOf('Open Sans', await openSans('cyrillic'), 'U+400-45F'),
-  faceOf('Open Sans', await openSans('hebrew'), 'U+590-5FF'),
-  faceOf('Noto Sans Arabic', arabic, 'U+20, U+600-6FF'),
+  fontFace('Open Sans', await openSans('latin'), 'U+0-24F, U+2026'),
+  fontFace('Open Sans', await openSans('cyrillic'), 'U+400-45F'),
+  fontFace('Open Sans', await openSans('hebrew'), 'U+590-5FF'),
+  fontFace('Noto Sans Arabic', arabic, 'U+20, U+600-6FF'),
 ].join('\n');
 
 const boundsNames = ['left', 'top', 'right', 'bottom'] as const;
@@ -103,5 +103,7 @@ function difference(ours: DrawnText, theirs: DrawnText): number {
       if (Math.max(a, b) > 0) differences.push(Math.abs(a - b));
     }
   }
-  return differences.reduce((sum, one) => sum + one, 0) / differences.length;
+  return (
+    differences.reduce((sum, glyphDifference) => sum + glyphDifference, 0) / differences.length
+  );
 }

@@ -14,7 +14,7 @@ export async function useFonts(
 ): Promise<void> {
   const folder = await temporaryFolder(t);
   const [own, more] = [join(folder, 'own & <fonts>'), join(folder, 'added')];
-  for (const one of [own, more]) await mkdir(one);
+  for (const fontFolder of [own, more]) await mkdir(fontFolder);
   for (const [name, bytes] of Object.entries(added)) await writeFile(join(more, name), bytes);
   await prepareFonts({ own, added: more });
 }

@@ -33,7 +33,7 @@ const integer = (value: number): Buffer => {
   return bytes;
 };
 
-const refusalOf = async (bytes: Buffer): Promise<string> => {
+const findRefusal = async (bytes: Buffer): Promise<string> => {
   const error = await readFont(bytes).then(
     () => null,
     (thrown) => thrown,
@@ -66,24 +66,24 @@ t.test('reads the same facts from TTF and WOFF2', async (t) => {
 
 t.test('rejects a font bomb before it unpacks it', async (t) => {
   const tooMuch = maxUnpackedBytes + 1;
-  t.match(await refusalOf(changed(latin, 16, integer(tooMuch))), /unpacks to 31457281 bytes/);
-  t.match(await refusalOf(woff2({ declared: tooMuch, actual: 9 })), /tables have 31457281 bytes/);
-  t.match(await refusalOf(woff2({ declared: 1_000, actual: 10_000_000 })), /damaged/);
-  t.match(await refusalOf(Buffer.alloc(maxFontBytes + 1)), /has 20971521 bytes/);
+  t.match(await findRefusal(changed(latin, 16, integer(tooMuch))), /unpacks to 31457281 bytes/);
+  t.match(await findRefusal(woff2({ declared: tooMuch, actual: 9 })), /tables have 31457281 bytes/);
+  t.match(await findRefusal(woff2({ declared: 1_000, actual: 10_000_000 })), /damaged/);
+  t.match(await findRefusal(Buffer.alloc(maxFontBytes + 1)), /has 20971521 bytes/);
 });
 
 t.test('rejects a damaged font and gives the reason', async (t) => {
-  t.match(await refusalOf(Buffer.from('<svg/>')), /not a TTF, OTF or WOFF2/);
-  t.match(await refusalOf(Buffer.alloc(0)), /not a TTF, OTF or WOFF2/);
-  t.match(await refusalOf(changed(plain, 4, Buffer.of(0xff, 0xff))), /65535 tables/);
-  t.match(await refusalOf(changed(plain, 4, Buffer.of(0, 0))), /0 tables/);
-  t.match(await refusalOf(changed(latin, 12, Buffer.of(0xff, 0xff))), /65535 tables/);
+  t.match(await findRefusal(Buffer.from('<svg/>')), /not a TTF, OTF or WOFF2/);
+  t.match(await findRefusal(Buffer.alloc(0)), /not a TTF, OTF or WOFF2/);
+  t.match(await findRefusal(changed(plain, 4, Buffer.of(0xff, 0xff))), /65535 tables/);
+  t.match(await findRefusal(changed(plain, 4, Buffer.of(0, 0))), /0 tables/);
+  t.match(await findRefusal(changed(latin, 12, Buffer.of(0xff, 0xff))), /65535 tables/);
   const names = plain.indexOf('name', 12, 'latin1');
-  t.match(await refusalOf(changed(plain, names, Buffer.from('NAME'))), /no table name/);
-  t.match(await refusalOf(changed(plain, names + 8, integer(0xffffffff))), /damaged/);
+  t.match(await findRefusal(changed(plain, names, Buffer.from('NAME'))), /no table name/);
+  t.match(await findRefusal(changed(plain, names + 8, integer(0xffffffff))), /damaged/);
   for (const font of [plain, latin]) {
     for (let length = 4; length < font.length; length += 997) {
-      t.match(await refusalOf(font.subarray(0, length)), /damaged/, `${length} bytes`);
+      t.match(await findRefusal(font.subarray(0, length)), /damaged/, `${length} bytes`);
     }
   }
 });

@@ -14,10 +14,10 @@ await useFonts(t, {
 const sentence = 'The quick brown fox jumps over the lazy dog';
 
 t.test('sizes a text to its lines', async (t) => {
-  const one = await text('Hx');
-  t.equal(one.height, 56, 'one line of 1.4 x 40 pixels');
+  const single = await text('Hx');
+  t.equal(single.height, 56, 'one line of 1.4 x 40 pixels');
   // In Open Sans, an H is 0.714 high, with 0.098 of space in front.
-  const { left, top, bottom } = one.ink();
+  const { left, top, bottom } = single.ink();
   t.ok(Math.abs(bottom - top + 1 - 28.6) < 1.5, `a height of ${bottom - top + 1}`);
   t.ok(left >= 3 && left <= 5, `a left edge of ${left}`);
   t.equal((await text('H\nx')).height, 112);
@@ -97,9 +97,9 @@ t.test('breaks lines at the width and aligns them', async (t) => {
     await text(words, { align: 'center' }),
     await text(words, { align: 'right' }),
   ];
-  for (const one of [left, center, right]) {
-    t.same([one.width, one.height], [left.width, 112]);
-    t.same(one.line(0), left.line(0), 'the longest line is as wide as the picture');
+  for (const aligned of [left, center, right]) {
+    t.same([aligned.width, aligned.height], [left.width, 112]);
+    t.same(aligned.line(0), left.line(0), 'the longest line is as wide as the picture');
   }
   const middle = ({ left, right }: { left: number; right: number }) => (left + right) / 2;
   t.ok(left.line(1).left < 8);
