@@ -49,7 +49,7 @@ newCommand('explain')
       const { urls, origin, base = null, size = null, json = false } = options;
       const _id = options.project ?? (projectInUrl.exec(url)?.[1] || placeholder);
       const host = { host: 'images.invalid', base, urls, updatedAt: new Date(0) };
-      const allowedOrigins = [origin, base ?? origin].map((one) => new URL(one).hostname);
+      const allowedOrigins = [origin, base ?? origin].map((baseUrl) => new URL(baseUrl).hostname);
       const project = { _id, origin, allowedOrigins, presets: {}, stripMetadata: true };
       const explained = explainUrl(url, { project, host }, size);
       if (explained.native === null) return fail(sizeNeeded);

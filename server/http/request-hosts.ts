@@ -78,7 +78,7 @@ export class RequestHosts {
    * from a trusted proxy's X-Forwarded-Proto, or from the base URL. Call it before the handler's
    * first await.
    */
-  originsOf(request: HostedRequest): (host: string) => string {
+  createOriginFinder(request: HostedRequest): (host: string) => string {
     const all = [request.host, this.#forwarded(request) ?? ''];
     const proto = this.#lastForwarded(request, 'x-forwarded-proto')?.toLowerCase();
     const scheme = proto === 'https' || proto === 'http' ? `${proto}:` : this.#scheme;

@@ -130,7 +130,7 @@ export class Delivery {
     if (!request.isWellFormed()) return;
     const isLoop = engine.sources.isOwnFetch(request.headerList('cdn-loop'));
     const { accept } = request;
-    const originAt = hosts.originsOf(request);
+    const originAt = hosts.createOriginFinder(request);
     const deliver = (requested: RequestedSite): Promise<void> => {
       const { host, found } = requested;
       if (found === null && missing !== null) {

@@ -150,7 +150,7 @@ function setGravity(meaning: Meaning, gravity: Placement | null, option = 'gravi
 /** A side's whole length: the crop ends at the image's edge. */
 const wholeSide = 100_000;
 
-/** Sets a crop from the left and the top. `cropOf` converts other crops to this form. */
+/** Sets a crop from the left and the top. `toCrop` converts other crops to this form. */
 function setCrop(meaning: Meaning, options: ImgproxyOptions): void {
   const { crop, trim, rotate, flipHorizontal, flipVertical } = options;
   if (crop === null || (crop.width === 0 && crop.height === 0)) return;

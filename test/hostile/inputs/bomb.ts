@@ -11,7 +11,7 @@ export interface Bomb {
 }
 
 /** Returns an intact image of a kind. */
-export type OriginalOf = (kind: PictureKind) => Buffer;
+export type FindOriginal = (kind: PictureKind) => Buffer;
 
 /** Contents by description. */
 export type Files = Readonly<Record<string, () => Buffer>>;

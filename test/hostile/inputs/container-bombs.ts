@@ -1,4 +1,4 @@
-import { type Bomb, createBombs, type Files, type OriginalOf } from './bomb.ts';
+import { type Bomb, createBombs, type Files, type FindOriginal } from './bomb.ts';
 import { box, boxFile, boxFileBytes, inMeta } from './boxes.ts';
 import { inserted, latin1, none, repeated } from './bytes.ts';
 import {
@@ -18,7 +18,7 @@ import { createTiff, type Directory, shorts, tiffPicture } from './tiff.ts';
 const svg = (content: string) => latin1(svgOf(content, 'width="9" height="9"'));
 
 /** Returns images with many parts, most of them empty. */
-export function containerBombs(original: OriginalOf): Bomb[] {
+export function containerBombs(original: FindOriginal): Bomb[] {
   const [png, jpeg, gif] = [original('png'), original('jpeg'), original('gif')];
   const [webp, avif, animation] = [original('webp'), original('avif'), original('animated gif')];
   const withChunks = (type: string, count: number) =>

@@ -1,5 +1,5 @@
 import { crc32 } from 'node:zlib';
-import type { Bomb, OriginalOf } from './bomb.ts';
+import type { Bomb, FindOriginal } from './bomb.ts';
 import { latin1, repeated, repeatedText } from './bytes.ts';
 import { be32, type PngChunk, withPngChunks, zeros } from './chunks.ts';
 import {
@@ -112,7 +112,7 @@ const forCopyright = { query: 'keep=copyright' };
 const forKeeping = { keepsMetadata: true };
 
 /** Returns bombs with metadata of each kind, in each format that can contain so much. */
-export function metadataBombs(original: OriginalOf, icc: Buffer): Bomb[] {
+export function metadataBombs(original: FindOriginal, icc: Buffer): Bomb[] {
   const inEach = (
     formats: readonly Carrier[],
     what: string,
@@ -170,7 +170,7 @@ function tiffTexts(): Bomb[] {
  * Returns EXIF of zeros in a file of almost equal bytes. A search compares all of them at each of
  * millions of offsets (V8's Boyer-Moore-Horspool, after many partial matches).
  */
-function searches(original: OriginalOf): Bomb[] {
+function searches(original: FindOriginal): Bomb[] {
   const exif = () => createTiff(withThumbnail([text(0x010e, filled(mebibyte, '\0'))]));
   const before = () => {
     const almost = Buffer.concat([exif().subarray(0, mebibyte - 9), latin1('x')]);
@@ -228,7 +228,7 @@ function pngTexts(png: Buffer): Bomb[] {
 }
 
 /** Returns malformed metadata, which strict decoders reject. */
-export function damagedMetadata(original: OriginalOf): Bomb[] {
+export function damagedMetadata(original: FindOriginal): Bomb[] {
   const [jpeg, png] = [original('jpeg'), original('png')];
   const damages: Readonly<Record<string, Metadata>> = {
     'truncated EXIF': { exif: latin1('MM\0*\0\0\0\x08\0\x05\x01') },

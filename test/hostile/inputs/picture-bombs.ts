@@ -1,6 +1,6 @@
 import { gzipSync } from 'node:zlib';
 import { claimingPng, tiffOfPages } from '../../pool/rendering/pictures.ts';
-import { type Bomb, createBombs, type Files, type OriginalOf } from './bomb.ts';
+import { type Bomb, createBombs, type Files, type FindOriginal } from './bomb.ts';
 import { latin1, repeated } from './bytes.ts';
 import {
   be32,
@@ -28,7 +28,7 @@ const sized = (side: number) => `width="${side}" height="${side}"`;
  * Returns small files that decode to very large images.
  * @param scale see `bombs`
  */
-export function pictureBombs(original: OriginalOf, scale: number): Bomb[] {
+export function pictureBombs(original: FindOriginal, scale: number): Bomb[] {
   const [png, jpeg, animation] = [original('png'), original('jpeg'), original('animated webp')];
   const compressed = (type: string, keyword: string, bytes: number): PngChunk => ({
     type,

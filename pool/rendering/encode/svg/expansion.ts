@@ -14,9 +14,9 @@ import {
   readPaintRules,
 } from './references.ts';
 import {
+  computeElementWeight,
   countPoints,
   dashWeight,
-  elementWeightOf,
   Strokes,
   shortestPeriod,
   shortestPeriodIn,
@@ -264,7 +264,7 @@ export class Expansion {
   #ownCost(part: Part): Cost {
     part.ownCost ??= {
       weight:
-        elementWeightOf(part, this.#strokes.join) + dashWeight(part, this.#period, this.#side),
+        computeElementWeight(part, this.#strokes.join) + dashWeight(part, this.#period, this.#side),
       elements: 1,
       points: this.#hasMarkers ? countPoints(part) : 0,
     };

@@ -47,7 +47,7 @@ export interface Outline {
  * @param data a `d` attribute
  * @param join the largest reach of a stroke beyond the path, in the path's units
  */
-export function outlineOf(data: string, join: number): Outline {
+export function measureOutline(data: string, join: number): Outline {
   const points: Point[] = [];
   let [coordinates, segments, hidden, length] = [0, 0, 0, 0];
   let isRegular = !/[^mlhvcsqtaz\d.e,+\s-]/i.test(data);
@@ -75,9 +75,9 @@ export function outlineOf(data: string, join: number): Outline {
       }
     }
   }
-  const extent = extentOf(points);
+  const extent = measureExtent(points);
   const isKnown = isRegular && extent > 0 && length < Number.POSITIVE_INFINITY;
-  const turns = crossingsOf(points) + segments * Math.min(1, join / extent) + hidden;
+  const turns = countCrossings(points) + segments * Math.min(1, join / extent) + hidden;
   return {
     coordinates,
     length: isKnown && hidden === 0 ? length : null,
@@ -92,11 +92,11 @@ function isComplete(text: string, count: number, size: number): boolean {
   return count > 0 && count % size === 0 && /^n(?:(?: ?, ?| |)n)*$/.test(form);
 }
 
-function crossingsOf(points: readonly Point[]): number {
+function countCrossings(points: readonly Point[]): number {
   let crossings = 0;
   for (let from = 0; from + 1 < points.length; from += pieceSize) {
     const piece = points.slice(from, from + pieceSize + 1);
-    const extent = extentOf(piece);
+    const extent = measureExtent(piece);
     let length = 0;
     for (const [index, { x, y }] of piece.entries()) {
       const before = piece[index - 1] ?? { x, y };
@@ -108,7 +108,7 @@ function crossingsOf(points: readonly Point[]): number {
   return crossings;
 }
 
-function extentOf(points: readonly Point[]): number {
+function measureExtent(points: readonly Point[]): number {
   let [left, right] = [Number.POSITIVE_INFINITY, Number.NEGATIVE_INFINITY];
   let [top, bottom] = [left, right];
   for (const { x, y } of points) {

@@ -1,4 +1,4 @@
-import { numbersIn, outlineOf } from './outline.ts';
+import { measureOutline, numbersIn } from './outline.ts';
 
 /**
  * Weights are multiples of 5 µs in Chromium on two cores: 200 to 600 µs for a shape as large as a
@@ -59,16 +59,16 @@ const texts: ReadonlySet<string> = new Set(['text', 'textPath', 'tspan']);
  *
  * @param join the largest reach of a stroke beyond its path
  */
-export function elementWeightOf(part: ShapePart, join: number): number {
+export function computeElementWeight(part: ShapePart, join: number): number {
   const { name, characters } = part;
   if (texts.has(name)) return shapeWeight + characters * glyphWeight;
   if (!shapes.has(name)) return weights[name] ?? elementWeight;
-  const { coordinates, turns } = outlineOf(pathOf(part) ?? '', join);
+  const { coordinates, turns } = measureOutline(toPath(part) ?? '', join);
   return shapeWeight + coordinates * coordinateWeight + turns ** 2 / crossingsPerWeight;
 }
 
 /** Returns a shape's path; null for other elements, because browsers ignore their `d` and `points`. */
-function pathOf({ name, attributes }: Pick<ShapePart, 'name' | 'attributes'>): string | null {
+function toPath({ name, attributes }: Pick<ShapePart, 'name' | 'attributes'>): string | null {
   if (name === 'path') return attributes.get('d') ?? '';
   const isPoly = name === 'polygon' || name === 'polyline';
   return isPoly ? `M${attributes.get('points') ?? ''}` : null;
@@ -81,7 +81,7 @@ const numbersOfShape = (attributes: Attributes): number[] =>
 
 /** Returns the maximum points of a line that can draw markers. */
 export function countPoints(part: ShapePart): number {
-  const path = pathOf(part);
+  const path = toPath(part);
   if (path === null) return part.name === 'line' ? 2 : 0;
   return numbersIn(path).length + (path.match(/z/gi) ?? []).length + 2;
 }
@@ -93,10 +93,10 @@ export function dashWeight(part: ShapePart, period: number, side: number): numbe
   const most = period === unknownPeriod ? unknownDashes : mostDashes;
   if (texts.has(name)) return characters * Math.min(most, side / 10 / period) * weightPerDash;
   if (!shapes.has(name)) return 0;
-  const path = attributes.has('pathLength') ? null : pathOf(part);
+  const path = attributes.has('pathLength') ? null : toPath(part);
   const numbers = numbersOfShape(attributes);
-  const bound = outline * numbers.reduce((sum, one) => sum + Math.abs(one), 0);
-  const length = (path === null ? null : outlineOf(path, 0).length) ?? bound;
+  const bound = outline * numbers.reduce((sum, dash) => sum + Math.abs(dash), 0);
+  const length = (path === null ? null : measureOutline(path, 0).length) ?? bound;
   return Math.min(most, length / period) * weightPerDash;
 }
 
