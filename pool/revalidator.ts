@@ -110,8 +110,8 @@ export class Revalidator {
       await this.#load(followed, signal);
       const freshness = this.#freshness(followed);
       if (freshness === 'expired' || (freshness === 'stale' && request.background)) {
-        const asked = this.#revalidate(followed, request.background);
-        const error = await unlessAborted(asked.then(noError, serviceError), signal);
+        const revalidation = this.#revalidate(followed, request.background);
+        const error = await unlessAborted(revalidation.then(noError, serviceError), signal);
         if (error !== null && this.#freshness(followed, true) === 'expired') {
           throw errorOfInput(request.variant, followed.input, error);
         }

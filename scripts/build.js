@@ -148,12 +148,12 @@ async function build(target) {
   if (stamp() === from) return;
   // Because the stamp is gone, a failed or killed build is repeated.
   fs.rmSync(target === 'service' ? stampFile : join(root, dist), { recursive: true, force: true });
-  const begun = performance.now();
+  const startedAt = performance.now();
   if (target === 'service') await buildService();
   else compile('--project', project, '--outDir', dist);
   if (target === 'test') compile('--project', page);
   fs.writeFileSync(stampFile, from);
-  const seconds = ((performance.now() - begun) / 1_000).toFixed(1);
+  const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   process.stderr.write(`Built ${relative(root, dirname(stampFile))}/ in ${seconds} s.\n`);
 }
 

@@ -15,11 +15,11 @@ export async function until<Value>(
 ): Promise<Value> {
   // `stopClock` does not affect this clock.
   const now = () => Number(process.hrtime.bigint() / 1_000_000n);
-  const begun = now();
+  const startedAt = now();
   for (;;) {
     const value = await look();
     if (value !== undefined && value !== false) return value;
-    const waitedMs = now() - begun;
+    const waitedMs = now() - startedAt;
     if (waitedMs > withinMs) throw new Error(`not within ${withinMs} ms: ${what}`);
     await sleep(Math.min(mostSleepMs, Math.max(leastSleepMs, waitedMs / 20)));
   }

@@ -171,7 +171,7 @@ export class Nat64Discovery {
   readonly #resolve: Resolve;
   #prefixes: readonly Network[] = [];
   #first: Promise<void> | null = null;
-  #askedAt = Number.NEGATIVE_INFINITY;
+  #requestedAt = Number.NEGATIVE_INFINITY;
 
   constructor(resolve: Resolve) {
     this.#resolve = resolve;
@@ -184,17 +184,17 @@ export class Nat64Discovery {
 
   /** Waits for the first response. Does not reject. */
   async ready(): Promise<void> {
-    if (performance.now() - this.#askedAt >= refreshMs) {
-      this.#askedAt = performance.now();
-      const asked = this.#ask();
-      this.#first ??= unlessAborted(asked, AbortSignal.timeout(timeoutMs)).catch(() => {});
+    if (performance.now() - this.#requestedAt >= refreshMs) {
+      this.#requestedAt = performance.now();
+      const update = this.#update();
+      this.#first ??= unlessAborted(update, AbortSignal.timeout(timeoutMs)).catch(() => {});
     }
     await this.#first;
   }
 
-  async #ask(): Promise<void> {
+  async #update(): Promise<void> {
     const answers = await this.#resolve(name).catch(() => null);
-    if (answers === null) this.#askedAt += retryMs - refreshMs;
+    if (answers === null) this.#requestedAt += retryMs - refreshMs;
     else this.#prefixes = answers.flatMap(({ address }) => findPrefixes(parseAddress(address)));
   }
 }

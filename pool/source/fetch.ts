@@ -206,22 +206,22 @@ async function request(
       'cdn-loop': options.loopId,
     },
   };
-  let hasBegun = false;
+  let isReceiving = false;
   const send = () =>
     exchange(connections, sent, signal, (head, budget) => {
-      hasBegun = true;
+      isReceiving = true;
       report(`reading from ${url.hostname}`);
       return writerFor(head, options, budget);
     });
   try {
     return await send().catch((error: unknown) => {
       // An origin can close an idle connection while the request is being sent (RFC 9112, 9.3.1).
-      const isBroken = !hasBegun && brokenConnection.has(findErrorCode(error) ?? '');
+      const isBroken = !isReceiving && brokenConnection.has(findErrorCode(error) ?? '');
       if (isBroken && !signal.aborted) return send();
       throw error;
     });
   } catch (error) {
-    throw hasBegun
+    throw isReceiving
       ? asFailure(error, url, 'incomplete response from', hints.truncated)
       : asFailure(error, url, 'no valid response from');
   }

@@ -50,7 +50,7 @@ export class RequestHosts {
    * proxies forward both Host and a client's X-Forwarded-Host, which their caches ignore, so Host
    * comes first.
    */
-  allOf(request: HostedRequest): readonly string[] {
+  candidates(request: HostedRequest): readonly string[] {
     const forwarded = this.#forwarded(request);
     const host = this.#canonical(request.host);
     if (forwarded === null) return [host];

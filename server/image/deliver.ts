@@ -92,7 +92,7 @@ export class Delivery {
    */
   handle(request: HttpRequest, missing: Missing | null = null): void | Promise<void> {
     const { engine, projects, telemetry, hosts, now } = this.#environment;
-    const names = hosts.allOf(request);
+    const names = hosts.candidates(request);
     const known = knownSite(projects, names);
     // A malformed head can name two hosts, and another server might use the other host.
     if (known !== undefined && known.found !== null && !request.isWellFormed()) return;

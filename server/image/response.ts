@@ -43,8 +43,8 @@ export function repeatedHeaders(headers: Headers): RepeatedHeaders {
 }
 
 /** Lists how an image differs from the request, as one list (RFC 9651, 3.1). */
-function warningHeaders(ofImage: Image['warnings'] = [], ofUrl: string): Headers {
-  const warnings = [...ofImage, ...(ofUrl === '' ? [] : [ofUrl])];
+function warningHeaders(imageWarnings: Image['warnings'] = [], urlWarnings: string): Headers {
+  const warnings = [...imageWarnings, ...(urlWarnings === '' ? [] : [urlWarnings])];
   return warnings.length === 0 ? [] : [['x-image-warnings', warnings.join(', ')]];
 }
 
@@ -199,8 +199,8 @@ const fromMemory = { tier: 'memory' } as const;
 export function currentHeaders(
   image: CacheResult['image'],
   lifetime: Lifetime,
-  ofUrl: UrlHeaders,
+  urlHeaders: UrlHeaders,
   now: number,
 ): Headers {
-  return imageHeaders(image, fromMemory, cachingHeaders(lifetime, fromMemory, now), ofUrl);
+  return imageHeaders(image, fromMemory, cachingHeaders(lifetime, fromMemory, now), urlHeaders);
 }

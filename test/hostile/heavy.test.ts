@@ -5,7 +5,7 @@ import { get, type Sent } from '../service/held-reply.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
 import { json, startService } from '../service/service.ts';
 import { until } from '../until.ts';
-import { endless } from './inputs/svgs.ts';
+import { slowSvg } from './inputs/svgs.ts';
 
 /**
  * One project sends small files that take much memory and time. Another project requests uncached
@@ -19,7 +19,7 @@ const key = 'sk_root-key-of-the-tests';
 const origin = await startTestOrigin(t);
 origin.serve('/photo.jpg', await picture(1600, 1200));
 origin.serve('/large.jxl', readFileSync(new URL('test/pool/formats/jxl/large.jxl', root)));
-origin.serve('/endless.svg', Buffer.from(endless));
+origin.serve('/endless.svg', Buffer.from(slowSvg));
 const service = await startService(t, {
   environment: {
     SERVICE_POOL_THREADS: '3',
@@ -43,10 +43,10 @@ const request = (project: string, path: string, query: string): Sent => {
 };
 
 async function measureMs(query: string, project = neighbour): Promise<number> {
-  const begun = performance.now();
+  const startedAt = performance.now();
   const { status } = await request(project, '/photo.jpg', query).response;
   if (status !== 200) throw new Error(`${query}: ${status}`);
-  return performance.now() - begun;
+  return performance.now() - startedAt;
 }
 
 const heavy = 'fmt=avif&w=1500';

@@ -83,8 +83,8 @@ function resident(): number {
 
 await render(warmUpMebibytes * 2 ** 20);
 const before = resident();
-const begun = count;
+const countBefore = count;
 const made = await render(mebibytes * 2 ** 20);
-const growth: MemoryGrowth = { rendered: count - begun, made, before, after: resident() };
+const growth: MemoryGrowth = { rendered: count - countBefore, made, before, after: resident() };
 await pool.close();
 process.stdout.write(JSON.stringify(growth));

@@ -37,10 +37,10 @@ export function progress(text: string): void {
  * Returns a function that prints the number of finished inputs and their rate, every 1,000 inputs.
  */
 export function createRateReport(what: string, more = () => ''): (done: number) => void {
-  const begun = performance.now();
+  const startedAt = performance.now();
   return (done) => {
     if (done % 1_000 !== 0) return;
-    const rate = Math.round((1_000 * done) / (performance.now() - begun));
+    const rate = Math.round((1_000 * done) / (performance.now() - startedAt));
     progress(`${done} of ${count} ${what}, ${rate} per second${more()}`);
   };
 }

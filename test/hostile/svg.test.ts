@@ -7,7 +7,7 @@ import { get } from '../service/held-reply.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
 import { isAlive, startService } from '../service/service.ts';
 import { until } from '../until.ts';
-import { endless, hostileSvgs } from './inputs/svgs.ts';
+import { hostileSvgs, slowSvg } from './inputs/svgs.ts';
 
 const drawingMs = more ? 4_000 : 1_000;
 /**
@@ -58,10 +58,10 @@ t.test('rejects hostile SVGs with the expected error in bounded time and memory'
   let width = 100;
   await concurrently(2, attacksOfRun.entries(), async ([index, { what, document, codes }]) => {
     origin.serve(`/${index}.svg`, Buffer.from(document));
-    const begun = performance.now();
+    const startedAt = performance.now();
     const attack = get(url(`/${index}.svg`)).response.then((answer) => ({
       ...answer,
-      ms: Math.round(performance.now() - begun),
+      ms: Math.round(performance.now() - startedAt),
     }));
     for (let image = 0; image < 4; image += 1) {
       answers.add((await get(url('/a.jpg', `&w=${width++}`, neighbour)).response).status);
@@ -82,7 +82,7 @@ t.test('rejects hostile SVGs with the expected error in bounded time and memory'
 });
 
 t.test('ends transform processes with their front end', async (t) => {
-  origin.serve('/endless.svg', Buffer.from(endless));
+  origin.serve('/endless.svg', Buffer.from(slowSvg));
   const ended = get(url('/endless.svg')).response.catch(() => null);
   const processes = await until('the SVG is being rendered', async () => {
     const pids = listChildren(frontEnd);

@@ -120,14 +120,18 @@ export class HostileTarget {
     const source = encodeURIComponent(`${this.origin.url}/hostile?${name}`);
     const project = keepsMetadata ? this.#keeping : this.project;
     const path = `/img/${source}?project=${project}&${query}`;
-    const begun = performance.now();
+    const startedAt = performance.now();
     try {
       const { statusCode, body } = await dispatcher.request({ path, method: 'GET' });
       const bytes = Buffer.from(await body.arrayBuffer());
-      return { ...readError(statusCode, bytes), status: statusCode, ms: performance.now() - begun };
+      return {
+        ...readError(statusCode, bytes),
+        status: statusCode,
+        ms: performance.now() - startedAt,
+      };
     } catch (error) {
       const message = (error as Error).message;
-      return { status: 0, code: 'no answer', message, ms: performance.now() - begun };
+      return { status: 0, code: 'no answer', message, ms: performance.now() - startedAt };
     } finally {
       this.#sources.delete(name);
     }

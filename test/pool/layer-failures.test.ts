@@ -62,7 +62,7 @@ t.test('keeps the failure if the check hits overload', async (t) => {
   pass(5_000);
   findError();
   checks[0]?.reject(new ServiceError('overloaded', 'Too much to do.'));
-  await until('it is asked about again', () => {
+  await until('it is requested again', () => {
     pass(5_000);
     findError();
     return checks.length === 2;

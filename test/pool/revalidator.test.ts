@@ -58,9 +58,9 @@ t.test(
 
 t.test('revalidates an expired source before it uses the image', async (t) => {
   let at = 1_000_000;
-  let asked = 0;
+  let requestCount = 0;
   const revalidate = async () => {
-    asked += 1;
+    requestCount += 1;
     return { ...lease(at), bytes: null };
   };
   const environment = {
@@ -78,7 +78,7 @@ t.test('revalidates an expired source before it uses the image', async (t) => {
   await revalidator.check(request, signal);
   t.match(revalidator.states(request), [{ changedAt: changed[0] }], 'it has not changed');
   await revalidator.check(request, signal);
-  t.equal(asked, 1);
+  t.equal(requestCount, 1);
   t.equal(revalidator.report({ freshness }, { fetchedAt: changed }).freshUntil, at + 10_000);
 });
 
@@ -91,7 +91,7 @@ const withLayer = (layer: ImageLayer): ImageRequest => {
 };
 
 /** Returns a revalidator for a request. The request's last input expired 40 s ago. */
-function expired(t: { teardown(action: () => void): void }, asked = request) {
+function expired(t: { teardown(action: () => void): void }, checkedRequest = request) {
   const clock = { at: 1_000_000 };
   const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['revalidate']>>) => void)[] =
     [];
@@ -110,15 +110,15 @@ function expired(t: { teardown(action: () => void): void }, asked = request) {
   t.teardown(() => revalidator.close());
   const old = { ...lease(clock.at), freshness: strict };
   revalidator.fetched(
-    asked,
-    asked.inputs.map(() => old),
+    checkedRequest,
+    checkedRequest.inputs.map(() => old),
   );
   clock.at += 50_000;
   revalidator.fetched(
-    asked,
-    asked.inputs.slice(1).map(() => lease(clock.at)),
+    checkedRequest,
+    checkedRequest.inputs.slice(1).map(() => lease(clock.at)),
   );
-  return { revalidator, clock, answers, failures, request: asked };
+  return { revalidator, clock, answers, failures, request: checkedRequest };
 }
 
 const strict = { maxAge: 10, staleWhileRevalidate: 0, staleIfError: 0 };
@@ -132,20 +132,20 @@ t.test('names the layer in a layer failure', async (t) => {
     [{ ...mark, isWatermark: false }, /^A layer cannot be used\. /],
   ] as const) {
     const { revalidator, failures, request } = expired(t, withLayer(layer));
-    const asked = revalidator.check(request, signal);
-    await until('the question', () => failures.length === 1);
+    const check = revalidator.check(request, signal);
+    await until('the revalidation', () => failures.length === 1);
     failures[0]?.(new ServiceError('source_timeout', 'The source did not arrive.'));
-    await t.rejects(asked, { code: 'source_timeout', message, details: { layer: 0 } });
+    await t.rejects(check, { code: 'source_timeout', message, details: { layer: 0 } });
   }
 });
 
 t.test('uses a slow response, even if it has expired', async (t) => {
   const { revalidator, clock, answers, request } = expired(t);
-  const asked = revalidator.check(request, signal);
-  await until('the question', () => answers.length === 1);
+  const check = revalidator.check(request, signal);
+  await until('the revalidation', () => answers.length === 1);
   clock.at += 20_000;
   answers[0]?.(unchanged(clock.at));
-  await asked;
+  await check;
   t.match(revalidator.states(request), [{ changedAt: 1_000_000 }]);
 });
 
@@ -153,22 +153,22 @@ t.test('does not revalidate again after a client disconnects', async (t) => {
   const { revalidator, clock, answers, request } = expired(t);
   for (let i = 0; i < 5; i += 1) {
     const client = new AbortController();
-    const asked = revalidator.check(request, client.signal);
+    const check = revalidator.check(request, client.signal);
     client.abort(new Error('left'));
-    await t.rejects(asked, { message: 'left' });
+    await t.rejects(check, { message: 'left' });
   }
-  const asked = revalidator.check(request, signal);
+  const check = revalidator.check(request, signal);
   t.equal(answers.length, 1);
   answers[0]?.(unchanged(clock.at));
-  await asked;
+  await check;
 });
 
 t.test('does not count its own refusal as an origin failure', async (t) => {
   const { revalidator, failures, request } = expired(t);
-  const asked = revalidator.check(request, signal);
-  await until('the question', () => failures.length === 1);
+  const check = revalidator.check(request, signal);
+  await until('the revalidation', () => failures.length === 1);
   failures[0]?.(new ServiceError('overloaded', 'Too many sources are being fetched.'));
-  await t.rejects(asked, { code: 'overloaded' });
+  await t.rejects(check, { code: 'overloaded' });
   const times = [1_000_000];
   t.equal(revalidator.report({ freshness }, { fetchedAt: times }).error, null);
   const again = revalidator.check(request, signal);
@@ -179,10 +179,10 @@ t.test('does not count its own refusal as an origin failure', async (t) => {
 
 t.test('reports an image of older bytes as stale', async (t) => {
   const { revalidator, clock, answers, request } = expired(t);
-  const asked = revalidator.check(request, signal);
-  await until('the question', () => answers.length === 1);
+  const check = revalidator.check(request, signal);
+  await until('the revalidation', () => answers.length === 1);
   answers[0]?.(lease(clock.at, 'b'));
-  await asked;
+  await check;
   const changed = [clock.at];
   t.match(revalidator.states(request), [{ changedAt: clock.at }]);
   t.ok(revalidator.report({ freshness }, { fetchedAt: changed }).freshUntil > clock.at);
@@ -191,14 +191,14 @@ t.test('reports an image of older bytes as stale', async (t) => {
 });
 
 t.test("still revalidates for other projects while one project's origin hangs", async (t) => {
-  const asked: string[] = [];
+  const projects: string[] = [];
   let at = 1_000_000;
   const revalidator = new Revalidator({
     caches: { disk: null, shared: null },
     coalescer: onlyProcess,
     bounds,
     revalidate: ({ project }) => {
-      asked.push(project);
+      projects.push(project);
       return new Promise(() => {});
     },
     now: () => at,
@@ -213,6 +213,6 @@ t.test("still revalidates for other projects while one project's origin hangs", 
   for (let i = 0; i < 1_000; i += 1) refresh('a', `a${i}`);
   refresh('b', 'b');
   at += 1;
-  await until('the questions', () => asked.includes('b'));
-  t.ok(asked.length < 512, `${asked.length}`);
+  await until('the revalidations', () => projects.includes('b'));
+  t.ok(projects.length < 512, `${projects.length}`);
 });

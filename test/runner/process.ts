@@ -9,10 +9,10 @@ import { builtTests, durationMark } from './files.ts';
  * the file's subtests start after the previous file's, and tap does not end in between.
  */
 const files = process.env['TEST_FILES']?.split('\n') ?? [];
-const begun: number[] = [];
+const startTimes: number[] = [];
 for (const file of files) {
   await t.test(file, async () => {
-    begun.push(performance.now());
+    startTimes.push(performance.now());
     // An earlier file's transform threads block decoders for the whole process
     // (pool/execution/decoders.ts).
     sharp.unblock({ operation: ['VipsForeignLoadSvg', 'VipsForeignLoadJxl'] });
@@ -20,8 +20,8 @@ for (const file of files) {
   });
 }
 process.once('exit', () => {
-  for (const [at, from] of begun.entries()) {
-    const ms = Math.round((begun[at + 1] ?? performance.now()) - from);
+  for (const [at, from] of startTimes.entries()) {
+    const ms = Math.round((startTimes[at + 1] ?? performance.now()) - from);
     process.stdout.write(`${durationMark} ${ms} ${files[at]}\n`);
   }
 });

@@ -5,9 +5,9 @@ import { rootPath } from '../root.ts';
 /** Interval of the reports while no program ends. */
 const reportMs = 10_000;
 
-const begun = performance.now();
+const startedAt = performance.now();
 const running = new Map<ChildProcess, { readonly name: string; readonly from: number }>();
-let printedAt = begun;
+let printedAt = startedAt;
 
 export interface ProgramResult {
   /** The exit code, or the signal that ended the program. */
@@ -26,7 +26,7 @@ export function minutes(ms: number): string {
 /** Prints a line with the time since the start. */
 export function print(text: string): void {
   printedAt = performance.now();
-  process.stdout.write(`${minutes(printedAt - begun).padStart(5)}  ${text}\n`);
+  process.stdout.write(`${minutes(printedAt - startedAt).padStart(5)}  ${text}\n`);
 }
 
 /** Signals a program and its descendants, such as a service. */

@@ -128,8 +128,8 @@ t.test('completes every operation, even through a failing proxy', async (t) => {
   t.match(await client.revokeProjectKey({ projectId, keyId: key.id }), [{ revokedAt: String }]);
   t.same(await client.listProjectCallbacks({ projectId }), []);
   const unsigned = await client.getProjectSigning({ projectId });
-  const begun = await client.createSigningSecret({ projectId }, { timeoutMs: 60_000 });
-  t.match(begun, { required: true, secretCount: 1 });
+  const signing = await client.createSigningSecret({ projectId }, { timeoutMs: 60_000 });
+  t.match(signing, { required: true, secretCount: 1 });
   const signable = `/img/https://shop.example.com/a.jpg?project=${projectId}`;
   const signedUrl = await client.signProjectUrl({ projectId, url: signable });
   t.match(signedUrl.url, /&exp=\d+&sig=/);
@@ -193,15 +193,15 @@ async function collected<T>(items: AsyncIterable<T>): Promise<T[]> {
 }
 
 t.test('reads a list in pages, on demand', async (t) => {
-  const asked: string[] = [];
+  const searches: string[] = [];
   const next = new Map([
     ['?limit=100', '<?limit=100&cursor=b%26c>; rel="next"'],
     ['?limit=100&cursor=b%26c', '</x/api?limit=100&cursor=d>; rel="next"'],
   ]);
   const fetch = async (url: string) => {
     const { pathname, search } = new URL(url);
-    asked.push(search);
-    if (asked.length > 9) throw new Error('the pages do not end');
+    searches.push(search);
+    if (searches.length > 9) throw new Error('the pages do not end');
     const link = next.get(search);
     const headers = { 'content-type': 'application/json', ...(link && { link }) };
     return new Response(JSON.stringify({ presets: [pathname, search] }), { headers });
@@ -215,9 +215,9 @@ t.test('reads a list in pages, on demand', async (t) => {
   const presets = client.iterate('listProjectPresets', { projectId: 'prj_1' });
   await presets.next();
   await presets.next();
-  t.equal(asked.length, 1);
+  t.equal(searches.length, 1);
   t.same((await collected(presets)).length, 4);
-  t.same(asked, ['?limit=100', '?limit=100&cursor=b%26c', '?limit=100&cursor=d']);
+  t.same(searches, ['?limit=100', '?limit=100&cursor=b%26c', '?limit=100&cursor=d']);
   t.match(await client.iterate('listProjectPresets', { projectId: 'prj_1' }).next(), {
     value: '/x/api/sdk/v1/projects/prj_1/presets',
   });

@@ -241,7 +241,7 @@ t.test("compares other processes' projects with an available store", async (t) =
   await other.collection<Project>('projects').deleteMany({ _id: gone._id });
   const all = [same, changed, gone, restored];
   cache.remember(all, Date.now());
-  t.match(await cache.find(changed._id), { project: { revision: 2 } }, 'the store is asked');
+  t.match(await cache.find(changed._id), { project: { revision: 2 } }, 'reads the store');
   t.equal(await cache.find(gone._id), null);
   t.match(await cache.find(restored._id), { project: { revision: 1 } }, 'from before a backup');
   cache.remember([gone], Date.now());

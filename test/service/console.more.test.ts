@@ -307,10 +307,10 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     const issued = { name: 'many', orgId, projectId: null, access: 'read' } as const;
     const { secret } = await api.store.keys.issue(issued);
     const { page, problems } = await opened();
-    const asked: string[] = [];
+    const searches: string[] = [];
     page.on('request', (request) => {
       const { pathname, search } = new URL(request.url());
-      if (pathname.endsWith('/projects')) asked.push(search);
+      if (pathname.endsWith('/projects')) searches.push(search);
     });
     await page.goto(`${url}/#/projects/${last}`);
     await signIn(page, secret);
@@ -323,7 +323,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await until('all of them', async () => (await cards.count()) === 120);
     await hasFocus(cards.nth(101).getByRole('link'));
     t.equal(await page.getByRole('button', { name: 'Show more projects' }).count(), 0);
-    t.same(asked, ['?limit=100', `?limit=100&cursor=${ids[99]}`]);
+    t.same(searches, ['?limit=100', `?limit=100&cursor=${ids[99]}`]);
 
     await page.reload();
     await page.goto(`${url}/#/?project=${last}`);

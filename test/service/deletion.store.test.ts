@@ -143,8 +143,8 @@ t.test('deletes a project', async (t) => {
       return status === 204;
     });
     t.ok(origin.requests.has('/later.jpg'), 'the later source is prewarmed');
-    const asked = [...origin.requests.keys()].filter((path) => path.startsWith('/held.jpg'));
-    t.ok(asked.length < sources.length, `${asked.length} of the sources were asked for`);
+    const requested = [...origin.requests.keys()].filter((path) => path.startsWith('/held.jpg'));
+    t.ok(requested.length < sources.length, `${requested.length} of the sources were requested`);
   });
 });
 

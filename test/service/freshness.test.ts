@@ -71,7 +71,7 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
     },
     forward: (seconds: number) => forward(seconds * 1_000),
     /** Waits for a number of requests to the origin, and for the last response. */
-    async asked(count: number, query = '') {
+    async untilRequested(count: number, query = '') {
       await until(`${count} requests to the origin`, async () => {
         // A hit sends no request while the previous response's state is still being written.
         if (requests.length < count) await get(query);
@@ -89,7 +89,7 @@ async function start(t: Test, freshness: ProjectFreshness, environment = {}) {
 const minute = { sourceAge: 60, browserAge: 30 };
 
 t.test('revalidates an unchanged source after its age, and renders no image again', async (t) => {
-  const { publish, get, forward, asked, requests } = await start(t, minute);
+  const { publish, get, forward, untilRequested, requests } = await start(t, minute);
   const lastModified = 'Sun, 22 Nov 2026 10:00:00 GMT';
   await publish(1, { etag: 'W/"1"', 'last-modified': lastModified });
   t.match(await get(), { version: 1, tier: 'miss' });
@@ -101,7 +101,7 @@ t.test('revalidates an unchanged source after its age, and renders no image agai
   t.equal(requests.length, 1);
   forward(31);
   t.match(await get(), { version: 1, tier: 'memory' }, 'a stale image is served at once');
-  await asked(2);
+  await untilRequested(2);
   t.match(requests[1], { 'if-none-match': 'W/"1"', 'if-modified-since': lastModified });
   forward(30);
   t.match(await get(), { version: 1, tier: 'memory' });
@@ -140,25 +140,25 @@ t.test('updates the image after a redirect moves to an older file', async (t) =>
 });
 
 t.test('renders no image again for the same bytes with another validator', async (t) => {
-  const { publish, get, forward, asked, tiers } = await start(t, minute);
+  const { publish, get, forward, untilRequested, tiers } = await start(t, minute);
   for (const [index, etag] of ['"1"', '"2"', '"3"'].entries()) {
     await publish(1, { etag });
     t.match(await get(), { version: 1, tier: index === 0 ? 'miss' : 'memory' });
-    await asked(index + 1);
+    await untilRequested(index + 1);
     forward(61);
   }
   t.equal(tiers.filter((tier) => tier === 'miss').length, 1);
 });
 
 t.test('renders each requested image again after the bytes change', async (t) => {
-  const { publish, get, forward, asked, requests } = await start(t, minute);
+  const { publish, get, forward, untilRequested, requests } = await start(t, minute);
   await publish(1);
   await get();
   t.match(await get('&w=20'), { version: 1, tier: 'miss' });
   await publish(2);
   forward(61);
   t.match(await get(), { version: 1, tier: 'memory' });
-  await asked(2, '&w=10');
+  await untilRequested(2, '&w=10');
   t.match(await get(), { version: 2, tier: 'miss' });
   t.match(await get('&w=20'), { version: 2, tier: 'miss' });
   t.match(await get('&w=20'), { version: 2, tier: 'memory' });
@@ -223,7 +223,7 @@ t.test('stops serving a source that no longer exists', async (t) => {
 });
 
 t.test("follows the origin's Cache-Control if the project says so", async (t) => {
-  const { publish, get, forward, asked, requests } = await start(t, {
+  const { publish, get, forward, untilRequested, requests } = await start(t, {
     sourceAge: 'origin',
     browserAge: null,
   });
@@ -235,7 +235,7 @@ t.test("follows the origin's Cache-Control if the project says so", async (t) =>
   await publish(1, { 'cache-control': 'no-cache', etag: '"1"' });
   forward(31);
   await get();
-  await asked(2);
+  await untilRequested(2);
   forward(2);
   await get();
   t.equal(requests.length, 2, 'SERVICE_SOURCE_MIN_AGE_SECONDS');
@@ -304,16 +304,16 @@ t.test("follows a fallback's own source", async (t) => {
 });
 
 t.test('revalidates each version of a source separately', async (t) => {
-  const { publish, get, forward, asked, requests } = await start(t, minute);
+  const { publish, get, forward, untilRequested, requests } = await start(t, minute);
   await publish(1);
   await get('&v=1');
   await get('&v=2');
   t.equal(requests.length, 2);
   forward(61);
   await get('&v=1');
-  await asked(3, '&v=1');
+  await untilRequested(3, '&v=1');
   await get('&v=2');
-  await asked(4, '&v=2');
+  await untilRequested(4, '&v=2');
 });
 
 t.test('keeps no old image after the clock goes back', async (t) => {
@@ -375,7 +375,7 @@ t.test("shares revalidations among a machine's processes, even after a restart",
   };
   const askedOnce = async () => {
     await allAreStale();
-    await until('the question', () => unchanged.waiting > 0);
+    await until('the revalidation', () => unchanged.waiting > 0);
     await earlierRequestsReceived(service);
     t.equal(unchanged.waiting, 1);
   };

@@ -223,7 +223,7 @@ t.test("draws a project's layers on images that name them", async (t) => {
     const lines = service.log.filter(({ msg }) => /without layer/.test(msg));
     t.equal(lines.length, 1);
     origin.serve('/away.png', await solid(10, 10, 'red'));
-    await until('it is asked for again', async () => {
+    await until('it is requested again', async () => {
       const response = await load('layer=away');
       return response.headers.get('cache-control') !== 'no-store';
     });
@@ -305,7 +305,7 @@ t.test("draws a project's layers on images that name them", async (t) => {
     );
     origin.serve('/none.woff2', italic);
     await put('letters', { text: { words: 'a', fontUrl: `${origin.url}/none.woff2` } });
-    await until('it is asked for again', async () => {
+    await until('it is requested again', async () => {
       const response = await load('layer=letters');
       return response.headers.get('cache-control') !== 'no-store';
     });

@@ -93,12 +93,12 @@ async function purgeOften(storm: Storm, source: Source, seen: Seen, goesOn: () =
 async function requestOften(storm: Storm, source: Source, seen: Seen, goesOn: () => boolean) {
   while (goesOn()) {
     const response = await storm.image(source);
-    const begunAt = performance.now();
+    const startedAt = performance.now();
     if (response.status !== 200) await countError(seen, response);
     else {
       const version = readVersion(await response.arrayBuffer());
       seen.images += 1;
-      if (version < validAt(source, begunAt)) seen.old += 1;
+      if (version < validAt(source, startedAt)) seen.old += 1;
     }
     await sleep(5);
   }

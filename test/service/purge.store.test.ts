@@ -105,15 +105,15 @@ t.test('purges in two processes', async (t) => {
     const source = held(await createPicture(1));
     origin.serve('/slow.png', source.reply);
     // Leaders and followers, in both processes.
-    const asked = Array.from({ length: 12 }, () => ask('/slow.png'));
-    await until('the fetch has begun', () => source.waiting > 0);
+    const responses = Array.from({ length: 12 }, () => ask('/slow.png'));
+    await until('the fetch has started', () => source.waiting > 0);
     await earlierRequestsReceived(control.service);
     await publish('/slow.png', 2);
     await purge({ sources: [url('/slow.png')] });
     const [first] = await Promise.all([ask('/slow.png'), earlierRequestsReceived(control.service)]);
     t.equal(first.version, 2, 'a new request does not join it');
     source.release();
-    const versions = (await Promise.all(asked)).map(({ version }) => version);
+    const versions = (await Promise.all(responses)).map(({ version }) => version);
     t.same(versions, Array(12).fill(2));
   });
 

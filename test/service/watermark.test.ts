@@ -153,7 +153,7 @@ t.test("draws the project's watermark on all its images", async (t) => {
     elsewhere.serve('/gone.png', (_, response) => {
       held = response;
     });
-    await until('it is asked for again a little later', async () => {
+    await until('it is requested again a little later', async () => {
       await (await load('/a.png', '&w=50')).arrayBuffer();
       return held !== undefined;
     });

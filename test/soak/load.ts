@@ -161,9 +161,9 @@ export class Load {
 
   /** Expects an image. */
   async #image(target: string, headers: Record<string, string> = {}): Promise<void> {
-    const begun = performance.now();
+    const startedAt = performance.now();
     const { status, cache, etag, body } = await this.#get(target, headers);
-    const ms = performance.now() - begun;
+    const ms = performance.now() - startedAt;
     if (status === 503) {
       this.#counts.overloaded += 1;
       return;

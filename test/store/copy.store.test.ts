@@ -181,13 +181,13 @@ function interrupted(
   { beforeWrite, run }: { beforeWrite: number; run: (() => Promise<unknown>) | null },
 ) {
   let writes = 0;
-  const begun: Promise<unknown>[] = [];
+  const results: Promise<unknown>[] = [];
   const write = async (call: () => Promise<unknown>): Promise<unknown> => {
     writes += 1;
     if (writes >= beforeWrite && run === null) throw new Error('killed');
     if (writes === beforeWrite) await run?.();
     const result = call();
-    begun.push(result);
+    results.push(result);
     return result;
   };
   const watched = (collection: Collection): Collection =>
@@ -202,7 +202,7 @@ function interrupted(
     });
   return Object.assign(Object.create(db) as Db, {
     collection: (name: string) => watched(db.collection(name)),
-    settled: () => Promise.allSettled(begun),
+    settled: () => Promise.allSettled(results),
   });
 }
 

@@ -53,7 +53,7 @@ t.test('sends a callback when its prewarming ends', async (t) => {
   const url = `${receiver.url}/ended?of=me`;
   await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
   const consumer = await consume({ webhooks });
-  const asked = await until('it was asked too early', async () =>
+  const asked = await until('it was requested too early', async () =>
     (await jobs()).find(({ name, lastFinishedAt, lockedAt }) => {
       return name === 'callback' && lastFinishedAt !== null && lockedAt === null;
     }),
@@ -182,10 +182,10 @@ t.test('does not delay other projects or receivers for a hanging receiver', asyn
   for (let number = 1; number <= 5; number += 1) await add(c, number, hanging);
   await add(projectId, 41, own);
   await add(b, 1, other);
-  const begunAt = Date.now();
+  const startedAt = Date.now();
   await consume({ webhooks });
   await until('the other two', () => other.received.length + own.received.length === 2);
-  t.ok(Date.now() - begunAt < 8_000, 'before the first request has timed out');
+  t.ok(Date.now() - startedAt < 8_000, 'before the first request has timed out');
   const running = (await jobs()).filter(({ lockedAt, data }) => {
     return lockedAt !== null && (data as CallbackJob).url === hanging.url;
   });

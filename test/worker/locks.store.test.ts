@@ -48,7 +48,7 @@ t.test('renews a lock during a variant that takes longer than its lifetime', asy
   const lockLifetimeMs = 3_000;
   await Promise.all([consume({ lockLifetimeMs }), consume({ lockLifetimeMs })]);
   const lockedAt = async () => Number((await jobs())[0]?.['lockedAt']);
-  await until('it has begun', () => listener.received.length === 1);
+  await until('it has started', () => listener.received.length === 1);
   const first = await lockedAt();
   await until('its first lock would have run out', async () => {
     // The other consumer polls for expired locks twice a second.
@@ -69,7 +69,7 @@ t.test('stops a job when another worker takes its lock', async (t) => {
   });
   await add(['https://a.example/1.jpg']);
   const consumer = await consume({ lockLifetimeMs: 3_000 });
-  await until('it has begun', () => listener.received.length === 1);
+  await until('it has started', () => listener.received.length === 1);
   // Act like another worker after this worker was suspended for longer than its lock.
   const other = { lockedAt: new Date(Date.now() + 60_000), lastModifiedBy: 'another' };
   await db.collection('jobs').updateOne({}, { $set: other });
@@ -90,7 +90,7 @@ t.test('stops a job before its lock expires if it cannot renew the lock', async 
   await add(['https://a.example/1.jpg']);
   const lockLifetimeMs = 6_000;
   await consume({ store: workerStore(link.db), lockLifetimeMs });
-  await until('it has begun', () => listener.received.length === 1);
+  await until('it has started', () => listener.received.length === 1);
   await link.cut();
   const lockedUntil = Number((await jobs())[0]?.['lockedAt']) + lockLifetimeMs;
   await until('it has ended', () => closedAt > 0);

@@ -35,7 +35,7 @@ export async function send<Result>(
 ): Promise<Result> {
   const limitMs = timeoutMs ?? connection.timeoutMs;
   requireNumber('timeoutMs', limitMs, 1);
-  const begun = clock.now();
+  const startedAt = clock.now();
   for (let failed = 1; ; failed++) {
     try {
       const timeoutError = () => new TimeoutError(request.operation, limitMs);
@@ -45,7 +45,7 @@ export async function send<Result>(
       return request.read(answer);
     } catch (error) {
       const { isRepeatable } = request;
-      const state = { error, failed, elapsedMs: clock.now() - begun, isRepeatable };
+      const state = { error, failed, elapsedMs: clock.now() - startedAt, isRepeatable };
       const waitMs = waitAfter(state, connection.retries, clock.random);
       if (waitMs === null) throw error;
       await clock.sleep(waitMs, signal);

@@ -279,18 +279,19 @@ export function snippets(
 ): readonly Snippet[] {
   const request = { ...image, options: withBothSides(image.options) };
   const facts = typeof known === 'object' ? known : null;
-  const ofUrl = (write: (base: string, image: PageImage, facts: PictureFacts | null) => string) =>
-    known === 'loading' ? null : write(baseUrl, request, facts);
-  const ofFacts = (write: (base: string, image: PageImage, facts: PictureFacts) => string) =>
+  const withUrl = (
+    write: (base: string, image: PageImage, facts: PictureFacts | null) => string,
+  ) => (known === 'loading' ? null : write(baseUrl, request, facts));
+  const withFacts = (write: (base: string, image: PageImage, facts: PictureFacts) => string) =>
     facts === null ? null : write(baseUrl, request, facts);
   return [
-    { title: 'HTML', code: ofFacts(pictureCode) },
-    { title: 'SDK', code: ofUrl(sdk) },
-    { title: 'Signed', code: ofUrl(signed), signs: true },
-    { title: 'Next.js', code: ofFacts(next) },
-    { title: 'Nuxt', code: ofFacts(nuxt) },
-    { title: 'Astro', code: ofFacts(astro) },
-    { title: 'unpic', code: ofFacts(unpic) },
+    { title: 'HTML', code: withFacts(pictureCode) },
+    { title: 'SDK', code: withUrl(sdk) },
+    { title: 'Signed', code: withUrl(signed), signs: true },
+    { title: 'Next.js', code: withFacts(next) },
+    { title: 'Nuxt', code: withFacts(nuxt) },
+    { title: 'Astro', code: withFacts(astro) },
+    { title: 'unpic', code: withFacts(unpic) },
     { title: 'curl', code: curl(baseUrl, image, accept) },
   ];
 }

@@ -115,10 +115,13 @@ export const usageOperations = {
     result: itemResult('usage', usage),
     csv: usageCsv(usage.example),
     handle: async ({ path: { projectId }, query, accept }, services) => {
-      const asked = readUsageQuery(query, accept, Date.now());
+      const usageQuery = readUsageQuery(query, accept, Date.now());
       await findProject(services, projectId);
-      const body = usageBody(asked, await services.usage.days(projectId, asked.from, asked.to));
-      return asked.format === 'csv' ? usageCsv(body) : body;
+      const body = usageBody(
+        usageQuery,
+        await services.usage.days(projectId, usageQuery.from, usageQuery.to),
+      );
+      return usageQuery.format === 'csv' ? usageCsv(body) : body;
     },
   }),
 };

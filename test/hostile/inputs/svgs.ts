@@ -227,4 +227,4 @@ export const hostileSvgs: readonly HostileSvg[] = all.flatMap(([documents, codes
 );
 
 /** Takes longer than any timeout. */
-export const endless = svg('<circle r="3000" opacity=".99"/>'.repeat(60_000));
+export const slowSvg = svg('<circle r="3000" opacity=".99"/>'.repeat(60_000));

@@ -154,7 +154,7 @@ t.test('uses a connection that took longer than the timeout for the next read', 
     respond = () => void response.end(createFile());
   };
   const first = read();
-  await until('it is asked', () => slow !== null);
+  await until('it is requested', () => slow !== null);
   tick(timeoutMs);
   t.equal(await first, null);
   respond();

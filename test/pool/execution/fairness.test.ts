@@ -179,12 +179,12 @@ t.test(
     const alone = await heavy(names, 'a1', 5_000);
     await until('it runs', alone.started);
     const own = await heavy(names, 'a2', 100);
-    const beside = await heavy(names, 'b1', 500);
-    await until('another runs beside it', beside.started);
+    const neighbour = await heavy(names, 'b1', 500);
+    await until('another runs beside it', neighbour.started);
     const more = await heavy(names, 'c1', 100);
     await until('no thread estimates costs', () => pool.stats().active === 2);
     t.notOk(own.started() || more.started());
-    beside.release();
+    neighbour.release();
     await until('the next one runs beside it', more.started);
     const large = await heavy(names, 'd1', 5_000);
     await finish(more);

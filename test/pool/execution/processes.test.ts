@@ -18,7 +18,7 @@ const small = svg('<rect width="50" height="50" fill="red"/>');
  * This SVG contains no filter, which would bound its cost in advance, and fits one tile, which
  * libvips never interrupts.
  */
-const endless = svg('<circle cx="1000" cy="1000" r="990" fill="url(#g)"/>'.repeat(120_000), 1990);
+const slowSvg = svg('<circle cx="1000" cy="1000" r="990" fill="url(#g)"/>'.repeat(120_000), 1990);
 const children = () => listChildren(process.pid);
 const succeeds = (transform: Promise<unknown>) =>
   transform.then(
@@ -61,7 +61,7 @@ t.test('ends an SVG at the timeout and frees its thread', async (t) => {
   await until('a process has started', () => succeeds(pool.transform(small, variant(), patient)));
   const pid = await child();
   const { threadsReplaced } = pool.stats();
-  const slow = pool.transform(endless, variant({ width: 1990 }), patient);
+  const slow = pool.transform(slowSvg, variant({ width: 1990 }), patient);
   await t.rejects(slow, { code: 'transform_timeout' });
   await until('the thread is free', () => pool.stats().active === 0);
   t.notOk(children().includes(pid));
@@ -73,7 +73,7 @@ t.test('limits the drawing of an SVG to less time than a transform', async (t) =
   const pool = openPool(t, { threads: 1, svgTimeoutMs: 500 });
   await until('a process has started', () => succeeds(pool.transform(small, variant(), patient)));
   const pid = await child();
-  const slow = pool.transform(endless, variant({ width: 1990 }), patient);
+  const slow = pool.transform(slowSvg, variant({ width: 1990 }), patient);
   await t.rejects(slow, { code: 'transform_timeout', message: /SVG/ });
   await until('another SVG is rendered', () => succeeds(pool.transform(small, variant(), patient)));
   t.notOk(children().includes(pid), 'not in the process that still draws');
@@ -87,11 +87,11 @@ t.test('limits the drawing of an SVG to less time than a transform', async (t) =
 t.test('ends a large AVIF at the timeout, although libvips does not interrupt it', async (t) => {
   const pool = openPool(t, { threads: 1, transformTimeoutMs: 2000 });
   const source = shared(await noise(3500, 3500).jpeg({ quality: 30 }).toBuffer());
-  const begun = performance.now();
+  const startedAt = performance.now();
   const large = variant({ formats: ['avif'], quality: 100 });
   await t.rejects(pool.transform(source, large, patient), { code: 'transform_timeout' });
   await until('the thread is free', () => pool.stats().active === 0);
-  const ms = performance.now() - begun;
+  const ms = performance.now() - startedAt;
   t.ok(ms < 7000, `after ${Math.round(ms)} ms`);
   t.equal(pool.stats().threadsReplaced, 0, 'no thread was replaced');
 });
@@ -102,7 +102,7 @@ t.test('fails only the transform of a killed process', async (t) => {
   const killed = await child();
   // Stop the process, so that it cannot end before the kill, however fast the machine is.
   process.kill(killed, 'SIGSTOP');
-  const slow = pool.transform(endless, variant({ width: 1990 }), patient);
+  const slow = pool.transform(slowSvg, variant({ width: 1990 }), patient);
   const refused = t.rejects(slow, { code: 'source_too_large' });
   // The first process is busy, so this transform starts another.
   await pool.transform(small, variant(), { ...patient, project: 'other' });
@@ -125,7 +125,7 @@ t.test('restarts an SVG that needs more than its memory share, with all memory',
   const leave = new AbortController();
   // A project leaves one thread to others.
   const slow = ['a', 'b'].map((project) =>
-    two.transform(endless, variant({ width: 1_990 }), {
+    two.transform(slowSvg, variant({ width: 1_990 }), {
       ...patient,
       project,
       signal: leave.signal,

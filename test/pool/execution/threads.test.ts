@@ -49,11 +49,11 @@ t.test('excludes the queue time from the timeout', async (t) => {
 for (const order of ['exit', 'exhaust', 'throw'] as const) {
   t.test(`fails only the request of a thread that fails (${order})`, async (t) => {
     const pool = openPool(t, { threads: 2, queue: 4 }, scriptedThread);
-    const beside = submit(pool);
+    const neighbour = submit(pool);
     const failing = submit(pool, { order });
     const next = [submit(pool), submit(pool), submit(pool)];
     await t.rejects(failing.done, { code: 'internal_error' });
-    await finish(beside, ...next);
+    await finish(neighbour, ...next);
     t.equal(pool.stats().threadsReplaced, order === 'throw' ? 0 : 1);
   });
 }

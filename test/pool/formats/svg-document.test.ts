@@ -123,9 +123,9 @@ t.test('inspects slow documents in a bounded time', async (t) => {
   };
   for (const [what, inner] of Object.entries(documents)) {
     // CPU time of this process; quadratic work would take minutes.
-    const begun = process.cpuUsage();
+    const usageBefore = process.cpuUsage();
     await inspected(svg(inner), 1e8).catch(() => {});
-    const { user, system } = process.cpuUsage(begun);
+    const { user, system } = process.cpuUsage(usageBefore);
     t.ok(user + system < 15_000_000, `${what}: ${user + system} us`);
   }
 });

@@ -383,10 +383,10 @@ t.test('converts an animated PNG from its profile', async (t) => {
 });
 
 t.test('delivers an unchanged animated PNG if a new encoding is larger', async (t) => {
-  const asked = { formats: ['webp'], negotiated: true, quality: 100 } as const;
+  const options = { formats: ['webp'], negotiated: true, quality: 100 } as const;
   const noisy = await noise(60, 60).png({ compressionLevel: 9 }).toBuffer();
   const source = apng([{ png: noisy }, { png: await plain(60, 60, red) }]);
-  const { body } = await drawn(source, { ...asked, lossless: true });
+  const { body } = await drawn(source, { ...options, lossless: true });
   const isSource = source.equals(body);
   t.ok(isSource || body.length < source.length);
   t.notOk(source.equals((await drawn(source, { formats: ['png'], quality: 100 })).body));

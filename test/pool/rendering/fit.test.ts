@@ -76,10 +76,10 @@ for (const position of gravities) {
     t.same([below.at(0, down * 40), below.at(0, down * 40 + 39)[1]], [[0, 0, 0, 255], 78], 'wide');
     if (down > 0) t.ok(near(below.at(5, down * 40 - 1), clear), 'nothing above it');
     if (down < 2) t.ok(near(below.at(5, down * 40 + 40), clear), 'nothing below it');
-    const beside = await drawn(high, { ...options, background: '#0000ffff' });
-    t.same(beside.at(across * 40, 0), [0, 0, 0, 255], 'high');
-    if (across > 0) t.same(beside.at(across * 40 - 1, 5), [0, 0, 255, 255]);
-    if (across < 2) t.same(beside.at(across * 40 + 40, 5), [0, 0, 255, 255]);
+    const withBackground = await drawn(high, { ...options, background: '#0000ffff' });
+    t.same(withBackground.at(across * 40, 0), [0, 0, 0, 255], 'high');
+    if (across > 0) t.same(withBackground.at(across * 40 - 1, 5), [0, 0, 255, 255]);
+    if (across < 2) t.same(withBackground.at(across * 40 + 40, 5), [0, 0, 255, 255]);
   });
 }
 

@@ -144,7 +144,7 @@ t.test('renews credentials before they expire, with a single request at a time',
   fails = true;
   now += 58 * minute;
   t.equal(await id(), '2', 'an outage has no effect yet');
-  await until('it was asked', () => service.requests.length === 3);
+  await until('it was requested', () => service.requests.length === 3);
   now += 2 * minute;
   await t.rejects(chain.get(), /answered 500/);
   const count = service.requests.length;

@@ -90,7 +90,7 @@ t.test('times out on a dead name and does not delay others', async (t) => {
   );
   const dead = Array.from({ length: 40 }, (_, i) => resolver.resolve(`dead${i}.example`));
   const ended = Promise.allSettled(dead);
-  await until('all are asked for', () => queries.length >= 40);
+  await until('all are requested', () => queries.length >= 40);
   t.same(await resolver.resolve('alive.example'), [v4]);
   for (const outcome of await ended) t.equal(outcome.status, 'rejected');
   await t.rejects(resolver.resolve('dead1.example'), 'cached');

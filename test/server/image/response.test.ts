@@ -51,8 +51,13 @@ t.test('writes an error header as a bounded item of RFC 9651', async (t) => {
 t.test('names a download safely for every system', async (t) => {
   const written = (text: string, contentType: ContentType = 'image/webp') => {
     const name = fileName.parse(text) ?? '';
-    const ofUrl = { download: name, tags: [], warnings: '' };
-    const all = imageHeaders({ ...image, contentType }, { tier: 'miss', timings }, forever, ofUrl);
+    const urlHeaders = { download: name, tags: [], warnings: '' };
+    const all = imageHeaders(
+      { ...image, contentType },
+      { tier: 'miss', timings },
+      forever,
+      urlHeaders,
+    );
     const header = Object.fromEntries(all)['content-disposition'] ?? '';
     const [, ascii, extended = ''] =
       /^attachment; filename="([ !#$&-[\]-~]+)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]+)$/.exec(

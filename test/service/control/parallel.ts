@@ -112,13 +112,13 @@ async function purges(t: Test, { call, project }: Control): Promise<void> {
   let left = 10;
   const idle = await repeat(() => --left === 0);
   const json = { sources: ['http://127.0.0.1/a.jpg'] };
-  const begunAt = performance.now();
+  const startedAt = performance.now();
   let over = false;
   const sent = each(200, () => call('POST', `/projects/${own}/purge`, { json })).finally(() => {
     over = true;
   });
   const busy = await repeat(() => over);
-  const seconds = (performance.now() - begunAt) / 1_000;
+  const seconds = (performance.now() - startedAt) / 1_000;
   const accepted = succeeded(t, await sent, 202);
   t.ok(accepted.length > 0);
   t.ok(seconds < 20, `the burst takes ${seconds} s`);

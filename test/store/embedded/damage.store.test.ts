@@ -186,14 +186,14 @@ t.test('replaces the last backup with a snapshot, only after a change', async (t
 
 t.test('reports the time of the restored data, not of the file', async (t) => {
   const { folder, backup, count } = await filled(t);
-  const begunAt = Date.now();
+  const startedAt = Date.now();
   await withStore(folder, () => until('a backup', () => exists(backup)), often);
   const endedAt = Date.now();
   const [old, recent] = [new Date(0), new Date(endedAt + 1_000_000)];
   for (const modifiedAt of [old, recent]) {
     await utimes(backup, modifiedAt, modifiedAt);
     const { dataTime } = await restoreBackup(folder);
-    t.ok(Number(dataTime) >= begunAt && Number(dataTime) <= endedAt, String(dataTime));
+    t.ok(Number(dataTime) >= startedAt && Number(dataTime) <= endedAt, String(dataTime));
   }
   await withStore(folder, async (items) => {
     const texts = Array.from({ length: 300 }, (_, n) => ({

@@ -68,7 +68,7 @@ const byId = parseSort(bson({ _id: 1 }));
 
 t.test("returns the simple implementation's results, with and without indexes", (t) => {
   const journal = openJournal(t);
-  const check = fc.property(contents, query, ({ stored, sort }, asked) => {
+  const check = fc.property(contents, query, ({ stored, sort }, request) => {
     const collections = [new Collection(1, 'a.plain', journal), new Collection(2, 'a.b', journal)];
     const [, indexed = new Collection(3, 'a.c', journal)] = collections;
     const expected = new Map(stored.map((fields, _id) => [_id, fields]));
@@ -79,7 +79,7 @@ t.test("returns the simple implementation's results, with and without indexes", 
     addIndex(indexed, { c: 1 }, { sparse: true });
     addIndex(indexed, { 'a.b': 1 });
     indexed.findSorted(parseFilter(bson({})), byId, 1);
-    for (const [i, at] of asked.changed.entries()) {
+    for (const [i, at] of request.changed.entries()) {
       const _id = [...expected.keys()][at];
       const fields = stored[(at + 1) % stored.length];
       if (_id === undefined || fields === undefined) continue;
@@ -94,7 +94,7 @@ t.test("returns the simple implementation's results, with and without indexes", 
     }
 
     const all: Record<string, Record<string, Json>> = {};
-    for (const { path, operator, operand } of asked.conditions) {
+    for (const { path, operator, operand } of request.conditions) {
       all[path] = { ...all[path], [operator]: operand };
     }
     const conditions = Object.entries(all).flatMap(([path, operators]) =>
@@ -103,7 +103,7 @@ t.test("returns the simple implementation's results, with and without indexes", 
     const parts = conditions.map(({ path, operator, operand }) => ({
       [path]: { [operator]: operand },
     }));
-    const any = asked.any && parts.length > 1;
+    const any = request.any && parts.length > 1;
     const filter = parseFilter(bson(any ? { $or: parts } : all));
     const ids = [...expected].flatMap(([_id, fields]) => {
       const results = conditions.map((each) => matches(fields, each));
@@ -114,7 +114,7 @@ t.test("returns the simple implementation's results, with and without indexes", 
       sort
         .map(({ direction }, i) => direction * order(left[i] ?? null, other[i] ?? null))
         .find((difference) => difference !== 0) ?? 0;
-    const sorted = ids.map(toKeys).sort(compare).slice(0, asked.limit);
+    const sorted = ids.map(toKeys).sort(compare).slice(0, request.limit);
     const sortOrder = parseSort(
       bson(Object.fromEntries(sort.map(({ field, direction }) => [field, direction]))),
     );
@@ -122,12 +122,12 @@ t.test("returns the simple implementation's results, with and without indexes", 
       const toId = ({ document }: { document: Document }) => Number(document['_id']);
       assert.deepEqual(collection.find(filter).map(toId), ids);
       assert.equal(collection.count(filter), ids.length);
-      const found = collection.findSorted(filter, sortOrder, asked.limit).map(toId);
+      const found = collection.findSorted(filter, sortOrder, request.limit).map(toId);
       assert.deepEqual(found.map(toKeys), sorted);
       assert.equal(new Set(found).size, found.length);
       assert.ok(found.every((id) => ids.includes(id)));
-      const first = collection.findSorted(filter, byId, asked.limit).map(toId);
-      assert.deepEqual(first, ids.slice(0, asked.limit));
+      const first = collection.findSorted(filter, byId, request.limit).map(toId);
+      assert.deepEqual(first, ids.slice(0, request.limit));
     }
   });
   fc.assert(check, { numRuns: propertyRuns(3000) });

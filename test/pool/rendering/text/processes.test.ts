@@ -164,8 +164,8 @@ t.test("draws an SVG in the same letters whatever a text's font", async (t) => {
     const alone = upper(await drawn(pool, source));
     for (const font of [undefined, await impostor(), arabic]) {
       const words = font === undefined ? {} : { font };
-      const beside = await drawn(pool, source, [{ position: 'south', ...words }]);
-      t.ok(upper(beside).equals(alone), `${family} ${font?.length}`);
+      const withBoth = await drawn(pool, source, [{ position: 'south', ...words }]);
+      t.ok(upper(withBoth).equals(alone), `${family} ${font?.length}`);
     }
   }
 });
