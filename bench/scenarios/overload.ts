@@ -164,11 +164,11 @@ async function overloaded(bench: OverloadBench, server: ImageServer, rate: numbe
     ],
   });
   const early = [...misses.early, ...hitsBeside.early];
-  const p99Of = (result: ClassResult, outcome: Outcome) => ({
+  const p99s = (result: ClassResult, outcome: Outcome) => ({
     all: latencyPercentile([result], outcome, 0.99),
     server: latencyPercentile([result], outcome, 0.99, 'serverMs'),
   });
-  const [refusals, cached] = [p99Of(misses, 'refused'), p99Of(hitsBeside, 'hit')];
+  const [refusals, cached] = [p99s(misses, 'refused'), p99s(hitsBeside, 'hit')];
   // Images per second per processor that the generator leaves free.
   const perRest = ({ goodput, generatorCores }: ClassResult) =>
     goodput / (bench.cores - generatorCores);

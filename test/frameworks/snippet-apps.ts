@@ -29,12 +29,12 @@ const plain = (page: string): Files => ({ 'server.js': server, 'page.js': page }
 const ofSdk = (code: string): Files =>
   plain(`${code}
 
-const text = (value) => String(value).replace(/[&"<>]/g, (one) => '&#' + one.charCodeAt(0) + ';');
+const text = (value) => String(value).replace(/[&"<>]/g, (character) => '&#' + character.charCodeAt(0) + ';');
 const tag = (name, values) =>
   '<' + name + Object.entries(values).map(([key, value]) => value === undefined ? '' : ' ' + key + '="' + text(value) + '"').join('') + '>';
 const element = ${
     code.includes('images.picture')
-      ? `'<picture>' + sources.map((one) => tag('source', one)).join('') + tag('img', img) + '</picture>'`
+      ? `'<picture>' + sources.map((source) => tag('source', source)).join('') + tag('img', img) + '</picture>'`
       : `tag('img', { src: url, ...size })`
   };
 export const page = ${JSON.stringify(document('ELEMENT'))}.replace('ELEMENT', () => element);

@@ -183,12 +183,12 @@ t.test('names each unsupported feature that it rejects', async (t) => {
     const all = [...before, ...fields, [0, 64]] as readonly (Field | undefined)[];
     return () => readJxlHeader(codestream(all.filter((field) => field !== undefined)));
   };
-  const one: Field = [1, 2];
+  const oneChannel: Field = [1, 2];
   const channel = (type: number) =>
     [no, [2, 2], [type - 2, 4], ...eightBits, [0, 2], [0, 2]] as const;
   const unsupported = (message: RegExp) => ({ code: 'source_unsupported', message });
-  t.throws(refused(one, ...channel(4)), unsupported(/\(black\)/));
-  t.throws(refused(one, ...channel(2)), unsupported(/\(a spot colour\)/));
+  t.throws(refused(oneChannel, ...channel(4)), unsupported(/\(black\)/));
+  t.throws(refused(oneChannel, ...channel(2)), unsupported(/\(a spot colour\)/));
   t.throws(refused([2, 2], [0, 4], yes, yes), unsupported(/\(a second alpha\)/));
   await t.rejects(render({ source: jxl('pq'), ...plainTask }), unsupported(/HDR image \(PQ\)/));
 });

@@ -36,7 +36,7 @@ function valuesAt(value: Json, [name, ...rest]: readonly string[]): Json[] {
 
 export function matches(document: Json, { path, operator, operand }: Condition): boolean {
   const values = valuesAt(document, path.split('.'));
-  const hasOneOf = (wanted: Json[]) => {
+  const hasAny = (wanted: Json[]) => {
     const texts = wanted.map((each) => JSON.stringify(each));
     return values.some((value) => texts.includes(JSON.stringify(value)));
   };
@@ -44,11 +44,11 @@ export function matches(document: Json, { path, operator, operand }: Condition):
     values.some((value) => typeof value === typeof operand && accepts(order(value, operand)));
   switch (operator) {
     case '$eq':
-      return hasOneOf([operand]);
+      return hasAny([operand]);
     case '$ne':
-      return !hasOneOf([operand]);
+      return !hasAny([operand]);
     case '$in':
-      return Array.isArray(operand) && hasOneOf(operand);
+      return Array.isArray(operand) && hasAny(operand);
     case '$gt':
       return hasOrder((order) => order > 0);
     case '$gte':
