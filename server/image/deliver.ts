@@ -20,7 +20,6 @@ import {
   requireKnown,
   unknownWarnings,
 } from './address.ts';
-import { factsVariant, redirectTo, sourceSize } from './by-size.ts';
 import { cacheTagHeaders } from './caching.ts';
 import type { DeliveryEnvironment } from './delivery-environment.ts';
 import { readHostAddress } from './host-address.ts';
@@ -28,15 +27,22 @@ import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import { resolveLayers, withoutFailed } from './layers.ts';
 import { type Negotiate, type Negotiated, negotiation, noHints } from './negotiate.ts';
 import { findSite, knownSite, type RequestedSite } from './requested-site.ts';
-import { provisionalVariant, resolveVariant, withPreset } from './resolve-variant.ts';
-import { type Delivered, respond } from './respond.ts';
+import {
+  factsVariant,
+  provisionalVariant,
+  resolveVariant,
+  sourceSize,
+  withPreset,
+} from './resolve-variant.ts';
 import {
   type Conditions,
   currentHeaders,
+  type Delivered,
   imageBytes,
   imageResponse,
   readConditions,
-  repeatedResponse,
+  redirectTo,
+  respond,
   send,
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
@@ -114,15 +120,9 @@ export class Delivery {
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null) {
       engine.caches.memory.touch(cached.entry, at);
-      const { headers } = cached;
-      const response =
-        headers === null
-          ? imageResponse(
-              image,
-              currentHeaders(image, cached.lifetime, cached.urlHeaders, at),
-              conditions,
-            )
-          : repeatedResponse(image, headers, conditions);
+      const { headers, lifetime, urlHeaders } = cached;
+      const whole = headers?.whole ?? currentHeaders(image, lifetime, urlHeaders, at);
+      const response = imageResponse(image, whole, conditions, headers?.notModified);
       const bytes = imageBytes(request.method, response);
       telemetry.hit(request, cached.project.counts, cached.subject, bytes);
       return request.respond(response);

@@ -1,5 +1,7 @@
 import type { NegotiableFormat } from '../../contract/auto-formats.ts';
 import { ServiceError } from '../../contract/errors.ts';
+import type { Size } from '../../pool/geometry.ts';
+import type { Image } from '../../pool/image.ts';
 import type { Modulation } from '../../pool/rendering/operations.ts';
 import {
   type Edges,
@@ -215,4 +217,18 @@ function output(
   const format = fmt === undefined || isPlaceholder(fmt) ? (autoFormat ? 'auto' : null) : fmt;
   if (format === 'auto') return { placeholder, ...accepted, negotiated: true };
   return { placeholder, formats: format === null ? [] : [format], negotiated: false, refused: [] };
+}
+
+/** The facts of a source about the smallest image of it, which `fmt=json` with `w=1` has too. */
+export const factsVariant: Variant = {
+  ...plainVariant,
+  width: 1,
+  animated: false,
+  placeholder: 'json',
+};
+
+/** Reads the upright source size from the source's facts. */
+export function sourceSize({ body }: Pick<Image, 'body'>): Size {
+  const { width, height } = JSON.parse(Buffer.from(body).toString()).source;
+  return { width, height };
 }

@@ -1,9 +1,24 @@
 import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/image-caches.ts';
+import type { Headers } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { Subject } from '../usage/activity/subject.ts';
 import type { Lifetime } from './caching.ts';
-import type { RepeatedHeaders, UrlHeaders } from './response.ts';
+
+/** The headers of both possible responses to an image's repeated requests. */
+export type RepeatedHeaders = Readonly<Record<'whole' | 'notModified', Headers>>;
+
+/** The headers that depend on an image's URL. */
+export interface UrlHeaders {
+  /** The file name for clients that save the image, or null. */
+  readonly download: string | null;
+  /** The tags that CDNs purge the requested image by, even if another image replaces it. */
+  readonly tags: Headers;
+  /** As from `unknownWarnings`. */
+  readonly warnings: string;
+  /** Headers added by the URL's grammar. */
+  readonly others?: Headers;
+}
 
 /** A response and the state that it depends on. */
 interface CachedResponse {

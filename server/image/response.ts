@@ -1,12 +1,19 @@
+import { hash } from 'node:crypto';
+import type { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
 import { embeddableAnywhere, encodeHeaders, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
+import type { ProjectState } from '../project-cache.ts';
+import type { Subject } from '../usage/activity/subject.ts';
 import { attachment } from './attachment.ts';
-import { cachingHeaders, type Lifetime } from './caching.ts';
+import { cachingHeaders, immutable, isConstant, type Lifetime, notStored } from './caching.ts';
 import { imageErrorHeaders } from './error-header.ts';
 import { ifRangeMatches, readRange } from './range.ts';
+import type { RepeatedHeaders, ResponseCache, UrlHeaders } from './response-cache.ts';
+import { fallbackHeaders } from './source-errors.ts';
+import type { UrlDocument } from './urls/grammar.ts';
 
 /** Headers of every image. */
 const constantHeaders: Headers = [
@@ -34,9 +41,6 @@ const bodyHeaders: ReadonlySet<string> = new Set([
 const withoutBody = (headers: Headers): Headers =>
   headers.filter(([name]) => !bodyHeaders.has(name));
 
-/** The headers of both possible responses to an image's repeated requests. */
-export type RepeatedHeaders = Readonly<Record<'whole' | 'notModified', Headers>>;
-
 /** Encodes an image's headers once for many requests. */
 export function repeatedHeaders(headers: Headers): RepeatedHeaders {
   return { whole: encodeHeaders(headers), notModified: encodeHeaders(withoutBody(headers)) };
@@ -57,18 +61,6 @@ function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timing
 /** The data that a response sends: part of an image, or of a document in its place. */
 export interface SentImage extends Pick<Image, 'body' | 'etag' | 'warnings'> {
   readonly contentType: string;
-}
-
-/** The headers that depend on an image's URL. */
-export interface UrlHeaders {
-  /** The file name for clients that save the image, or null. */
-  readonly download: string | null;
-  /** The tags that CDNs purge the requested image by, even if another image replaces it. */
-  readonly tags: Headers;
-  /** As from `unknownWarnings`. */
-  readonly warnings: string;
-  /** Headers added by the URL's grammar. */
-  readonly others?: Headers;
 }
 
 /**
@@ -137,31 +129,19 @@ export function readConditions(request: HttpRequest): Conditions {
   };
 }
 
-/** Returns the response to a repeated image request, like `imageResponse`. */
-export function repeatedResponse(
-  image: Image,
-  { whole, notModified }: RepeatedHeaders,
-  conditions: Conditions,
-): HttpResponse {
-  if (isNotModified(conditions.ifNoneMatch, image.etag)) {
-    return { status: 304, headers: notModified, body: image.body };
-  }
-  if (conditions.range !== '') return imageResponse(image, whole, conditions);
-  return { status: 200, headers: whole, body: image.body };
-}
-
 /**
  * Returns an image response, in the order of RFC 9110, 13.2.2: 304 for a matching If-None-Match,
  * 206 or 416 for a range, else 200.
+ * @param notModified the headers of 304, if they are encoded
  */
 export function imageResponse(
-  image: SentImage,
+  { body, etag }: SentImage,
   headers: Headers,
   { ifNoneMatch, range, ifRange }: Conditions,
+  notModified?: Headers,
 ): HttpResponse {
-  const { body, etag } = image;
   if (isNotModified(ifNoneMatch, etag)) {
-    return { status: 304, headers: withoutBody(headers), body };
+    return { status: 304, headers: notModified ?? withoutBody(headers), body };
   }
   const part =
     range !== '' && ifRangeMatches(ifRange, etag) ? readRange(range, body.byteLength) : null;
@@ -203,4 +183,104 @@ export function currentHeaders(
   now: number,
 ): Headers {
   return imageHeaders(image, fromMemory, cachingHeaders(lifetime, fromMemory, now), urlHeaders);
+}
+
+/** A later release can describe an image in another way. */
+const documentCaching = 'public, max-age=3600';
+
+/**
+ * Returns the response with a document about a source.
+ * @param result of the source's facts
+ * @param ofImage the caching headers that an image would get
+ */
+function documentResponse(
+  { contentType, body }: UrlDocument,
+  result: Pick<CacheResult, 'tier' | 'timings'>,
+  ofImage: Headers,
+  urlHeaders: UrlHeaders,
+  conditions: Conditions,
+): HttpResponse {
+  const etag = `"${hash('sha256', contentType + body, 'base64url').slice(0, 22)}"`;
+  const sent = { body: Buffer.from(body), contentType, etag };
+  const caching = ofImage.map(
+    ([name, value]) => [name, value === immutable ? documentCaching : value] as const,
+  );
+  return imageResponse(sent, imageHeaders(sent, result, caching, urlHeaders), conditions);
+}
+
+/** Redirects to another path of the host. */
+export const redirectTo = (location: string): HttpResponse => ({
+  status: 303,
+  headers: [['location', location], ['cache-control', documentCaching], ...embeddableAnywhere],
+  body: '',
+});
+
+/** The delivered image. */
+export interface Delivered {
+  readonly result: CacheResult;
+  /**
+   * False if a layer is missing, or the fallback replaces the source: do not store the response.
+   */
+  readonly complete: boolean;
+  /** The source's error if this is the fallback's image, else null. */
+  readonly sourceError: ServiceError | null;
+  /** Sent instead of the image. */
+  readonly document?: UrlDocument;
+}
+
+interface ResponseContext {
+  readonly responses: ResponseCache;
+  /** Unix ms. */
+  readonly now: number;
+  readonly cacheKey: string;
+  readonly state: ProjectState;
+  readonly subject: Subject;
+  /** The URL's expiry, Unix ms: infinite if unsigned, null for background requests. */
+  readonly expires: number | null;
+  readonly urlHeaders: UrlHeaders;
+}
+
+/**
+ * Sends the image, and caches the response for repeated requests if possible.
+ * @returns the size of the body in bytes
+ */
+export function respond(
+  request: HttpRequest,
+  conditions: Conditions,
+  { result, complete, sourceError, document }: Delivered,
+  { responses, now, cacheKey, state, subject, expires, urlHeaders }: ResponseContext,
+): number {
+  const { image, entry } = result;
+  const { freshness } = state.project;
+  // A font with the missing glyphs might be added soon.
+  const isStored = complete && image.warnings?.includes('text_missing_glyphs') !== true;
+  const report = result.freshness;
+  const lifetime = { expires, freshness, report };
+  const caching = isStored ? cachingHeaders(lifetime, result, now) : notStored;
+  if (document !== undefined) {
+    return send(request, documentResponse(document, result, caching, urlHeaders, conditions));
+  }
+  const headers = imageHeaders(image, result, caching, urlHeaders);
+  if (sourceError !== null) {
+    return send(request, {
+      status: 200,
+      headers: fallbackHeaders(headers, sourceError),
+      body: image.body,
+    });
+  }
+  if (expires === null) return send(request, backgroundResponse(headers));
+  const bytes = send(request, imageResponse(image, headers, conditions));
+  if (entry === null || !isStored || result.isProvisional) return bytes;
+  const repeated = isConstant(lifetime)
+    ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, now))
+    : null;
+  responses.set(cacheKey, {
+    project: state,
+    subject,
+    entry,
+    headers: repeated,
+    urlHeaders,
+    lifetime: { expires, freshness, report },
+  });
+  return bytes;
 }
