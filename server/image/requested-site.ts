@@ -8,20 +8,17 @@ export interface RequestedSite {
 
 /**
  * Returns the first host that a project owns, or the last host; undefined if this needs a look-up.
- * @param hosts as from `RequestHosts.allOf`
+ * @param hosts as from `RequestHosts.candidates`
  */
 export function knownSite(
   projects: ProjectCache,
   hosts: readonly string[],
 ): RequestedSite | undefined {
-  let site: RequestedSite = { host: '', found: null };
   for (const host of hosts) {
     const found = host === '' ? null : projects.knownAt(host);
-    if (found === undefined) return undefined;
-    site = { host, found };
-    if (found !== null) break;
+    if (found !== null) return found && { host, found };
   }
-  return site;
+  return { host: hosts.at(-1) ?? '', found: null };
 }
 
 /** Like `knownSite`, with look-ups. @throws ServiceError overloaded */
@@ -29,10 +26,9 @@ export async function findSite(
   projects: ProjectCache,
   hosts: readonly string[],
 ): Promise<RequestedSite> {
-  let site: RequestedSite = { host: '', found: null };
   for (const host of hosts) {
-    site = { host, found: host === '' ? null : await projects.findAt(host) };
-    if (site.found !== null) break;
+    const found = host === '' ? null : await projects.findAt(host);
+    if (found !== null) return { host, found };
   }
-  return site;
+  return { host: hosts.at(-1) ?? '', found: null };
 }
