@@ -9,7 +9,7 @@ import { Meaning, noEquivalent, optionInvalid, requireMetadata } from './meaning
  */
 export function requirePresetFirst(options: ImgproxyOptions, source: URL, site: Site): void {
   const { preset, beforePreset } = options;
-  if (preset === null || beforePreset === null) return;
+  if (preset === null || beforePreset === undefined) return;
   const replaced = Object.keys(site.project.presets?.[preset] ?? {});
   const { parameters } = toMeaning(beforePreset, source, site);
   parameters.delete('preset');

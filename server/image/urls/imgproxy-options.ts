@@ -14,82 +14,50 @@ export interface Crop {
   readonly gravity: Placement | null;
 }
 
-/** A URL's options. Later options replace earlier ones. */
-export interface ImgproxyOptions {
-  width: number;
-  height: number;
-  resizingType: string | null;
-  zoom: readonly [number, number];
-  dpr: number | null;
-  enlarge: boolean | null;
-  extend: boolean;
-  extendGravity: Placement | null;
-  /** Whether to extend the image to the sides' ratio instead of to the sides. */
-  extendRatio: boolean;
-  extendRatioGravity: Placement | null;
-  gravity: Placement | null;
-  crop: Crop | null;
-  trim: number | null;
-  /** Top, right, bottom and left. */
-  padding: readonly [number, number, number, number];
-  rotate: number;
-  flipHorizontal: boolean;
-  flipVertical: boolean;
-  background: string | null;
-  blur: number;
-  sharpen: number;
-  quality: number;
-  formatQuality: ReadonlyMap<string, number>;
-  maxBytes: number;
-  format: string | null;
-  stripMetadata: boolean | null;
-  keepCopyright: boolean | null;
-  profile: boolean;
-  version: string | null;
-  fileName: string | null;
-  attachment: boolean;
-  /** Unix seconds, or 0 if the URL does not expire. */
-  expires: number;
-  preset: string | null;
-  /** The options before the preset, which the preset replaces. */
-  beforePreset: ImgproxyOptions | null;
-}
-
-const noOptions: ImgproxyOptions = {
+/** A URL's options if it sets none. Later options replace earlier ones. */
+const noOptions = {
   width: 0,
   height: 0,
-  resizingType: null,
-  zoom: [1, 1],
-  dpr: null,
-  enlarge: null,
+  resizingType: null as string | null,
+  zoom: [1, 1] as readonly [number, number],
+  dpr: null as number | null,
+  enlarge: null as boolean | null,
   extend: false,
-  extendGravity: null,
+  extendGravity: null as Placement | null,
+  /** Whether to extend the image to the sides' ratio instead of to the sides. */
   extendRatio: false,
-  extendRatioGravity: null,
-  gravity: null,
-  crop: null,
-  trim: null,
-  padding: [0, 0, 0, 0],
+  extendRatioGravity: null as Placement | null,
+  gravity: null as Placement | null,
+  crop: null as Crop | null,
+  trim: null as number | null,
+  /** Top, right, bottom and left. */
+  padding: [0, 0, 0, 0] as readonly [number, number, number, number],
   rotate: 0,
   flipHorizontal: false,
   flipVertical: false,
-  background: null,
+  background: null as string | null,
   blur: 0,
   sharpen: 0,
   quality: 0,
-  formatQuality: new Map(),
+  formatQuality: new Map() as ReadonlyMap<string, number>,
   maxBytes: 0,
-  format: null,
-  stripMetadata: null,
-  keepCopyright: null,
+  format: null as string | null,
+  stripMetadata: null as boolean | null,
+  keepCopyright: null as boolean | null,
   profile: false,
-  version: null,
-  fileName: null,
+  version: null as string | null,
+  fileName: null as string | null,
   attachment: false,
+  /** Unix seconds, or 0 if the URL does not expire. */
   expires: 0,
-  preset: null,
-  beforePreset: null,
+  preset: null as string | null,
 };
+
+type Options = typeof noOptions;
+export interface ImgproxyOptions extends Options {
+  /** The options before the preset, which the preset replaces. */
+  beforePreset?: Options;
+}
 
 type Arguments = readonly string[];
 
@@ -351,7 +319,7 @@ const rowsByName: ReadonlyMap<string, Row> = new Map(
  * @throws ServiceError parameter_invalid naming the option
  */
 export function readImgproxyOptions(segments: readonly string[]): ImgproxyOptions {
-  const options = { ...noOptions };
+  const options: ImgproxyOptions = { ...noOptions };
   for (const segment of segments) {
     const [name = '', ...args] = segment.split(':', 24);
     const row = rowsByName.get(name);
