@@ -1,11 +1,7 @@
-import { ServiceError } from '../../contract/errors.ts';
-import { hasTooManyParameters, tooManyParameters } from '../image/address.ts';
+import { parseQuery } from '../image/address.ts';
 
 /** @throws ServiceError invalid_request if there are too many parameters */
-export function readQuery(query: string): URLSearchParams {
-  if (hasTooManyParameters(query)) throw new ServiceError('invalid_request', tooManyParameters);
-  return new URLSearchParams(query);
-}
+export const readQuery = (query: string): URLSearchParams => parseQuery(query, 'invalid_request');
 
 /** Returns a parameter's value, or null if it is missing. Adds an error if it is repeated. */
 export function singleParameter(

@@ -3,7 +3,12 @@ import { KnownNames, similarName } from '../../contract/suggestion.ts';
 import { isLayerName } from '../../store/layer.ts';
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
-import { readSourceReference, type SourceReference } from './source-url.ts';
+import {
+  decodeSource,
+  readSourceReference,
+  type SourceReference,
+  withBothSlashes,
+} from './source-url.ts';
 import type { ReadUrl } from './urls/grammar.ts';
 import type { ForeignGrammar } from './urls/signature.ts';
 
@@ -99,9 +104,8 @@ const misspeltNames = new KnownNames(knownNames);
 
 /** Enough for all parameters and those that caches and trackers add. */
 const maxParameters = 100;
-export const tooManyParameters = `The query has more than ${maxParameters} parameters.`;
 
-/** Call it before parsing: a request head can hold thousands of parameters. */
+/** A request head can hold thousands. */
 export function hasTooManyParameters(query: string): boolean {
   let count = 1;
   for (let at = query.indexOf('&'); at !== -1; at = query.indexOf('&', at + 1)) {
@@ -111,16 +115,24 @@ export function hasTooManyParameters(query: string): boolean {
   return false;
 }
 
+/** @throws ServiceError with the code if there are too many parameters */
+export function parseQuery(
+  query: string,
+  code: 'parameter_invalid' | 'invalid_request' = 'parameter_invalid',
+): URLSearchParams {
+  if (!hasTooManyParameters(query)) return new URLSearchParams(query);
+  throw new ServiceError(code, `The query has more than ${maxParameters} parameters.`);
+}
+
 /**
  * Rejects misspelt parameters, and repeated ones, because proxies, caches and the signature check
  * might each read a different value. Other unknown parameters can repeat.
  * @param hostProject as for `readAddress`
  */
 export function readQuery(query: string, hostProject: string | null) {
-  if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
   const parameters = new Map<string, string>();
   const unknown = new Set<string>();
-  for (const [name, value] of new URLSearchParams(query)) {
+  for (const [name, value] of parseQuery(query)) {
     const known = ownNames.has(name) || isParameter(name) || isLayerText(name);
     if (known && parameters.has(name)) {
       throw invalid(`${name.slice(0, 60).toWellFormed()} is given more than once.`);
@@ -157,15 +169,7 @@ export function requireKnown({ unknown: [name] }: ImageAddress): void {
 export function sourceInPath(path: string): string | null {
   const text = path.slice(imagePrefix.length);
   if (text === '') return null;
-  if (unencoded.test(text)) {
-    // Proxies that normalise paths turn `//` into `/`.
-    return text.replace(/^(https?):\/(?!\/)/i, '$1://');
-  }
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new ServiceError('source_invalid', 'The source URL in the path is not encoded properly.');
-  }
+  return unencoded.test(text) ? withBothSlashes(text) : decodeSource(text);
 }
 
 /**

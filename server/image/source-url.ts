@@ -80,6 +80,19 @@ export const sourceUrl: ParameterType<string> = {
   },
 };
 
+/** Restores the slashes after a scheme: proxies that normalise paths turn `//` into `/`. */
+export const withBothSlashes = (text: string): string =>
+  text.replace(/^(https?):\/(?!\/)/i, '$1://');
+
+/** @throws ServiceError source_invalid */
+export function decodeSource(text: string, what = 'The source URL in the path'): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw invalid(`${what} is not encoded properly.`);
+  }
+}
+
 /** Percent-encodes all but unreserved characters (RFC 3986, 2.3), as most languages do. */
 export const percentEncode = (text: string): string =>
   encodeURIComponent(text).replace(

@@ -1,10 +1,11 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { type Site, sourceBelow } from '../site.ts';
-import { readSource } from '../source-url.ts';
+import { readSource, withBothSlashes } from '../source-url.ts';
 import { colour } from '../values.ts';
 import { cssColour } from './css-colour.ts';
 import type { ReadUrl, UrlGrammar } from './grammar.ts';
 import {
+  decodeOption,
   Meaning,
   noEquivalent,
   optionInvalid,
@@ -66,22 +67,14 @@ function readOptions(text: string): Options {
     const [, short = part, encoded = ''] = /^([^=]*)=(.*)$/s.exec(part) ?? [];
     const name = Object.hasOwn(fullNames, short) ? (fullNames[short] ?? '') : short;
     if (options.has(name)) throw optionInvalid(name, 'is given more than once');
-    options.set(name, decode(name, encoded));
+    options.set(name, decodeOption(name, encoded));
   }
   return options;
 }
 
-function decode(name: string, text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw optionInvalid(name, 'is not encoded properly');
-  }
-}
-
 /** Returns the source, which the URL contains unencoded, with its query. */
 function toSource(text: string, query: string, site: Site): URL {
-  const written = text.replace(/^(https?):\/(?!\/)/i, '$1://') + (query === '' ? '' : `?${query}`);
+  const written = withBothSlashes(text) + (query === '' ? '' : `?${query}`);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return readSource(written);
   const source = sourceBelow(site, `/${written.replace(/^\/+/, '')}`);
   if (!source.pathname.includes(prefix)) return source;
@@ -148,11 +141,7 @@ const rows: Readonly<Record<string, Row>> = {
     }
     meaning.set(name, 'rotate', value);
   },
-  flip: (meaning, value, name) => {
-    if (!['h', 'v', 'hv'].includes(value)) throw optionInvalid(name, 'must be h, v or hv');
-    if (value.includes('h')) meaning.set(name, 'flop', true);
-    if (value.includes('v')) meaning.set(name, 'flip', true);
-  },
+  flip: (meaning, value, name) => meaning.setFlip(name, value),
   metadata: (meaning, value, name, site) => {
     if (value === 'copyright') meaning.set(name, 'keep', 'copyright');
     else if (value === 'keep') requireMetadata(name, site, false);

@@ -1,5 +1,5 @@
 import type { Gravity } from '../../../contract/placement.ts';
-import { noEquivalent, optionInvalid } from './meaning.ts';
+import { decodeOption, noEquivalent, optionInvalid } from './meaning.ts';
 
 /** All names of Cloudinary's transformation parameters; other segments are folders. */
 const names = new Set(
@@ -32,21 +32,13 @@ export function readComponent(component: string): Map<string, string> {
     const name = toName(option);
     if (!understood.has(name)) throw noEquivalent(option);
     if (options.has(name)) throw optionInvalid(name, 'is given more than once in a component');
-    options.set(name, decode(option.slice(name.length + 1), option));
+    options.set(name, decodeOption(option, option.slice(name.length + 1)));
   }
   return options;
 }
 
 /** Parameters with an equivalent for at least some values. */
 const understood = new Set('a ar b c cs dpr e f fl g h o pg q t w x y'.split(' '));
-
-function decode(text: string, option: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw optionInvalid(option, 'is not encoded properly');
-  }
-}
 
 const formats: Readonly<Record<string, string>> = {
   jpg: 'jpeg',

@@ -1,6 +1,13 @@
 import type { Fit, Gravity } from '../../../contract/placement.ts';
 import type { Size } from '../../../pool/geometry.ts';
-import { type Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
+import {
+  type Meaning,
+  noEquivalent,
+  optionInvalid,
+  readInteger,
+  readNumber,
+  readRatio,
+} from './meaning.ts';
 
 const maxSide = 10_000;
 
@@ -42,7 +49,7 @@ export function readResize(options: ReadonlyMap<string, string>): Resize {
   const w = readSide(options, 'w');
   const h = readSide(options, 'h');
   const sides = [w, h].filter((side) => side !== null).length;
-  const ratio = readRatio(options.get('ar'));
+  const ratio = readAspect(options.get('ar'));
   if (ratio !== null && (!mode.hasRatio || sides === 2 || (sides === 0 && c !== 'fill'))) {
     throw optionInvalid('ar', `has no equivalent with these sides and c_${c}`);
   }
@@ -62,14 +69,10 @@ function readSide(options: ReadonlyMap<string, string>, name: 'w' | 'h'): number
   return readInteger(name, text, 1, maxSide);
 }
 
-function readRatio(text: string | undefined): string | number | null {
+function readAspect(text: string | undefined): string | number | null {
   if (text === undefined) return null;
-  const [width = 1, height = 1, ...others] = text
-    .split(':', 3)
-    .map((side) => readNumber('ar', side, 0.0001, 10_000));
-  if (others.length > 0) throw optionInvalid('ar', 'must be W:H or a number');
-  if (!text.includes(':')) return width;
-  return width >= 1 && height >= 1 ? `${width}:${height}` : width / height;
+  if (text.includes(':')) return readRatio('ar', text, 'must be W:H or a number');
+  return readNumber('ar', text, 0.0001, 10_000);
 }
 
 /** @param dpr device pixels per pixel, which multiply the sides */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Size } from '../../../pool/geometry.ts';
 import { type Site, sourceBelow } from '../site.ts';
-import { readSource } from '../source-url.ts';
+import { decodeSource, readSource, withBothSlashes } from '../source-url.ts';
 import { Chain } from './cloudinary-chain.ts';
 import { cloudinaryExamples, cloudinaryNotes } from './cloudinary-examples.ts';
 import { isComponent, readFormat } from './cloudinary-options.ts';
@@ -49,8 +49,7 @@ function split(path: string): Parts | null {
   const end = segments.findIndex((segment, at) => !isOption(segment, at));
   const [, version = null] = (end < last && /^v(\d{1,20})$/.exec(segments[end] ?? '')) || [];
   const source = segments.slice(version === null ? end : end + 1).join('/');
-  // Proxies that normalise paths turn `//` into `/`.
-  const written = type === 'fetch' ? source.replace(/^(https?):\/(?!\/)/i, '$1://') : source;
+  const written = type === 'fetch' ? withBothSlashes(source) : source;
   return { type, signature, components: segments.slice(0, end), version, source: written };
 }
 
@@ -78,8 +77,11 @@ function read(path: string, query: string, site: Site): ReadUrl {
       'The ? of the source URL in the path must be encoded.',
     );
   }
+  // The libraries encode the whole fetched URL once, except its colons and slashes.
   const source =
-    type === 'fetch' ? readFetched(parts.source) : sourceBelow(site, `/${parts.source}`);
+    type === 'fetch'
+      ? readSource(decodeSource(parts.source))
+      : sourceBelow(site, `/${parts.source}`);
   const read = { source, ignored: [...ignored, ...others] };
   if (bySize !== null) {
     const meaning = (size: Size) => ({ parameters: bySize(size), headers: [] });
@@ -87,16 +89,6 @@ function read(path: string, query: string, site: Site): ReadUrl {
     return { ...read, parameters: ofSource, bySize: meaning };
   }
   return { ...read, parameters };
-}
-
-/** The libraries encode the whole source once, except its colons and slashes. */
-function readFetched(text: string): URL {
-  try {
-    return readSource(decodeURIComponent(text));
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    throw new ServiceError('source_invalid', 'The source URL in the path is not encoded properly.');
-  }
 }
 
 /** The first characters of a digest in base64url. */

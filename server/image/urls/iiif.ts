@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Size } from '../../../pool/geometry.ts';
-import { hasTooManyParameters, tooManyParameters } from '../address.ts';
+import { parseQuery } from '../address.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import type { ReadUrl, UrlClient, UrlGrammar, UrlMeaning } from './grammar.ts';
 import { iiifContext, iiifInfo, iiifProfile } from './iiif-info.ts';
@@ -127,8 +127,7 @@ function readIdentifier(identifier: string, site: Site): URL {
 
 function read(path: string, query: string, site: Site): ReadUrl {
   const { prefix, identifier, rest, version } = readParts(path);
-  if (hasTooManyParameters(query)) throw new ServiceError('parameter_invalid', tooManyParameters);
-  const ignored = [...new Set(new URLSearchParams(query).keys())];
+  const ignored = [...new Set(parseQuery(query).keys())];
   const url = { source: readIdentifier(identifier, site), parameters: new Map(), ignored };
   const limits = iiifLimits(site.project.maxWidth ?? null);
   const [region, size, rotation, file] = rest;

@@ -1,5 +1,4 @@
-import { ServiceError } from '../../../contract/errors.ts';
-import { hasTooManyParameters, tooManyParameters } from '../address.ts';
+import { parseQuery } from '../address.ts';
 import { noEquivalent, optionInvalid } from './meaning.ts';
 
 /** Short names of parameters that have an equivalent. */
@@ -61,8 +60,7 @@ export class ImgixQuery {
    *   repeated
    */
   constructor(query: string) {
-    if (hasTooManyParameters(query)) throw new ServiceError('parameter_invalid', tooManyParameters);
-    for (const [name, value] of new URLSearchParams(query)) this.#add(name, value);
+    for (const [name, value] of parseQuery(query)) this.#add(name, value);
   }
 
   #add(spelling: string, value: string): void {

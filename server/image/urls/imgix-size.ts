@@ -1,7 +1,14 @@
 import type { Fit } from '../../../contract/placement.ts';
 import { toText } from '../values.ts';
 import type { ImgixQuery } from './imgix-query.ts';
-import { type Meaning, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
+import {
+  type Meaning,
+  noEquivalent,
+  optionInvalid,
+  readInteger,
+  readNumber,
+  readRatio,
+} from './meaning.ts';
 
 /** Maximum side that imgix delivers, in pixels. */
 const maxSide = 8_192;
@@ -29,11 +36,13 @@ interface Box {
 export function setImgixSize(meaning: Meaning, options: ImgixQuery): void {
   setArea(meaning, options);
   const box = readBox(meaning, options);
-  const flip = setFlip(meaning, options);
+  const flip = options.take('flip');
+  if (flip !== undefined) meaning.setFlip('flip', flip);
   setBackground(meaning, options, box);
   if (box.fit !== 'crop') return;
   const isPlaced = setPlace(meaning, options, box);
-  if (isPlaced && flip) throw optionInvalid('flip', 'with crop has no equivalent here');
+  if (isPlaced && flip !== undefined)
+    throw optionInvalid('flip', 'with crop has no equivalent here');
 }
 
 /**
@@ -62,7 +71,8 @@ function readBox(meaning: Meaning, options: ImgixQuery): Box {
     throw optionInvalid('fit=fillmax', 'needs w and h here');
   }
   // imgix ignores the ratio for other fits.
-  const ratio = fit === 'crop' || fit === 'fill' ? readRatio(options) : null;
+  const ar = fit === 'crop' || fit === 'fill' ? options.take('ar') : undefined;
+  const ratio = ar === undefined ? null : readRatio('ar', ar);
   if (ratio !== null && w !== null && h !== null) {
     throw optionInvalid('ar', 'with w and h has no equivalent here');
   }
@@ -100,25 +110,6 @@ function readSides(
   const hasSide = w !== null || h !== null;
   meaning.set('dpr', 'dpr', isRatio && hasSide ? dpr : 1);
   return [w, h];
-}
-
-function readRatio(options: ImgixQuery): string | number | null {
-  const text = options.take('ar');
-  if (text === undefined) return null;
-  const sides = text.split(':', 3);
-  if (sides.length !== 2) throw optionInvalid('ar', 'must be W:H');
-  const [width = 1, height = 1] = sides.map((side) => readNumber('ar', side, 0.0001, 10_000));
-  return width >= 1 && height >= 1 ? `${width}:${height}` : width / height;
-}
-
-/** @returns whether the image is mirrored */
-function setFlip(meaning: Meaning, options: ImgixQuery): boolean {
-  const flip = options.take('flip');
-  if (flip === undefined) return false;
-  if (!['h', 'v', 'hv'].includes(flip)) throw optionInvalid('flip', 'must be h, v or hv');
-  if (flip.includes('h')) meaning.set('flip', 'flop', true);
-  if (flip.includes('v')) meaning.set('flip', 'flip', true);
-  return true;
 }
 
 /** Moves the alpha from the start of a colour to its end. */

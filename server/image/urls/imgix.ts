@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
-import { ServiceError } from '../../../contract/errors.ts';
 import { type Site, sourceBelow } from '../site.ts';
-import { readSource } from '../source-url.ts';
+import { decodeSource, readSource, withBothSlashes } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
 import { imgixExamples, imgixNotes } from './imgix-examples.ts';
 import { ImgixQuery } from './imgix-query.ts';
@@ -36,14 +35,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
 /** Reads a path below the host's base, or the encoded URL of a web proxy source. */
 function readImgixSource(path: string, site: Site): URL {
   if (!/^\/https?(?::|%3a)/i.test(path)) return sourceBelow(site, path);
-  let written: string;
-  try {
-    written = decodeURIComponent(path.slice(1));
-  } catch {
-    throw new ServiceError('source_invalid', 'The source URL in the path is not encoded properly.');
-  }
-  // Proxies that normalise paths turn `//` into `/`.
-  return readSource(written.replace(/^(https?):\/(?!\/)/i, '$1://'));
+  return readSource(withBothSlashes(decodeSource(path.slice(1))));
 }
 
 const formats: Readonly<Record<string, string>> = {

@@ -1,5 +1,5 @@
 import type { Gravity } from '../../../contract/placement.ts';
-import { noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
+import { decodeOption, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
 
 /** A direction, with edge offsets that are positive towards the inside of the image. */
 export interface Placement {
@@ -170,12 +170,7 @@ export function formatName(option: string, text: string): string {
 }
 
 function readFileName(name: string, [text = '', encoded]: Arguments): string {
-  if (isTrue(encoded)) return Buffer.from(text, 'base64url').toString();
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw optionInvalid(name, 'is not encoded properly');
-  }
+  return isTrue(encoded) ? Buffer.from(text, 'base64url').toString() : decodeOption(name, text);
 }
 
 /** An option with no equivalent for any other value. */

@@ -2,7 +2,7 @@ import { createHmac } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Size } from '../../../pool/geometry.ts';
 import { type Site, sourceBelow } from '../site.ts';
-import { maxSourceLength, readSource } from '../source-url.ts';
+import { decodeSource, maxSourceLength, readSource } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
 import { cropNeedsSize, toCrop } from './imgproxy-crop.ts';
 import { requirePresetFirst, toMeaning } from './imgproxy-meaning.ts';
@@ -75,11 +75,7 @@ const withSlashes = (url: string): string => url.replace(/^([a-z0-9+.-]+):\/(?!\
 
 function decodePlain(text: string) {
   const [encoded, extension] = splitExtension(withSlashes(text), '@');
-  try {
-    return { url: decodeURIComponent(encoded), extension };
-  } catch {
-    throw sourceInvalid('The source URL is not encoded properly.');
-  }
+  return { url: decodeSource(encoded, 'The source URL'), extension };
 }
 
 function decodeBase64(segments: readonly string[]) {

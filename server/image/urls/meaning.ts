@@ -10,6 +10,15 @@ export const optionInvalid = (option: string, why: string): ServiceError =>
 export const noEquivalent = (option: string): ServiceError =>
   optionInvalid(option, 'has no equivalent here');
 
+/** @throws ServiceError parameter_invalid naming the option */
+export function decodeOption(option: string, text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    throw optionInvalid(option, 'is not encoded properly');
+  }
+}
+
 const decimal = /^-?(?:\d{1,12}(?:\.\d{0,20})?|\.\d{1,20})$/;
 
 /**
@@ -32,6 +41,17 @@ export function readInteger(option: string, text: string, minimum: number, maxim
   const value = readNumber(option, text, minimum, maximum);
   if (Number.isInteger(value)) return value;
   throw optionInvalid(option, 'must be a whole number');
+}
+
+/**
+ * Reads `W:H`. Returns the quotient if a side is below 1.
+ * @throws ServiceError parameter_invalid naming the option
+ */
+export function readRatio(option: string, text: string, rule = 'must be W:H'): string | number {
+  const sides = text.split(':', 3);
+  if (sides.length !== 2) throw optionInvalid(option, rule);
+  const [width = 1, height = 1] = sides.map((side) => readNumber(option, side, 0.0001, 10_000));
+  return width >= 1 && height >= 1 ? `${width}:${height}` : width / height;
 }
 
 /**
@@ -58,5 +78,12 @@ export class Meaning {
     const { parse, accepts } = parameters[name];
     if (parse(text) === undefined) throw optionInvalid(option, `must be ${accepts}`);
     this.parameters.set(name, text);
+  }
+
+  /** Mirrors the image. @throws ServiceError parameter_invalid */
+  setFlip(option: string, axes: string): void {
+    if (!['h', 'v', 'hv'].includes(axes)) throw optionInvalid(option, 'must be h, v or hv');
+    if (axes.includes('h')) this.set(option, 'flop', true);
+    if (axes.includes('v')) this.set(option, 'flip', true);
   }
 }

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { hasTooManyParameters, tooManyParameters } from '../address.ts';
+import { parseQuery } from '../address.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { readSource } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar } from './grammar.ts';
@@ -52,8 +52,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   if (!optimiser.test(path)) {
     throw new ServiceError('source_missing', 'The host has images at /_next/image only.');
   }
-  if (hasTooManyParameters(query)) throw invalid(tooManyParameters);
-  const given = new URLSearchParams(query);
+  const given = parseQuery(query);
   const ignored = new Set([...given.keys()].filter((name) => !names.includes(name)));
   const only = (name: 'url' | 'w' | 'q'): string => {
     const [value = '', ...others] = given.getAll(name);

@@ -3,7 +3,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../../contract/hosts.ts';
 import type { Size } from '../../../pool/geometry.ts';
 import { type Site, sourceBelow } from '../site.ts';
-import { readSource } from '../source-url.ts';
+import { decodeSource, readSource, withBothSlashes } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
 import { type Meaning, noEquivalent, optionInvalid, requireMetadata } from './meaning.ts';
 import { readThumborFilters, type ThumborFilters } from './thumbor-filters.ts';
@@ -40,15 +40,8 @@ function splitPath(path: string) {
   if (filters.length > maxFiltersLength) {
     throw optionInvalid('filters', `have more than ${maxFiltersLength} characters`);
   }
+  const decode = (text: string) => decodeSource(text, 'The path');
   return { parts, filters: decode(filters), image: decode(image) };
-}
-
-function decode(text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw new ServiceError('source_invalid', 'The path is not encoded properly.');
-  }
 }
 
 function read(path: string, query: string, site: Site): ReadUrl {
@@ -89,7 +82,7 @@ function beginsWithHost(text: string, { project }: Site): boolean {
  * base has the same host.
  */
 function toSource(image: string, site: Site): URL {
-  const written = image.replace(/^(https?):\/(?!\/)/i, '$1://');
+  const written = withBothSlashes(image);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return readSource(written);
   const path = written.replace(/^\/+/, '');
   if (!beginsWithHost(path, site)) return sourceBelow(site, `/${path}`);
