@@ -1,3 +1,5 @@
+import { unlessAborted } from '../contract/unless-aborted.ts';
+
 /** Limits the number of tasks that run at a time. The others wait in order. */
 export class Semaphore {
   #free: number;
@@ -20,17 +22,14 @@ export class Semaphore {
   }
 
   #wait(signal: AbortSignal): Promise<void> {
-    return new Promise((resolve, reject) => {
-      const abort = () => {
-        this.#waiting.delete(enter);
-        reject(signal.reason);
-      };
-      const enter = () => {
-        signal.removeEventListener('abort', abort);
-        resolve();
-      };
-      this.#waiting.add(enter);
-      signal.addEventListener('abort', abort, { once: true });
+    let enter = () => {};
+    const entered = new Promise<void>((resolve) => {
+      enter = resolve;
+    });
+    this.#waiting.add(enter);
+    return unlessAborted(entered, signal, () => {
+      // The task was next, but left before it started.
+      if (!this.#waiting.delete(enter)) this.#leave();
     });
   }
 

@@ -1,4 +1,5 @@
 import type { ServiceError } from '../contract/errors.ts';
+import { unlessAborted } from '../contract/unless-aborted.ts';
 import type { Image } from './image.ts';
 
 /**
@@ -65,14 +66,8 @@ export class SingleFlight<K, V> {
   #wait(key: K, call: Call<V>, signal: AbortSignal | undefined, background: boolean): Promise<V> {
     call.waiting += 1;
     if (!background) promote(call);
-    return new Promise<V>((resolve, reject) => {
-      const leave = () => {
-        reject(signal?.reason);
-        this.#leave(key, call, signal?.reason);
-      };
-      signal?.addEventListener('abort', leave, { once: true });
-      call.result.then(resolve, reject).finally(() => signal?.removeEventListener('abort', leave));
-    });
+    if (signal === undefined) return call.result;
+    return unlessAborted(call.result, signal, () => this.#leave(key, call, signal.reason));
   }
 
   /** Returns whether only background work waits for `key`. */

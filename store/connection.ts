@@ -1,5 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MongoClient, MongoNotConnectedError, MongoTopologyClosedError } from 'mongodb';
+import { unlessAborted } from '../contract/unless-aborted.ts';
 import { describeOutage, isOutage, StoreUnavailable } from './outage.ts';
 
 /** Runs with the cause when an outage starts or its cause changes, and with null when it ends. */
@@ -77,15 +78,7 @@ export class MongoConnection {
 
   /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
   established(signal?: AbortSignal): Promise<void> {
-    if (signal === undefined) return this.#connected;
-    return new Promise((resolve, reject) => {
-      const abort = () => reject(signal.reason);
-      if (signal.aborted) return abort();
-      signal.addEventListener('abort', abort, { once: true });
-      this.#connected
-        .finally(() => signal.removeEventListener('abort', abort))
-        .then(resolve, reject);
-    });
+    return signal === undefined ? this.#connected : unlessAborted(this.#connected, signal);
   }
 
   /** Replaces the driver's error about a closed client by the cause of the outage. */

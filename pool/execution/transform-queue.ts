@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { programUrl } from '../../contract/own-files.ts';
+import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { transformTimeout } from '../formats/errors.ts';
 import type { Input } from '../inputs.ts';
 import type { ImageRequest, Miss } from '../miss.ts';
@@ -166,7 +167,7 @@ export class TransformQueue {
     let abandon = () => {};
     let promote = () => {};
     try {
-      return await new Promise<RenderedImage>((resolve, reject) => {
+      const rendered = new Promise<RenderedImage>((resolve, reject) => {
         const task: QueuedMiss = {
           miss,
           leases,
@@ -184,18 +185,16 @@ export class TransformQueue {
         abandon = () => {
           task.abandoned = true;
           this.#leaveQueue(task);
-          reject(signal.reason);
         };
         promote = () => this.#promote(task);
-        signal.addEventListener('abort', abandon, { once: true });
         if (!promoted.aborted) promoted.addEventListener('abort', promote, { once: true });
         if (this.#schedule.idle) this.#lastProgress = this.#time.ms;
         this.#schedule.add(task);
         this.#setDeadline(task);
         this.#startNext();
       });
+      return await unlessAborted(rendered, signal, abandon);
     } finally {
-      signal.removeEventListener('abort', abandon);
       promoted.removeEventListener('abort', promote);
     }
   }

@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../contract/errors.ts';
+import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { Semaphore } from '../semaphore.ts';
-import { unlessAborted } from '../unless-aborted.ts';
 import { readBody, releaseBody, sourceTooLarge } from './body.ts';
 import {
   type Fetched,
@@ -39,10 +39,11 @@ export function folderLoader(identity: string, folder: string): SourceLoader {
         report(`reading the folder of ${url.hostname}`);
         const leave = await semaphore.enter(signal);
         const reading = readFile(folder, url, { ...options, signal }).finally(leave);
-        // A hanging file system call cannot be cancelled, and must not delay the end.
-        return unlessAborted(reading, signal, ({ bytes }) => {
+        const release = ({ bytes }: Fetched | NotModified) => {
           if (bytes !== null) releaseBody(bytes, options);
-        });
+        };
+        // A hanging file system call cannot be cancelled, and must not delay the end.
+        return unlessAborted(reading, signal, () => void reading.then(release, () => {}));
       }),
   };
 }

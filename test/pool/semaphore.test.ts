@@ -27,3 +27,24 @@ t.test('runs a limited number of tasks at a time, in order', async (t) => {
   again();
   t.same(entered.slice(4), ['h', 'i'], 'cancelled tasks take no place');
 });
+
+t.test('passes on the place of a task that leaves when its turn comes', async (t) => {
+  for (const turns of [0, 1, 2, 3]) {
+    const semaphore = new Semaphore(1);
+    const { signal } = new AbortController();
+    const leave = await semaphore.enter(signal);
+    const controller = new AbortController();
+    const leaving = semaphore.enter(controller.signal).then(
+      (leaveAgain) => leaveAgain(),
+      () => {},
+    );
+    const next = semaphore.enter(signal);
+    leave();
+    for (let turn = 0; turn < turns; turn += 1) await null;
+    controller.abort(new Error('the client left'));
+    await leaving;
+    (await next)();
+    (await semaphore.enter(signal))();
+    t.pass(`after ${turns} turns`);
+  }
+});
