@@ -81,7 +81,7 @@ function serve(
     server.close();
     for (const connection of connections) connection.stopReading();
     // Commits and replies to finished commands before connections close.
-    catalog.journal.commit();
+    await catalog.journal.durable().catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of connections) connection.end();
     await backups.close();

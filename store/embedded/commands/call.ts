@@ -12,7 +12,6 @@ export class Call {
   readonly state: ServerState;
   readonly database: string;
   readonly connection: number;
-  readonly #touched = new Set<Collection>();
 
   constructor(state: ServerState, database: string, connection: number) {
     this.state = state;
@@ -25,21 +24,10 @@ export class Call {
   }
 
   collection(name: string): Collection | undefined {
-    const collection = this.state.catalog.get(this.namespace(name));
-    if (collection !== undefined) this.#touched.add(collection);
-    return collection;
+    return this.state.catalog.get(this.namespace(name));
   }
 
   createCollection(name: string): Collection {
-    const collection = this.state.catalog.getOrCreate(this.namespace(name));
-    this.#touched.add(collection);
-    return collection;
-  }
-
-  /** The last journal batch that must be on disk before the server sends the reply. */
-  get requiredBatch(): number {
-    let last = this.state.catalog.changed;
-    for (const { changed } of this.#touched) last = Math.max(last, changed);
-    return last;
+    return this.state.catalog.getOrCreate(this.namespace(name));
   }
 }

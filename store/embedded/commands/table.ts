@@ -28,28 +28,27 @@ const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
 };
 
 /**
- * Resolves with the reply when all that it depends on is on disk, including writes of other clients that
- * the command has read: no client sees data that can be lost.
+ * Resolves with the reply when all changes so far are on disk, including other clients' changes that
+ * the command can have read: no client sees data that can be lost.
  */
 export async function runCommand(
   state: ServerState,
   command: Document,
   connection: number,
 ): Promise<CommandReply> {
-  let call: Call | undefined;
   let reply: CommandReply;
   try {
     const [name = ''] = Object.keys(command);
     if (!isCommandName(name)) throw new ReplyError(59, `no such command: '${name}'`);
     const { $db: database, ...args } = command;
     if (typeof database !== 'string') throw new ReplyError(14, `${name}.$db must be a string`);
-    call = new Call(state, validName(database), connection);
+    const call = new Call(state, validName(database), connection);
     reply = { ...handle(name, call, args), ok: 1 };
   } catch (error) {
     reply = errorReply(error);
   }
   try {
-    if (call !== undefined) await state.catalog.journal.durable(call.requiredBatch);
+    await state.catalog.journal.durable();
     return reply;
   } catch (error) {
     return errorReply(error);

@@ -14,7 +14,6 @@ export class Catalog {
   readonly journal: Journal;
   #collections = new Map<string, Collection>();
   #nextNumber = 1;
-  #changed = 0;
 
   /** @param onReload runs after memory was reloaded from disk because a commit failed */
   constructor(file: string, onReload: () => void = () => {}) {
@@ -23,11 +22,6 @@ export class Catalog {
       onReload();
     });
     this.#load();
-  }
-
-  /** The last journal batch that created a collection. */
-  get changed(): number {
-    return this.#changed;
   }
 
   get(namespace: string): Collection | undefined {
@@ -41,7 +35,6 @@ export class Catalog {
     this.#save(collection, []);
     this.#nextNumber += 1;
     this.#collections.set(namespace, collection);
-    this.#changed = this.journal.batch;
     return collection;
   }
 

@@ -25,17 +25,11 @@ export class Collection {
   /** Null until the first query that needs this order: few collections do. */
   #idOrder: Index | null = null;
   #nextRecord = 1;
-  #changed = 0;
 
   constructor(number: number, namespace: string, journal: Journal) {
     this.number = number;
     this.namespace = namespace;
     this.#journal = journal;
-  }
-
-  /** The last journal batch with a change of this collection. */
-  get changed(): number {
-    return this.#changed;
   }
 
   get indexes(): readonly Index[] {
@@ -90,7 +84,7 @@ export class Collection {
     const { document, bytes } = toStorable({ _id, ...given });
     this.#checkUnique(document);
     const entry: Entry = { record: this.#nextRecord, document };
-    this.#put(entry.record, bytes);
+    this.#journal.put([this.number, entry.record], bytes);
     this.#nextRecord += 1;
     this.#add(entry);
     return document;
@@ -105,7 +99,7 @@ export class Collection {
     const { document, bytes } = toStorable(given);
     if (Buffer.compare(encode(entry.document), bytes) === 0) return false;
     this.#checkUnique(document, entry);
-    this.#put(entry.record, bytes);
+    this.#journal.put([this.number, entry.record], bytes);
     const before = entry.document;
     entry.document = document;
     for (const index of this.#indexes.values()) index.move(entry, before);
@@ -115,7 +109,6 @@ export class Collection {
   /** @throws {ReplyError} 14031 */
   remove(entry: Entry): void {
     this.#journal.remove([this.number, entry.record]);
-    this.#changed = this.#journal.batch;
     for (const index of this.#indexes.values()) index.remove(entry);
     this.#idOrder?.remove(entry);
     this.#byId.delete(idKey(entry.document));
@@ -135,7 +128,6 @@ export class Collection {
 
   addIndex(index: Index): void {
     this.#indexes.set(index.specification.name, index);
-    this.#changed = this.#journal.batch;
   }
 
   /** Returns a scan in result order, unless another index selects fewer entries. */
@@ -177,11 +169,6 @@ export class Collection {
     this.#byId.set(idKey(entry.document), entry);
     for (const index of this.#indexes.values()) index.add(entry);
     this.#idOrder?.add(entry);
-  }
-
-  #put(record: number, bytes: Uint8Array): void {
-    this.#journal.put([this.number, record], bytes);
-    this.#changed = this.#journal.batch;
   }
 
   #checkUnique(document: Document, self?: Entry): void {

@@ -21,8 +21,8 @@ export function sweepExpired(catalog: Catalog, now: number): void {
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error;
     }
-    void catalog.journal.durable(collection.changed).catch(() => {});
   }
+  void catalog.journal.durable().catch(() => {});
 }
 
 function expired(collection: Collection, index: IndexSpecification, now: number): Entry[] {

@@ -20,8 +20,8 @@ export class Journal {
   readonly #preallocation: Preallocation;
   readonly #recover: () => void;
   #changes = new Map<string, { key: RecordKey; bytes: Uint8Array | null }>();
-  #finished = 0;
-  #waiting: Waiting | null = null;
+  /** The commit at the end of the event loop iteration; null while there is no change. */
+  #committing: Promise<void> | null = null;
 
   /** @param recover reloads memory from disk after a failed commit */
   constructor(file: string, recover: () => void) {
@@ -50,46 +50,37 @@ export class Journal {
     this.#changes.set(key.join(), { key, bytes: null });
   }
 
-  /** The next change's batch number. */
-  get batch(): number {
-    return this.#finished + 1;
-  }
-
   /**
-   * Resolves once the batch is on disk.
-   * @throws {ReplyError} 14031 if the write failed; all changes in the batch are then undone.
+   * Resolves once all changes so far are on disk.
+   * @throws {ReplyError} 14031 if the write failed; all changes of the iteration are then undone.
    */
-  durable(batch: number): Promise<void> {
-    if (batch <= this.#finished) return Promise.resolve();
-    this.#waiting ??= wait(() => this.commit());
-    return this.#waiting.promise;
+  async durable(): Promise<void> {
+    if (this.#changes.size === 0) return;
+    this.#committing ??= new Promise<void>((resolve) => setImmediate(resolve)).then(() => {
+      this.#committing = null;
+      this.commit();
+    });
+    await this.#committing;
   }
 
+  /** @throws as {@link durable} */
   commit(): void {
-    const waiting = this.#waiting;
     const changes = this.#changes;
-    this.#waiting = null;
     this.#changes = new Map();
     try {
-      if (changes.size > 0) {
-        this.#database.transactionSync(() => {
-          for (const { key, bytes } of changes.values()) {
-            if (bytes === null) this.#database.removeSync(key);
-            else this.#database.putSync(key, bytes);
-          }
-        });
-      }
+      this.#database.transactionSync(() => {
+        for (const { key, bytes } of changes.values()) {
+          if (bytes === null) this.#database.removeSync(key);
+          else this.#database.putSync(key, bytes);
+        }
+      });
+      this.#preallocation.committed();
     } catch (error) {
-      this.#finished += 1;
       this.#preallocation.committed();
       this.#recover();
       const reason = error instanceof Error ? error.message : String(error);
-      waiting?.reject(new ReplyError(14031, `the write to disk failed: ${reason}`));
-      return;
+      throw new ReplyError(14031, `the write to disk failed: ${reason}`);
     }
-    this.#finished += 1;
-    this.#preallocation.committed();
-    waiting?.resolve();
   }
 
   *read(collection: number): Generator<{ record: number; bytes: Uint8Array }> {
@@ -113,7 +104,7 @@ export class Journal {
   }
 
   async close(): Promise<void> {
-    this.commit();
+    await this.durable();
     this.#preallocation.close();
     await this.#database.close();
   }
@@ -130,23 +121,4 @@ export async function copyDataFile(from: string, to: string): Promise<void> {
   } finally {
     await database.close();
   }
-}
-
-interface Waiting {
-  readonly promise: Promise<void>;
-  resolve(): void;
-  reject(error: Error): void;
-}
-
-function wait(commit: () => void): Waiting {
-  let resolve = () => {};
-  let reject = (_error: Error) => {};
-  const promise = new Promise<void>((onDone, onFailure) => {
-    resolve = onDone;
-    reject = onFailure;
-  });
-  // After a connection has closed, no reply waits; `commit` has handled the failure.
-  promise.catch(() => {});
-  setImmediate(commit);
-  return { promise, resolve, reject };
 }
