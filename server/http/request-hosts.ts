@@ -39,16 +39,16 @@ export class RequestHosts {
 
   /**
    * Returns the request's host in canonical form, or '' for the service itself: the base URL's
-   * host, an address, `localhost`, or no host. Call it before the handler's first await.
+   * host, an address, `localhost`, or no host. It is the first of `candidates`.
    */
   of(request: HostedRequest): string {
-    return this.#canonical(this.#forwarded(request) ?? request.host);
+    return this.candidates(request)[0] ?? '';
   }
 
   /**
    * Returns the hosts that a request can mean, most likely first, each like `of`. Many trusted
    * proxies forward both Host and a client's X-Forwarded-Host, which their caches ignore, so Host
-   * comes first.
+   * comes first, unless it is the service's own. Call it before the handler's first await.
    */
   candidates(request: HostedRequest): readonly string[] {
     const forwarded = this.#forwarded(request);

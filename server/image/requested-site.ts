@@ -7,7 +7,7 @@ export interface RequestedSite {
 }
 
 /**
- * Returns the first host that a project owns, or the last host; undefined if this needs a look-up.
+ * Returns the first host that a project owns, or the first host; undefined if this needs a look-up.
  * @param hosts as from `RequestHosts.candidates`
  */
 export function knownSite(
@@ -18,7 +18,7 @@ export function knownSite(
     const found = host === '' ? null : projects.knownAt(host);
     if (found !== null) return found && { host, found };
   }
-  return { host: hosts.at(-1) ?? '', found: null };
+  return { host: hosts[0] ?? '', found: null };
 }
 
 /** Like `knownSite`, with look-ups. @throws ServiceError overloaded */
@@ -30,5 +30,5 @@ export async function findSite(
     const found = host === '' ? null : await projects.findAt(host);
     if (found !== null) return { host, found };
   }
-  return { host: hosts.at(-1) ?? '', found: null };
+  return { host: hosts[0] ?? '', found: null };
 }

@@ -241,6 +241,7 @@ eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environm
     t.equal(await width('127.0.0.1', 'img.a.example, img.b.example'), 60, 'of the nearest proxy');
     t.equal(await width('127.0.0.1', '127.0.0.1'), 0);
     t.equal(await width('img.a.example', ''), 40);
+    t.equal(await width('img.a.example', 'localhost'), 40);
   }
   const lines = 'X-Forwarded-Host: img.a.example\r\nX-Forwarded-Host: img.b.example';
   const twice = `GET ${target} HTTP/1.1\r\nHost: x.example\r\n${lines}\r\n\r\n`;
@@ -525,6 +526,7 @@ eachHttpServer(
     const { get, send, url } = await startTwoSites(t, {
       ...environment,
       SERVICE_OWN_HOST_ONLY: 'on',
+      SERVICE_TRUSTED_PROXIES: '127.0.0.1',
       SERVICE_BASE_URL: 'https://images.example/x',
     });
     const paths = ['/api/health', '/api/health/live', '/openapi.json', '/docs', '/'];
@@ -537,6 +539,15 @@ eachHttpServer(
       t.equal(JSON.parse(body.toString()).code, 'host_not_allowed');
       const ofHost = await get('img.a.example', path);
       t.match(ofHost.headers.get('x-image-error'), /^source_/, 'a path of images');
+      for (const [host, forwarded, error] of [
+        ['img.a.example', 'localhost', 'source_'],
+        ['127.0.0.1', 'img.a.example', 'source_'],
+        ['cdn.example', 'images.example', 'host_not_allowed'],
+      ] as const) {
+        const answer = await get(host, path, { 'x-forwarded-host': forwarded });
+        const code = answer.headers.get('x-image-error') ?? JSON.parse(answer.body.toString()).code;
+        t.ok(code.startsWith(error), `${path}, Host: ${host}, X-Forwarded-Host: ${forwarded}`);
+      }
     }
     const post = 'POST /api/sdk/v1/projects HTTP/1.1\r\nHost: cdn.example\r\n\r\n';
     t.same(await send(post), [403, 0]);
