@@ -23,6 +23,8 @@ export class RequestHosts {
   readonly #own: string;
   /** The base URL's scheme, including the colon. */
   readonly #scheme: string;
+  /** The base URL's port, or '' for the scheme's default port. */
+  readonly #port: string;
   readonly #trusted: readonly Network[];
   readonly #known = new LRUCache<string, string>(known);
 
@@ -31,9 +33,10 @@ export class RequestHosts {
    * @param trusted the proxies that can set X-Forwarded-Host
    */
   constructor(baseUrl: string, trusted: readonly Network[]) {
-    const { hostname, protocol } = new URL(baseUrl);
+    const { hostname, protocol, port } = new URL(baseUrl);
     this.#own = canonicalHost(hostname) ?? '';
     this.#scheme = protocol;
+    this.#port = port;
     this.#trusted = trusted;
   }
 
@@ -75,8 +78,9 @@ export class RequestHosts {
 
   /**
    * Returns a function that returns a URL's origin at one of the request's hosts. The scheme comes
-   * from a trusted proxy's X-Forwarded-Proto, or from the base URL. Call it before the handler's
-   * first await.
+   * from a trusted proxy's X-Forwarded-Proto, or from the base URL. The request's port counts only
+   * if it is the base URL's: caches often ignore it in their keys, so a client could otherwise send
+   * other clients to a port of its choice. Call it before the handler's first await.
    */
   createOriginFinder(request: HostedRequest): (host: string) => string {
     const all = [request.host, this.#forwarded(request) ?? ''];
@@ -84,9 +88,8 @@ export class RequestHosts {
     const scheme = proto === 'https' || proto === 'http' ? `${proto}:` : this.#scheme;
     return (host) => {
       const written = all.find((header) => this.#canonical(header) === host) ?? '';
-      const port = /:\d{1,5}$/.exec(written)?.[0] ?? '';
-      const url = `${scheme}//${host}${port}`;
-      return URL.canParse(url) ? new URL(url).origin : `${scheme}//${host}`;
+      const port = this.#port === '' ? '' : `:${this.#port}`;
+      return `${scheme}//${host}${written.endsWith(port) ? port : ''}`;
     };
   }
 

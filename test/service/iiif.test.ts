@@ -38,7 +38,7 @@ async function startIiif(t: Test, environment: Headers) {
 eachHttpServer(
   'describes a source in info.json',
   async (t, { environment }) => {
-    const { get, origin, url, id } = await startIiif(t, environment);
+    const { get, origin, url, id, port: servicePort } = await startIiif(t, environment);
     const own = '/iiif/3/x%2Fa%20b.jpg';
 
     t.test('describes the image in version 3.0', async (t) => {
@@ -94,9 +94,15 @@ eachHttpServer(
       t.equal(JSON.parse(third.text).id, 'http://iiif.shop.example/iiif/x%2Fa%20b.jpg');
     });
 
-    t.test("uses the request's port", async (t) => {
-      const { text } = await get(`${own}/info.json`, { host: 'IIIF.shop.example:8443' });
-      t.equal(JSON.parse(text).id, `http://iiif.shop.example:8443${own}`);
+    t.test("ignores the request's port unless it is the base URL's", async (t) => {
+      for (const [host, port] of [
+        ['IIIF.shop.example:8443', ''],
+        ['iiif.shop.example:0', ''],
+        [`iiif.shop.example:${servicePort}`, `:${servicePort}`],
+      ] as const) {
+        const { text } = await get(`${own}/info.json`, { host });
+        t.equal(JSON.parse(text).id, `http://iiif.shop.example${port}${own}`, host);
+      }
       const forged = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' };
       const untrusted = await get(`${own}/info.json`, forged);
       t.equal(JSON.parse(untrusted.text).id, `http://iiif.shop.example${own}`);
