@@ -1,4 +1,5 @@
 import { type Logger, pino } from 'pino';
+import { serializers, withoutSecrets } from './log-secrets.ts';
 import { formatLogLine } from './log-text.ts';
 import { type Settings, settingRows } from './settings/table.ts';
 
@@ -33,10 +34,10 @@ const hasColours = (): boolean =>
 
 /**
  * Creates a logger to standard output, as JSON or text. It writes synchronously, because the last
- * lines before a crash matter most, and redacts secret settings even in error messages. On a
- * terminal the default level is `warn`. Write errors do not end the process: a full disk (ENOSPC),
- * a closed terminal (EIO), a pipe without a reader (EPIPE). The logger then holds some lines,
- * writes them later, and warns how many lines were lost.
+ * lines before a crash matter most, and redacts secret settings, and the secret parts of URLs, even
+ * in error messages. On a terminal the default level is `warn`. Write errors do not end the process:
+ * a full disk (ENOSPC), a closed terminal (EIO), a pipe without a reader (EPIPE). The logger then
+ * holds some lines, writes them later, and warns how many lines were lost.
  *
  * @param part the kind of process: `primary`, `front-end`, `worker`, `start`
  */
@@ -55,9 +56,11 @@ export function createLogger(settings: Settings, part: string): Logger {
     {
       level: settings.logLevel ?? (terminal ? 'warn' : 'info'),
       base: { part, pid: process.pid },
+      serializers,
       hooks: {
         streamWrite: (line) => {
-          const safe = secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
+          const text = secrets.reduce((text, secret) => text.replaceAll(secret, '[secret]'), line);
+          const safe = withoutSecrets(text);
           return asText ? formatLogLine(safe, colours) : safe;
         },
       },

@@ -1,5 +1,6 @@
 import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
+import { hidden } from '../contract/shown-source.ts';
 import type { Engine } from '../pool/engine.ts';
 import { readableFormats } from '../pool/formats/source-formats.ts';
 import { watermarkInput } from '../pool/inputs.ts';
@@ -21,6 +22,7 @@ import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import type { RequestHosts } from './http/request-hosts.ts';
 import { sameSiteOnly } from './http/same-site.ts';
+import { isImagePath } from './image/address.ts';
 import type { Delivery } from './image/deliver.ts';
 import { imageErrorHeaders } from './image/error-header.ts';
 import type { SourceLoaders } from './origins/source-loaders.ts';
@@ -58,18 +60,22 @@ interface FrontEndParts {
 const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
 
 /**
- * Creates a front end's HTTP app. Logs requests without their query, which might contain a
- * signature.
+ * Returns a request's path for a log line, which omits the query. On a delivery host, a path can
+ * contain another service's signature, or an encoded source.
  */
+const loggedPath = ({ route, path, shownUrl }: HttpRequest): string =>
+  route !== 'image' || isImagePath(path) ? path : shownUrl || hidden;
+
+/** Creates a front end's HTTP app. */
 export function createApp(parts: FrontEndParts): App {
   const { settings, log, tracing, metrics, store, webConsole } = parts;
   const { crossSite, baseUrl, ownHostOnly } = settings;
   const logsRequests = log.isLevelEnabled('debug');
-  const onError = ({ id, method, path }: HttpRequest, error: unknown): void =>
-    log.error(
-      { requestId: id, method, path, err: store.explain(error) },
-      'request failed unexpectedly',
-    );
+  const onError = (request: HttpRequest, error: unknown): void => {
+    const { id: requestId, method } = request;
+    const err = store.explain(error);
+    log.error({ requestId, method, path: loggedPath(request), err }, 'request failed unexpectedly');
+  };
   const queue = new JobQueue(store.db, settings.prewarmQueue);
   const app: App = new App(
     routes({
@@ -98,11 +104,12 @@ export function createApp(parts: FrontEndParts): App {
         tracing &&
         ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),
       onEnd: (request, status, ms) => {
-        const { id, method, path, tier } = request;
+        const { id: requestId, method, tier } = request;
         metrics.requests.ended(request, status, ms);
         request.trace?.end(status, tier);
         if (!logsRequests) return;
-        log.debug({ requestId: id, method, path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+        const path = loggedPath(request);
+        log.debug({ requestId, method, path, status, ms: Math.round(ms * 10) / 10 }, 'request');
       },
     },
     `${process.pid.toString(36)}-${Date.now().toString(36)}-`,

@@ -23,6 +23,7 @@ export abstract class BaseRequest implements HttpRequest {
   route: HttpRequest['route'] = 'other';
   tier: HttpRequest['tier'] = 'none';
   trace: HttpRequest['trace'] = null;
+  shownUrl: HttpRequest['shownUrl'] = '';
   errorHeaders: HttpRequest['errorHeaders'] = null;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;

@@ -1,5 +1,6 @@
 import { backgroundHeader, consoleMark } from '../../contract/background-token.ts';
 import { ServiceError } from '../../contract/errors.ts';
+import { shownSource } from '../../contract/shown-source.ts';
 import type { CacheResult, ImageRequest } from '../../pool/engine.ts';
 import { type Inputs, imageInputs } from '../../pool/inputs.ts';
 import { runStage } from '../../pool/stages.ts';
@@ -46,7 +47,7 @@ import {
   send,
 } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
-import { shownParameters, shownSource } from './shown-url.ts';
+import { shownParameters } from './shown-url.ts';
 import { keyAt, type Site, siteAtHost } from './site.ts';
 import { combinedError, isReplaceable, withLostQuery, withoutSourceArea } from './source-errors.ts';
 import { resolveSource } from './source-url.ts';

@@ -1,124 +1,17 @@
 import type { ServiceError } from '../../contract/errors.ts';
+import {
+  cutText,
+  hidden,
+  shownSource,
+  shownText,
+  withoutTokens,
+} from '../../contract/shown-source.ts';
 import type { Project } from '../../store/projects.ts';
 import { canonicalName, hasTooManyParameters, isImagePath } from './address.ts';
 
-/** Replaces a possible secret. */
-const hidden = '…';
 const maxUrlLength = 300;
 const maxValueLength = 80;
 const maxMessageLength = 200;
-
-const cut = (text: string, length: number): string =>
-  text.length <= length ? text : text.slice(0, length - 1).toWellFormed() + hidden;
-
-/** Source parameters that identify an image or its size. Any other value might be a secret. */
-const identifying = new Set(
-  `alt asset asset_id assetid file filename fit fm fmt format h height id image image_id imageid img lang media
-  media_id mediaid name p page path photo photo_id product q quality rev rotate size sku src type v variant ver version
-  w width`.split(/\s+/),
-);
-/** Parameters of presigned URLs. If one occurs, all values are hidden. */
-const presigned =
-  /^(?:x-(?:amz|goog|oss|cos|ms|obs)-|(?:signature|sig|token|expires|policy|key-pair-id|se|sp|sr|sv)$)/i;
-const plainName = /^[A-Za-z][\w.-]{0,23}(?:\[\w{0,10}\])?$/;
-/** Starts a JSON Web Token. */
-const webToken = /eyJ[\w-]{8}/;
-const pathParameter = /(;[\w-]{1,40}=)[^/;]*/g;
-const nestedUrl = /https?(?::|%(?:25)*3A)/i;
-/** A query or a fragment in a path, encoded any number of times. */
-const pathQuery = /%(?:25)*(?:3F|23).*/is;
-/** Starts a path segment that might be a user and a password. */
-const segmentUser = /^.*(?:@|%(?:25)*40)/is;
-const colon = /:|%(?:25)*3A/i;
-/** Characters that start another part of a URL, encoded any number of times. */
-const urlPart = /[?#&@]|%(?:25)*(?:3F|23|26|40)/i;
-
-/** Removes tokens and control characters from a path or a value. */
-const withoutTokens = (text: string): string =>
-  text
-    .replaceAll(/\p{C}/gu, '\u{fffd}')
-    .replaceAll(/[\w.-]+/g, withoutWebToken)
-    .replaceAll(pathParameter, `$1${hidden}`);
-
-/** Takes linear time, unlike a pattern of the whole token. */
-function withoutWebToken(word: string): string {
-  const at = word.search(webToken);
-  return at === -1 || !word.includes('.', at) ? word : word.slice(0, at) + hidden;
-}
-
-/**
- * Returns a path without secrets. A URL in the path, such as another proxy's, can contain secrets
- * too.
- */
-function shownPath(path: string): string {
-  const at = path.search(nestedUrl);
-  return at === -1
-    ? withoutUserAndQuery(path)
-    : withoutUserAndQuery(path.slice(0, at)) + shownText(path.slice(at));
-}
-
-/** A URL in a path can lack its scheme and contain an encoded query. */
-function withoutUserAndQuery(path: string): string {
-  const segments = path.replace(pathQuery, hidden).split('/');
-  const shown = segments.map((segment) =>
-    segment.replace(segmentUser, (user) => (colon.test(user) ? `${hidden}@` : user)),
-  );
-  return withoutTokens(shown.join('/'));
-}
-
-function shownQuery(parameters: URLSearchParams): string {
-  const pairs = [...parameters];
-  const isPresigned = pairs.some(([name]) => presigned.test(name));
-  const shown = pairs.map(([name, value]) => {
-    if (value === '' && !identifying.has(name)) return /^\d{1,14}$/.test(name) ? name : hidden;
-    if (!plainName.test(name)) return hidden;
-    // A nested URL or query can contain secrets.
-    const isShown = !isPresigned && identifying.has(name.toLowerCase()) && !urlPart.test(value);
-    const text = isShown ? withoutTokens(value) : hidden;
-    return `${name}=${cut(text, maxValueLength)}`;
-  });
-  return shown.length === 0 ? '' : `?${shown.join('&')}`;
-}
-
-/** Returns a source, except the user and query values that might be secrets. */
-export function shownSource({ protocol, host, pathname, searchParams }: URL): string {
-  return cut(`${protocol}//${host}${shownPath(pathname)}${shownQuery(searchParams)}`, maxUrlLength);
-}
-
-/** Enough to find repeatedly encoded queries and credentials. */
-const maxDecodings = 4;
-
-/** Returns a source or a path that might not be a URL, without secrets. */
-export function shownText(text: string): string {
-  let decoded = text.slice(0, 2 * maxUrlLength).toWellFormed();
-  for (let times = 0; times <= maxDecodings; times += 1) {
-    if (/^https?:/i.test(decoded) && URL.canParse(decoded)) return shownSource(new URL(decoded));
-    const next = decode(decoded);
-    if (next === null) return hidden;
-    if (next === decoded) return cut(withoutTokens(withoutCredentials(decoded)), maxUrlLength);
-    decoded = next;
-  }
-  return hidden;
-}
-
-/** Removes everything that might be a user or a query. */
-function withoutCredentials(text: string): string {
-  const queryAt = text.search(/[?#]/);
-  // The @ can end a user with a ? in its password, or belong to the query.
-  if (queryAt !== -1 && text.includes('@', queryAt)) return hidden;
-  return text
-    .replace(/(:?\/\/?).*@/s, '$1')
-    .replace(/^[^/]*:[^@]*@/, '')
-    .replace(/[?#].*/s, '');
-}
-
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
-}
 
 /**
  * Returns a failed request without secrets. The project's hosts might read other services' URLs.
@@ -138,7 +31,7 @@ export function shownRequest({ path, query, source, project, error }: FailedUrl)
 function shownMessage({ code, message }: FailedUrl['error'], isNative: boolean): string {
   // This message quotes an option from another service's URL.
   if (!isNative && code === 'parameter_invalid') return '';
-  return cut(withoutTokens(message.replaceAll(/`[^`]*`/g, hidden)), maxMessageLength);
+  return cutText(withoutTokens(message.replaceAll(/`[^`]*`/g, hidden)), maxMessageLength);
 }
 
 interface FailedUrl {
@@ -160,9 +53,9 @@ export function shownParameters(parameters: Iterable<readonly [string, string]>)
     const name = canonicalName(spelling);
     if (name === undefined) continue;
     const text = name === 'fallback' ? shownText(value) : withoutTokens(value.toWellFormed());
-    shown.push(`${name}=${cut(text, maxValueLength)}`);
+    shown.push(`${name}=${cutText(text, maxValueLength)}`);
   }
-  return cut(shown.sort().join('&'), maxUrlLength);
+  return cutText(shown.sort().join('&'), maxUrlLength);
 }
 
 /**

@@ -65,6 +65,7 @@ export class ImageTelemetry {
   /** Records a repeated request that the memory cache serves, with its bytes. */
   hit(request: RequestTelemetry, counts: RequestCounts, subject: Subject, bytes: number): void {
     request.tier = 'memory';
+    request.shownUrl = subject.source;
     this.activity.delivered(subject, bytes);
     if (request.trace !== null) request.trace.project = counts.project;
     this.usage.list(counts);
@@ -173,7 +174,8 @@ export class ObservedRequest implements StageObserver {
    */
   later(): ObservedRequest {
     const { id, route, signal, path, query } = this.#request;
-    const request: ImageRequest = { id, route, signal, path, query, trace: null, tier: 'none' };
+    const own = { trace: null, tier: 'none', shownUrl: '' } as const;
+    const request: ImageRequest = { id, route, signal, path, query, ...own };
     const later = new ObservedRequest(this.#telemetry, request);
     later.#project = this.#project;
     later.#source = this.#source;
@@ -192,6 +194,7 @@ export class ObservedRequest implements StageObserver {
 
   /** @param bytes size of the image body */
   sent(subject: Subject, bytes: number): void {
+    this.#request.shownUrl = subject.source;
     if (this.kind === 'live') this.#telemetry.activity.delivered(subject, bytes);
     const counts = this.#counts;
     if (counts === null || bytes === 0) return;
@@ -248,6 +251,7 @@ export class ObservedRequest implements StageObserver {
       project: named,
       error: failure,
     });
+    this.#request.shownUrl = shown.url;
     this.#telemetry.activity.failed(project, { code, status, ...shown, hint, requestId: id });
   }
 }

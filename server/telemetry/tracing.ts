@@ -10,6 +10,8 @@ export interface RequestTelemetry {
   tier: Tier;
   /** Null if the request is not traced. */
   trace: RequestTrace | null;
+  /** An image request's source or URL without secrets, or '' if unknown. */
+  shownUrl: string;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;

@@ -73,6 +73,40 @@ t.test('redacts secret settings', async (t) => {
   t.ok(JSON.parse(first) && JSON.parse(second), 'both are still JSON');
 });
 
+t.test('redacts queries, credentials and keys in any field', async (t) => {
+  const lines = logged(
+    { SERVICE_LOG_LEVEL: 'debug' },
+    `const url = 'https://u:SECRET@a.example/a.jpg?w=3&token=SECRET#SECRET';
+     const encoded = encodeURIComponent(url);
+     log.debug({ path: '/img/' + encoded }, 'request');
+     log.debug({ path: '/img/' + encodeURIComponent(encoded) }, 'request');
+     log.debug({ path: '/img/coast.jpg%3Ftoken%3DSECRET' }, 'request');
+     log.info({ source: url, cause: 'no answer from ' + encoded + ', again' }, 'failed: ' + url);
+     log.info({ quoted: 'https://a.example/"\\\\?token=SECRET"', more: [{ deep: url }] }, 'quoted');
+     log.info({ path: '/api/sdk/v1/projects/sk_SECRETSECRETSECRET' }, 'x whsec_SECRETSECRETSECRET');
+     const cause = Object.assign(new TypeError('Invalid URL'), { code: 'ERR_X', input: '/?token=SECRET' });
+     log.error({ err: new Error('broke at ' + url, { cause }) }, 'failed');
+     log.error({ err: cause }, 'failed');`,
+  );
+  t.notMatch(lines, /SECRET/);
+  const [request, twice, relative, info, ...others] = lines
+    .trim()
+    .split('\n')
+    .map((line) => JSON.parse(line));
+  t.equal(request.path, '/img/https://a.example/a.jpg?w=…&token=…');
+  t.equal(twice.path, request.path);
+  t.equal(relative.path, '/img/coast.jpg');
+  t.equal(info.source, 'https://a.example/a.jpg?w=…&token=…');
+  t.equal(info.msg, `failed: ${info.source}`);
+  t.equal(others.length, 4);
+  t.match(others[2].err, {
+    type: 'Error',
+    message: /^broke at https:/,
+    stack: /caused by.*Invalid/,
+  });
+  t.match(others[3].err, { type: 'TypeError', message: 'Invalid URL', code: 'ERR_X' });
+});
+
 t.test('survives a full disk and logs the number of lost lines', async (t) => {
   const file = join(t.testdir({ log: '' }), 'log');
   // Replacing the log's file simulates that the full disk has space again.

@@ -13,6 +13,7 @@ export async function respond(
   await handle({
     route: 'other',
     tier: 'none',
+    shownUrl: '',
     trace: null,
     errorHeaders: null,
     host: '',

@@ -360,7 +360,10 @@ eachHttpServer(
 eachHttpServer(
   'checks the signatures of other services before every cache',
   async (t, { environment }) => {
-    const { get, origin, store, createProject } = await startTwoSites(t, environment);
+    const { get, origin, store, log, createProject } = await startTwoSites(t, {
+      ...environment,
+      SERVICE_LOG_LEVEL: 'debug',
+    });
     origin.serve('/shop/a.jpg', await picture(160, 100));
     const base = `${origin.url}/shop/`;
     const fetched = `w_90/${base}a.jpg`;
@@ -449,6 +452,13 @@ eachHttpServer(
       const expired = `/unsafe/exp:1${crop}/plain/a.jpg`;
       t.equal((await get('imgproxy.shop.example', expired)).status, 403, expired);
     }
+    const paths = log.filter(({ msg }) => msg === 'request').map(({ path }) => String(path));
+    t.ok(paths.includes(`${base}a.jpg`), 'logs sources');
+    t.same(
+      paths.filter((path) => /s--|\/unsafe\/|[\w-]{27}/.test(path)),
+      [],
+      'logs no signature',
+    );
   },
   defaultHttpServer,
 );

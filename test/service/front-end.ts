@@ -2,6 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Test } from 'tap';
+import { serializers, withoutSecrets } from '../../contract/log-secrets.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { FrontEndChannel, StoreOpened } from '../../server/cluster/channel.ts';
 import { createFrontEnd } from '../../server/front-end.ts';
@@ -80,7 +81,8 @@ export async function startFrontEnd(
   };
   const log: LogLine[] = [];
   const level = environment['SERVICE_LOG_LEVEL'] ?? 'warn';
-  const logger = pino({ level }, { write: (line) => void log.push(JSON.parse(line)) });
+  const write = (line: string) => void log.push(JSON.parse(withoutSecrets(line)));
+  const logger = pino({ level, serializers }, { write });
   const frontEnd = await createFrontEnd(settings, channel, logger);
   await frontEnd.start();
   if (reason !== null) throw new Error(reason);
