@@ -195,33 +195,6 @@ eachHttpServer(
   defaultHttpServer,
 );
 
-eachHttpServer('refuses a head that names two hosts', async (t, { name, environment }) => {
-  const { get, send, origin } = await startTwoSites(t, environment);
-  const target = '/pic.png?fmt=png';
-  // Cache both images, so that the test includes hits.
-  for (const host of ['img.a.example', 'img.b.example']) {
-    for (let i = 0; i < 2; i += 1) await get(host, target);
-  }
-  const twice = (first: string, second: string) =>
-    `GET ${target} HTTP/1.1\r\nHost: ${first}\r\nHost: ${second}\r\n\r\n`;
-  t.same(await send(twice('img.a.example', 'img.b.example')), [400, 0], 'two Host headers');
-  t.same(await send(twice('img.a.example', 'img.a.example')), [400, 0], 'twice the same');
-  t.same(await send(twice('127.0.0.1', 'img.b.example')), [name === 'node' ? 400 : 404, 0]);
-
-  const absolute = (url: string, host: string) => `GET ${url} HTTP/1.1\r\nHost: ${host}\r\n\r\n`;
-  const isNode = name === 'node';
-  const ofB = absolute(`http://img.b.example${target}`, 'img.a.example');
-  t.same(await send(ofB).catch(() => [505, 0]), isNode ? [200, 60] : [505, 0], 'an absolute URL');
-  if (isNode) {
-    const withUser = absolute(`http://img.a.example@img.b.example${target}`, 'img.a.example');
-    t.same(await send(withUser), [404, 0]);
-    const old = `GET ${target} HTTP/1.0\r\nHost: img.a.example\r\nHost: img.b.example\r\n\r\n`;
-    t.same(await send(old), [400, 0]);
-  }
-  t.equal((await get('127.0.0.1', target, { 'x-forwarded-host': 'img.b.example' })).status, 404);
-  t.equal(origin.requests.get('/outside.png'), undefined);
-});
-
 eachHttpServer('returns no image of the wrong project', async (t, { name, environment }) => {
   const service = await startFrontEnd(t, environment);
   await playHostGames(t, name, service, service.port);
