@@ -40,32 +40,6 @@ t.test('renders an image, then serves it from memory, and after a restart from d
     }
   });
 
-  t.test('returns the headers of GET to HEAD', async (t) => {
-    for (const target of [url, `${url}&q=55`]) {
-      const head = await fetch(target, { method: 'HEAD' });
-      const get = await fetch(target);
-      t.equal(head.status, 200);
-      t.equal(head.headers.get('content-length'), get.headers.get('content-length'));
-      t.equal(head.headers.get('etag'), get.headers.get('etag'));
-      t.equal((await head.arrayBuffer()).byteLength, 0);
-      await get.arrayBuffer();
-    }
-  });
-
-  t.test('returns 304 for a matching If-None-Match', async (t) => {
-    const etag = first.headers.get('etag') ?? '';
-    for (const value of [etag, `W/${etag}`, `"other", ${etag}`, '*']) {
-      const response = await fetch(url, { headers: { 'if-none-match': value } });
-      t.equal(response.status, 304, value);
-      t.equal(response.headers.get('etag'), etag);
-      t.equal(response.headers.get('cache-control'), 'public, max-age=31536000, immutable');
-      t.equal((await response.arrayBuffer()).byteLength, 0);
-    }
-    const other = await fetch(url, { headers: { 'if-none-match': '"other"' } });
-    t.equal(other.status, 200);
-    await other.arrayBuffer();
-  });
-
   t.test('reads the image from disk after a restart, with no fetch', async (t) => {
     t.equal(await service.end('SIGTERM'), 0);
     const { dataDir, port, environment } = service;
