@@ -9,7 +9,7 @@ import { earlierRequestsReceived, get, held } from './held-reply.ts';
 import { httpServers } from './http-servers.ts';
 import { picture, startTestOrigin } from './origin.ts';
 import { parseMetrics, type Samples, sumTotal } from './scrape.ts';
-import { freePort, json, launch, startService } from './service.ts';
+import { freePort, json, startService } from './service.ts';
 
 interface ReceivedSpan {
   readonly traceId: string;
@@ -330,13 +330,4 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
       t.match([refused.status, await json(refused)], [403, { code: 'source_blocked' }]);
     },
   );
-
-  await t.test('stops at the start if a configured operations port is in use', async (t) => {
-    const second = await launch(t, { environment: { SERVICE_OPS_PORT: String(opsPort) } });
-    t.equal(await second.end('SIGCONT'), 1);
-    t.match(
-      second.stderr(),
-      `SERVICE_OPS_PORT ${opsPort} on 127.0.0.1 (SERVICE_OPS_HOST) cannot be used: another program listens there; end it, or set another port (EADDRINUSE).`,
-    );
-  });
 });
