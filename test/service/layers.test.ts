@@ -1,8 +1,7 @@
-import sharp from 'sharp';
 import t from 'tap';
 import { signature, signedText } from '../../server/image/access.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
-import { arabic, italic, openSans, woff2 } from '../pool/rendering/text/font-files.ts';
+import { italic, openSans, woff2 } from '../pool/rendering/text/font-files.ts';
 import { until } from '../until.ts';
 import { startFrontEnd } from './front-end.ts';
 import { solid } from './origin.ts';
@@ -63,61 +62,6 @@ t.test("draws a project's layers on images that name them", async (t) => {
     await put('badge', { image: badge });
   });
 
-  t.test('keeps the share of layers and watermarks at every dpr', async (t) => {
-    origin.serve('/large.png', await solid(450, 300, 'white'));
-    const id = await service.createProject('127.0.0.1');
-    const url = `${origin.url}/badge.png`;
-    const settings = { watermarkUrl: url, watermarkEnabled: true, watermarkOpacity: 100 };
-    t.match(await call('PATCH', 'settings', { ...settings, watermarkMargin: 12 }, id), {
-      status: 200,
-    });
-    const text = { ...panel, words: 'Sale', padding: 6, offsetX: 9, offsetY: '4%' };
-    await put('css', { text }, id);
-    await put('percent', { text: { ...text, size: '12.5%', padding: '4%' } }, id);
-    const reds = async (query: string, headers: Record<string, string> = {}) => {
-      const target = `${service.url}/img/${origin.url}/large.png?project=${id}&fmt=png&${query}`;
-      const { at, width, height } = await read(await fetch(target, { headers }));
-      const points = Array.from({ length: width * height }, (_, index) => [
-        index % width,
-        Math.floor(index / width),
-      ]).filter(([x = 0, y = 0]) => near(at(x, y), [255, 0, 0], 60));
-      const upper = points.filter(([x = 0, y = 0]) => x < 0.75 * width && y < 0.75 * height);
-      const lower = points.filter(([x = 0]) => x >= 0.75 * width);
-      const last = (list: number[][], axis: 0 | 1) =>
-        Math.max(...list.map((side) => side[axis] ?? 0));
-      const shares = [
-        (last(upper, 0) + 1) / width,
-        (last(upper, 1) + 1) / height,
-        (width - last(lower, 0) - 1) / width,
-        (height - last(lower, 1) - 1) / height,
-      ];
-      return { width, shares };
-    };
-    for (const layer of ['css', 'percent']) {
-      const single = await reds(`w=150&layer=${layer}`);
-      for (const [query, width, headers] of [
-        [`w=150&dpr=2&layer=${layer}`, 300, {}],
-        [`w=150&dpr=3&layer=${layer}`, 450, {}],
-        [`w=225&dpr=3&layer=${layer}`, 450, {}],
-        [`w=150&dpr=auto&layer=${layer}`, 300, { 'sec-ch-dpr': '2' }],
-        [`layer=${layer}`, 320, { 'sec-ch-dpr': '2', 'sec-ch-width': '310' }],
-      ] as const) {
-        // A 450-pixel source at w=225 equals dpr=2. Hinted widths round up to 320 / 2 = 160.
-        const expected = query.startsWith('w=225')
-          ? await reds(`w=225&layer=${layer}`)
-          : query.startsWith('layer')
-            ? await reds(`w=160&layer=${layer}`)
-            : single;
-        const actual = await reds(query, headers);
-        t.equal(actual.width, width, query);
-        for (const [index, share] of actual.shares.entries()) {
-          const difference = Math.abs(share - (expected.shares[index] ?? 9));
-          t.ok(difference < 0.015, `${query} ${index}: ${difference}`);
-        }
-      }
-    }
-  });
-
   t.test('accepts layers in presets', async (t) => {
     await call('PUT', 'presets/card', { parameters: { w: 100, layer: 'badge' } });
     const { at } = await read(await load('preset=card'));
@@ -176,27 +120,6 @@ t.test("draws a project's layers on images that name them", async (t) => {
     await refused(`${free}a%1bb`, 400, 'parameter_invalid', /without control characters/);
   });
 
-  t.test('draws words of every kind', async (t) => {
-    const words = [
-      'x'.repeat(500),
-      '\u202eevil\u202c \u2066isolate\u2069',
-      '😀👨‍👩‍👧‍👦🏳️‍🌈',
-      'مرحبا بالعالم',
-      'नमस्ते',
-      '\u{10ffff}\ue000\ufffe',
-      '<span size="9999999">&lt;b&amp;',
-      'two\r\nlines',
-    ];
-    for (const word of words) {
-      const response = await load(`layer=free&text.free=${encodeURIComponent(word)}`);
-      const { width, height, at } = await read(response);
-      t.same([width, height], [200, 100], word.slice(0, 20));
-      t.same(at(2, 2), red, 'the panel is there');
-    }
-    const marks = encodeURIComponent(`a${'\u0301'.repeat(400)}`);
-    t.equal((await load(`layer=free&text.free=${marks}`)).status, 200, 'many marks');
-  });
-
   t.test('warns about an image with boxes for characters missing from every font', async (t) => {
     for (const attempt of ['rendered', 'from memory']) {
       const { headers } = await load('layer=free&text.free=Sale%20%F0%9F%98%80');
@@ -227,43 +150,6 @@ t.test("draws a project's layers on images that name them", async (t) => {
       const response = await load('layer=away');
       return response.headers.get('cache-control') !== 'no-store';
     });
-  });
-
-  t.test('draws an SVG in the same letters with and without texts', async (t) => {
-    const letters = (family: string) =>
-      Buffer.from(
-        `<svg xmlns="http://www.w3.org/2000/svg" width="200" height="60" font-size="30"><text y="30" font-family="${family}">Hag سلام</text></svg>`,
-      );
-    origin.serve('/letters.ttf', arabic);
-    await put('below', { text: { words: 'Sale', size: 20 } });
-    const fontUrl = `${origin.url}/letters.ttf`;
-    await put('styled', { text: { words: 'سلام', size: 20, fontUrl } });
-    for (const family of ['DejaVu Serif', 'monospace', 'Open Sans', 'Noto Sans Arabic']) {
-      const path = `/${encodeURIComponent(family)}.svg`;
-      origin.serve(path, letters(family));
-      const image = { url: `${origin.url}${path}`, scale: 100, position: 'north' };
-      await put('drawing', { image });
-      const seen = async (query: string, source = '/a.png') => {
-        const target = `${service.url}/img/${origin.url}${source}?project=${project}&fmt=png&${query}`;
-        const response = await fetch(target);
-        t.not(response.headers.get('cache-control'), 'no-store', query);
-        const rgb = sharp(new Uint8Array(await response.arrayBuffer())).removeAlpha();
-        return rgb.extract({ left: 0, top: 0, width: 200, height: 36 }).raw().toBuffer();
-      };
-      const layer = await seen('layer=drawing');
-      const source = await seen('bg=fff&flatten=1', path);
-      const differs = [layer, source].every((pixels) => pixels.some((value) => value < 99));
-      t.ok(differs, 'letters are drawn');
-      for (const text of ['below', 'styled']) {
-        for (const names of [`${text},drawing`, `drawing,${text}`]) {
-          t.ok((await seen(`layer=${names}`)).equals(layer), `${family} ${names}`);
-        }
-        t.ok(
-          (await seen(`bg=fff&flatten=1&layer=${text}`, path)).equals(source),
-          `${family} source ${text}`,
-        );
-      }
-    }
   });
 
   t.test("draws a text in its file's font", async (t) => {
