@@ -249,24 +249,6 @@ t.test("follows the origin's Cache-Control if the project says so", async (t) =>
   t.match(await get(), { version: 3, tier: 'miss' }, 'it is too old to be served at once');
 });
 
-t.test('treats a changed watermark as a changed source', async (t) => {
-  const { publish, get, forward, store, project, origin } = await start(t, minute);
-  await publish(1);
-  await publish(100, {}, '/mark.png');
-  await store.projects.updateSettings(project, {
-    watermarkEnabled: true,
-    watermarkUrl: `${origin.url}/mark.png`,
-    watermarkScale: 100,
-    watermarkOpacity: 100,
-    watermarkMargin: 0,
-  });
-  await until('the watermark', async () => (await get()).version === 100);
-  await publish(200, {}, '/mark.png');
-  forward(61);
-  t.match(await get(), { version: 100, tier: 'memory' });
-  await until('the new one', async () => (await get()).version === 200);
-});
-
 t.test("treats a layer's changed image as a changed source", async (t) => {
   const { publish, get, forward, store, project, origin } = await start(t, minute);
   const url = `${origin.url}/badge.png`;
