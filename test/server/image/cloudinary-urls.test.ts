@@ -1,7 +1,5 @@
-import fc from 'fast-check';
 import t from 'tap';
 import { cloudinary, cloudinarySignature } from '../../../server/image/urls/cloudinary.ts';
-import { propertyRuns } from '../../extended.ts';
 import { createSite, outcome } from './url-outcome.ts';
 
 /** Returns the native query for a transformation of `/a.jpg`. */
@@ -192,29 +190,4 @@ t.test('finds the signature of a URL', async (t) => {
   }
   t.equal(computeSignature('/demo/image/upload/w_9/a.jpg'), null);
   t.equal(computeSignature('/demo/image/upload/s----/a.jpg')?.[0], '');
-});
-
-t.test('reads a source on an http server, or refuses, for any URL of Cloudinary', async () => {
-  const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom(
-      'w_3',
-      ',',
-      '/',
-      '%2F',
-      'https://',
-      '?',
-      'c_fill',
-      'ar_1:1',
-      'v1',
-      't_card',
-      '%',
-      'a_',
-    ),
-  );
-  const property = fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
-    const found = outcome('cloudinary', `/image/fetch/${pieces.join('')}`);
-    return /^\w+: |^https?:\/\/[^/]+\//.test(found);
-  });
-  fc.assert(property, { seed: 51, numRuns: propertyRuns(2_000) });
 });

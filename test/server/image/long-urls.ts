@@ -1,7 +1,7 @@
 import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
 
 /** Texts that options, chains, paths, encodings and base64 are made of. */
-const units = `
+export const urlUnits: readonly string[] = `
 , : ; = & ? / . ( ) - _ + @ ~ ^ ! | a 0 9 \\ ../ ./ // % %2F %252F %00 %C3 %F0%9F https:// plain/
 w_1/ w_1, c_crop,w_9,h_9/ t_card/ w:1/ pr:card/ a(): blur(1): fit-in/ filters: w=1, w=1& w64=QUFB& rect= trim=
 focal(1x1:2x2): YS5qcGc/ QUFB`
@@ -13,7 +13,7 @@ const length = 8_000;
 /** Examples of a grammar with 8 KB of one text, at each of their boundaries. */
 export function* longUrls(kind: ForeignUrls): Generator<string> {
   const { examples } = urlGrammars[kind];
-  for (const unit of units) {
+  for (const unit of urlUnits) {
     const long = unit.repeat(Math.ceil(length / unit.length));
     for (const { url } of [examples[0], examples.at(-1)].filter(
       (example) => example !== undefined,

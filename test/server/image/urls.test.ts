@@ -2,7 +2,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
 import { propertyRuns } from '../../extended.ts';
-import { longUrls } from './long-urls.ts';
+import { longUrls, urlUnits } from './long-urls.ts';
 import { outcome } from './url-outcome.ts';
 
 t.test("reads the URLs of Next's optimiser", async (t) => {
@@ -49,20 +49,24 @@ t.test("reads the URLs of Next's optimiser", async (t) => {
   t.match(outcome('later', '/a.jpg'), /^source_invalid: This release cannot read/);
 });
 
-t.test('reads a source on an http server, or refuses, for any query of Next', async () => {
-  const piece = fc.oneof(
-    fc.string({ unit: 'binary' }),
-    fc.constantFrom('url=', '/', '\\', '\t', '&w=640', '&q=75', 'https://', 'a.example', '%', '..'),
-  );
-  const property = fc.property(fc.array(piece, { maxLength: 10 }), (pieces) => {
-    const found = outcome('next', `/_next/image?${pieces.join('')}`);
-    const [, code = '', host = ''] = /^(\w+): |^https?:\/\/([^/]+)/.exec(found) ?? [];
-    return code !== '' || host !== '';
-  });
-  fc.assert(property, { seed: 51, numRuns: propertyRuns(2_000) });
-});
+/** Returns true if the outcome is a source on a http server, or an error. */
+const isExpected = (found: string): boolean => /^\w+: |^https?:\/\/[^/]+/.test(found);
 
 for (const kind of Object.keys(urlGrammars) as ForeignUrls[]) {
+  t.test(`reads a source on an http server, or refuses, for any URL: ${kind}`, async () => {
+    const { examples } = urlGrammars[kind];
+    const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...urlUnits));
+    const cut = fc.tuple(fc.constantFrom(...examples), fc.nat(), fc.array(piece, { maxLength: 8 }));
+    const property = fc.property(cut, ([{ url }, place, pieces]) => {
+      const at = 1 + (place % url.length);
+      const text = pieces.join('');
+      return [url.slice(0, at) + text, url.slice(0, at) + text + url.slice(at)].every((changed) =>
+        isExpected(outcome(kind, changed)),
+      );
+    });
+    fc.assert(property, { seed: 51, numRuns: propertyRuns(2_000) });
+  });
+
   t.test(`reads 8 KB of anything in a bounded time: ${kind}`, async (t) => {
     let count = 0;
     const unexpected: string[] = [];
