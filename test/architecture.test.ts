@@ -299,6 +299,12 @@ t.test('imports certain packages only in certain files', async (t) => {
   const packages = imports.filter(({ isInternal }) => !isInternal);
   const uws = packages.filter(({ to }) => /uws|uwebsockets/i.test(to)).map(({ from }) => from);
   t.same(new Set(uws), new Set(['server/http/uws-library.ts', 'server/http/uws-server.ts']));
+  const telemetry = packages.filter(({ to }) => to.startsWith('@opentelemetry/'));
+  t.same(new Set(telemetry.map(({ from }) => from)), new Set(['server/telemetry/otlp.ts']));
+  for (const [from] of edges.filter(([, to]) => to === 'server/telemetry/otlp.ts')) {
+    const text = await readFile(join(root, from), 'utf8');
+    t.notMatch(text, /^import \{[^}]*\} from '.*otlp\.ts'/m, `${from} loads it only for traces`);
+  }
   for (const { from, to } of packages.filter((imported) => imported.from.startsWith(page))) {
     // Its imports of packages are in the code examples that it makes.
     if (from === `${page}snippets.ts`) continue;

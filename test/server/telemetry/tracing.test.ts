@@ -1,9 +1,6 @@
-// Own process: looks at the modules that the process has loaded.
-import { readdir, readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import t from 'tap';
 import { isTracingEnabled, startTracing } from '../../../server/telemetry/tracing.ts';
-import { root } from '../../root.ts';
 
 const endpoint = 'http://127.0.0.1:4318';
 const loaded = (): string[] =>
@@ -34,18 +31,4 @@ t.test('loads OpenTelemetry only for traces', async (t) => {
   t.not(tracing, null);
   t.not(loaded().length, 0);
   await tracing?.close();
-});
-
-t.test('imports OpenTelemetry in a single file, dynamically', async (t) => {
-  const importers: string[] = [];
-  for (const room of ['contract', 'pool', 'server', 'store', 'worker']) {
-    const folder = new URL(`${room}/`, root);
-    for (const file of await readdir(folder, { recursive: true })) {
-      if (!file.endsWith('.ts')) continue;
-      const source = await readFile(new URL(file, folder), 'utf8');
-      const text = source.replaceAll(/^import type [^;]*;/gm, '');
-      if (/from '(@opentelemetry\/|.*\/otlp\.ts')/.test(text)) importers.push(`${room}/${file}`);
-    }
-  }
-  t.same(importers, ['server/telemetry/otlp.ts']);
 });
