@@ -1,4 +1,4 @@
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
 import { imageInputs } from '../../pool/inputs.ts';
 import type { ImageRequest } from '../../pool/miss.ts';
@@ -9,8 +9,6 @@ import type { ImageLayer } from '../../pool/variant.ts';
 import { until } from '../until.ts';
 import { variant, watermark } from './rendering/pictures.ts';
 import { imageRequest } from './requests.ts';
-
-const bounds = { minAge: 1, maxAge: 1_000, staleIfError: 1_000 };
 
 const freshness = { sourceAge: 'origin', stateKeys: ['a'] } as const;
 const request = imageRequest({ freshness });
@@ -27,59 +25,64 @@ const lease = (fetchedAt: number, content = 'a'): SourceLease => ({
   hold: () => () => {},
 });
 
+const { signal } = new AbortController();
+
+/** Opens a revalidator with a clock, and with revalidations that the test ends. */
+function open(t: Test, environment: Partial<RevalidatorEnvironment> = {}) {
+  const clock = { at: 1_000_000 };
+  const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['revalidate']>>) => void)[] =
+    [];
+  const failures: ((error: unknown) => void)[] = [];
+  const revalidator = new Revalidator({
+    caches: { disk: null, shared: null },
+    coalescer: onlyProcess,
+    bounds: { minAge: 1, maxAge: 1_000, staleIfError: 1_000 },
+    revalidate: () =>
+      new Promise((resolve, reject) => {
+        answers.push(resolve);
+        failures.push(reject);
+      }),
+    now: () => clock.at,
+    ...environment,
+  });
+  t.teardown(() => revalidator.close());
+  return { revalidator, clock, answers, failures };
+}
+
 t.test(
   "keeps the old image for stale-if-error after another process's origin failure",
   async (t) => {
-    let at = 1_000_000;
     const failure = new ServiceError('source_timeout', 'The source did not arrive.');
     const coalescer: Coalescer = { join: () => Promise.reject(failure) };
-    const revalidate = () => Promise.reject(new Error('the other process asks'));
-    const revalidator = new Revalidator({
-      caches: { disk: null, shared: null },
-      coalescer,
-      bounds,
-      revalidate,
-      now: () => at,
-    });
-    revalidator.fetched(request, [lease(at)]);
-    const { signal } = new AbortController();
-    const changed = [at];
-    at += 50_000;
+    const { revalidator, clock, answers } = open(t, { coalescer });
+    const changed = [clock.at];
+    revalidator.fetched(request, [lease(clock.at)]);
+    clock.at += 50_000;
     await revalidator.check(request, signal);
     t.match(revalidator.states(request), [{ changedAt: changed[0] }]);
     t.match(revalidator.report({ freshness }, { fetchedAt: changed }), {
       freshUntil: 1_010_000,
       error: 'source_timeout',
     });
-    at += 100_000;
+    clock.at += 100_000;
     await t.rejects(revalidator.check(request, signal), { code: 'source_timeout' });
+    t.equal(answers.length, 0, 'the other process sends the requests');
   },
 );
 
 t.test('revalidates an expired source before it uses the image', async (t) => {
-  let at = 1_000_000;
-  let requestCount = 0;
-  const revalidate = async () => {
-    requestCount += 1;
-    return { ...lease(at), bytes: null };
-  };
-  const environment = {
-    caches: { disk: null, shared: null },
-    coalescer: onlyProcess,
-    bounds,
-    revalidate,
-    now: () => at,
-  };
-  const revalidator = new Revalidator(environment);
-  revalidator.fetched(request, [lease(at)]);
-  const changed = [at];
-  at += 50_000;
-  const { signal } = new AbortController();
-  await revalidator.check(request, signal);
+  const { revalidator, clock, answers } = open(t);
+  const changed = [clock.at];
+  revalidator.fetched(request, [lease(clock.at)]);
+  clock.at += 50_000;
+  const check = revalidator.check(request, signal);
+  await until('the revalidation', () => answers.length === 1);
+  answers[0]?.({ ...lease(clock.at), bytes: null });
+  await check;
   t.match(revalidator.states(request), [{ changedAt: changed[0] }], 'it has not changed');
   await revalidator.check(request, signal);
-  t.equal(requestCount, 1);
-  t.equal(revalidator.report({ freshness }, { fetchedAt: changed }).freshUntil, at + 10_000);
+  t.equal(answers.length, 1);
+  t.equal(revalidator.report({ freshness }, { fetchedAt: changed }).freshUntil, clock.at + 10_000);
 });
 
 /** Returns an image with a layer and the state keys `a` and `b`. */
@@ -91,23 +94,9 @@ const withLayer = (layer: ImageLayer): ImageRequest => {
 };
 
 /** Returns a revalidator for a request. The request's last input expired 40 s ago. */
-function expired(t: { teardown(action: () => void): void }, checkedRequest = request) {
-  const clock = { at: 1_000_000 };
-  const answers: ((answer: Awaited<ReturnType<RevalidatorEnvironment['revalidate']>>) => void)[] =
-    [];
-  const failures: ((error: unknown) => void)[] = [];
-  const revalidator = new Revalidator({
-    caches: { disk: null, shared: null },
-    coalescer: onlyProcess,
-    bounds,
-    revalidate: () =>
-      new Promise((resolve, reject) => {
-        answers.push(resolve);
-        failures.push(reject);
-      }),
-    now: () => clock.at,
-  });
-  t.teardown(() => revalidator.close());
+function expired(t: Test, checkedRequest = request) {
+  const opened = open(t);
+  const { revalidator, clock } = opened;
   const old = { ...lease(clock.at), freshness: strict };
   revalidator.fetched(
     checkedRequest,
@@ -118,13 +107,11 @@ function expired(t: { teardown(action: () => void): void }, checkedRequest = req
     checkedRequest,
     checkedRequest.inputs.slice(1).map(() => lease(clock.at)),
   );
-  return { revalidator, clock, answers, failures, request: checkedRequest };
+  return { ...opened, request: checkedRequest };
 }
 
 const strict = { maxAge: 10, staleWhileRevalidate: 0, staleIfError: 0 };
 const unchanged = (at: number) => ({ ...lease(at), freshness: strict, bytes: null });
-const { signal } = new AbortController();
-
 t.test('names the layer in a layer failure', async (t) => {
   const [mark] = watermark();
   for (const [layer, message] of [
@@ -192,18 +179,12 @@ t.test('reports an image of older bytes as stale', async (t) => {
 
 t.test("still revalidates for other projects while one project's origin hangs", async (t) => {
   const projects: string[] = [];
-  let at = 1_000_000;
-  const revalidator = new Revalidator({
-    caches: { disk: null, shared: null },
-    coalescer: onlyProcess,
-    bounds,
+  const { revalidator, clock } = open(t, {
     revalidate: ({ project }) => {
       projects.push(project);
       return new Promise(() => {});
     },
-    now: () => at,
   });
-  t.teardown(() => revalidator.close());
   const refresh = (project: string, stateKey: string) => {
     const url = new URL(`https://${project}.example/a.jpg`);
     const inputs = imageInputs(url, null, request.variant, () => true);
@@ -212,7 +193,7 @@ t.test("still revalidates for other projects while one project's origin hangs", 
   };
   for (let i = 0; i < 1_000; i += 1) refresh('a', `a${i}`);
   refresh('b', 'b');
-  at += 1;
+  clock.at += 1;
   await until('the revalidations', () => projects.includes('b'));
   t.ok(projects.length < 512, `${projects.length}`);
 });
