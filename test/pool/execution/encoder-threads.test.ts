@@ -1,22 +1,16 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { render } from '../../../pool/rendering/render.ts';
+import { rendered } from '../rendering/drawn.ts';
 import { noise, shared, variant } from '../rendering/pictures.ts';
 import { openPool, patient } from './pools.ts';
 
-const limits = {
-  sourceMaxPixels: 100_000_000,
-  softTimeoutSeconds: 60,
-  svgTimeoutMs: 60_000,
-  processMemoryBytes: 1_536 * 2 ** 20,
-};
 const source = shared(await noise(640, 400).jpeg().toBuffer());
 const avif = variant({ formats: ['avif'] });
 
 /** Returns the entity tag, a digest of the bytes, for a number of threads. */
 async function etagWith(threads: number): Promise<string> {
   sharp.concurrency(threads);
-  return (await render({ source, layers: [], variant: avif, limits })).etag;
+  return (await rendered(source, { formats: ['avif'] })).etag;
 }
 const [first, two] = [await etagWith(1), await etagWith(2)];
 

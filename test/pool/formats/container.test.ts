@@ -7,7 +7,6 @@ import {
 } from '../../../pool/formats/container/examination.ts';
 import type { MetadataRole } from '../../../pool/formats/container/parts.ts';
 import { openContainer, sourceFormats } from '../../../pool/formats/source-formats.ts';
-import { renderIfLight } from '../../../pool/rendering/render.ts';
 import { type Box, boxFile, boxFileBytes, inMeta } from '../../hostile/inputs/boxes.ts';
 import { inserted, latin1, none, repeated } from '../../hostile/inputs/bytes.ts';
 import {
@@ -23,7 +22,7 @@ import { progressiveScans } from '../../hostile/inputs/scans.ts';
 import { svg } from '../../hostile/inputs/svgs.ts';
 import { createTiff, text, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { drawn, limits } from '../rendering/drawn.ts';
+import { drawn, renderedIfLight } from '../rendering/drawn.ts';
 import { filled, noise, shared, variant } from '../rendering/pictures.ts';
 import { withCodes } from './colour-codes.ts';
 
@@ -98,13 +97,6 @@ const makers: Readonly<Record<string, Partial<Record<MetadataRole, Make>>>> = {
   },
 };
 
-const open = (source: Buffer, options = {}) =>
-  renderIfLight({
-    source: shared(source),
-    layers: [],
-    variant: variant({ formats: ['png'], ...options }),
-    limits,
-  });
 const rendered = { width: 20 };
 const placedInProcess = { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } };
 
@@ -121,11 +113,16 @@ t.test("removes metadata above its kind's limit, or reads it in a process", asyn
       t.same(findExcess(above), [role], `${kind} ${role} of more`);
       const isCut = format?.sequential && ['xmp', 'iptc', 'text'].includes(role);
       if (isCut) {
-        t.match(await open(above), rendered, `${kind} ${role}: removed`);
+        t.match(await renderedIfLight(above), rendered, `${kind} ${role}: removed`);
         for (const kept of [{ stripMetadata: false }, { copyright: true }]) {
-          t.match(await open(above, kept), placedInProcess, `${kind} ${role}: requested`);
+          t.match(
+            await renderedIfLight(above, kept),
+            placedInProcess,
+            `${kind} ${role}: requested`,
+          );
         }
-      } else t.match(await open(above), placedInProcess, `${kind} ${role}: in a process`);
+      } else
+        t.match(await renderedIfLight(above), placedInProcess, `${kind} ${role}: in a process`);
     }
   }
 });
@@ -142,7 +139,7 @@ t.test('limits compressed text and profiles by their decompressed size', async (
   t.same(findExcess(packed), ['xmp']);
   const zipped = inserted(png, afterHeader.png, pngChunk('zTXt', latin1('a\0\0')));
   t.same(findExcess(zipped), ['text']);
-  t.match(await open(zipped), rendered);
+  t.match(await renderedIfLight(zipped), rendered);
 });
 
 t.test('rejects files with many parts, and removes many parts of metadata', async (t) => {
@@ -158,7 +155,7 @@ t.test('rejects files with many parts, and removes many parts of metadata', asyn
   }
   for (const [kind, source] of Object.entries(many(maxMetadataParts + 5))) {
     t.equal(findExcess(source).length, 1, kind);
-    if (kind !== 'tiff') t.match(await open(source), rendered, kind);
+    if (kind !== 'tiff') t.match(await renderedIfLight(source), rendered, kind);
   }
   for (const source of Object.values(many(maxParts - 50))) openContainer(source);
   const refused = { code: 'source_too_large', message: /more than 50000 parts/ };
@@ -172,14 +169,14 @@ t.test('opens files with shared bytes or malformed boxes in a process', async (t
   const entries = Array.from({ length: 20 }, (_, index) => text(40_000 + index, value));
   const tiff = createTiff(tiffPicture(entries));
   t.equal(openContainer(tiff).inconsistent, true);
-  t.match(await open(tiff), placedInProcess);
+  t.match(await renderedIfLight(tiff), placedInProcess);
   t.equal(openContainer(avif).inconsistent, false);
   const boxes = Buffer.concat([avif, Buffer.alloc(8 * 10_001, '\0\0\0\x08free', 'latin1')]);
   const refused = { code: 'source_too_large', message: /more than 10000 parts/ };
   t.throws(() => openContainer(boxes), refused);
   const malformed = Buffer.concat([avif, latin1('\0\0\0\x02free')]);
   t.equal(openContainer(malformed).inconsistent, true);
-  t.match(await open(malformed), placedInProcess);
+  t.match(await renderedIfLight(malformed), placedInProcess);
 });
 
 t.test('uses costly profiles in a process, and rejects profiles that are too costly', async (t) => {
@@ -191,8 +188,8 @@ t.test('uses costly profiles in a process, and rejects profiles that are too cos
     data.writeUInt32BE(count, 12);
     return embedded.png(png, { icc: withTags(icc, [{ signature: 'D2B0', data }]) });
   };
-  t.match(await open(elements(32)), placedInProcess);
-  await t.rejects(open(elements(33)), {
+  t.match(await renderedIfLight(elements(32)), placedInProcess);
+  await t.rejects(renderedIfLight(elements(33)), {
     code: 'source_unsupported',
     message: /33 processing elements in one tag; at most 32/,
   });
@@ -202,13 +199,13 @@ t.test('uses costly profiles in a process, and rejects profiles that are too cos
     code: 'source_unsupported',
     message: /at most 8388608 are allowed/,
   });
-  t.match(await open(embedded.png(png, { icc })), rendered);
+  t.match(await renderedIfLight(embedded.png(png, { icc })), rendered);
 });
 
 t.test('opens an image with wide rows in a process', async (t) => {
   const wide = (width: number) => filled(width, 1, 'red').png().toBuffer();
-  t.match(await open(await wide(65_535), { width: 9 }), { width: 9 });
-  t.match(await open(await wide(65_536), { width: 9 }), placedInProcess);
+  t.match(await renderedIfLight(await wide(65_535), { width: 9 }), { width: 9 });
+  t.match(await renderedIfLight(await wide(65_536), { width: 9 }), placedInProcess);
 });
 
 t.test('reads the bytes in and between parts in a bounded number of steps', async (t) => {

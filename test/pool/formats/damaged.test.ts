@@ -1,12 +1,12 @@
 import sharp from 'sharp';
 import t from 'tap';
 import { openContainer } from '../../../pool/formats/source-formats.ts';
-import { renderIfLight } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { usedCpuMs } from '../../clock.ts';
 import { svg } from '../../hostile/inputs/svgs.ts';
 import { createTiff, pointer, shorts, tiffPicture } from '../../hostile/inputs/tiff.ts';
 import { openPool, patient } from '../execution/pools.ts';
+import { renderedIfLight } from '../rendering/drawn.ts';
 import {
   animation,
   blue,
@@ -161,22 +161,10 @@ const blinking = (frames: number, width: number, height: number) =>
   );
 
 t.test('treats many small frames as costly, and encodes them as GIF in a process', async (t) => {
-  const source = shared(await blinking(400, 8, 8));
-  const onThread = {
-    sourceMaxPixels: 1e6,
-    softTimeoutSeconds: 60,
-    svgTimeoutMs: 60_000,
-    processMemoryBytes: 1_536 * 2 ** 20,
-  };
-  const rendered = (format: 'gif' | 'webp') =>
-    renderIfLight({
-      source,
-      layers: [],
-      variant: variant({ formats: [format] }),
-      limits: onThread,
-    });
-  t.match(await rendered('gif'), { isolated: true, cost: { ms: Number } });
-  t.match(await rendered('webp'), { width: 8 });
+  const source = await blinking(400, 8, 8);
+  const costly = { isolated: true, cost: { ms: Number } };
+  t.match(await renderedIfLight(source, { formats: ['gif'] }), costly);
+  t.match(await renderedIfLight(source, { formats: ['webp'] }), { width: 8 });
 });
 
 t.test('limits an animation to 1,000 frames', async (t) => {

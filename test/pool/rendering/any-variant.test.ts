@@ -9,16 +9,11 @@ import { render } from '../../../pool/rendering/render.ts';
 import { findUsedArea } from '../../../pool/rendering/used-area.ts';
 import { kernels, strategies, type Variant } from '../../../pool/variant.ts';
 import { propertyRuns } from '../../extended.ts';
-import { opened } from './drawn.ts';
+import { opened, limits as usualLimits } from './drawn.ts';
 import { animation, blue, noise, red, shared } from './pictures.ts';
 import { readable } from './readable.ts';
 
-const limits = {
-  sourceMaxPixels: 400_000,
-  softTimeoutSeconds: 60,
-  svgTimeoutMs: 60_000,
-  processMemoryBytes: 1_536 * 2 ** 20,
-};
+const limits = { ...usualLimits, sourceMaxPixels: 400_000 };
 
 const drawing = (width: number, height: number) =>
   `<svg xmlns="http://www.w3.org/2000/svg" width="${width}" height="${height}"><circle r="9"/></svg>`;

@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { MemoryFiles } from '../../../pool/formats/memory-files.ts';
 import type { InspectionLimits } from '../../../pool/formats/source-format.ts';
 import { openContainer } from '../../../pool/formats/source-formats.ts';
-import { render } from '../../../pool/rendering/render.ts';
+import { render, renderIfLight } from '../../../pool/rendering/render.ts';
 import { plainVariant, type Variant } from '../../../pool/variant.ts';
 import {
   blue,
@@ -62,6 +62,13 @@ export const rendered = (
   options: Partial<Variant> = {},
   ...layers: readonly Uint8Array[]
 ) => render({ source: shared(source), layers, variant: variant(options), limits });
+
+/** Renders a light variant, and returns the placement of any other. */
+export const renderedIfLight = (
+  source: Uint8Array | string,
+  options: Partial<Variant> = {},
+  ...layers: readonly Uint8Array[]
+) => renderIfLight({ source: shared(source), layers, variant: variant(options), limits });
 
 /** Renders a variant and gives access to its pixels. */
 export async function drawn(...parameters: Parameters<typeof rendered>) {

@@ -1,10 +1,9 @@
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { indexedPng } from '../../../pool/rendering/encode/indexed-png.ts';
-import { render } from '../../../pool/rendering/render.ts';
 import type { Variant } from '../../../pool/variant.ts';
-import { limits } from './drawn.ts';
-import { noise, pixels, quarters, variant } from './pictures.ts';
+import { drawn, rendered } from './drawn.ts';
+import { noise, quarters } from './pictures.ts';
 
 async function raw(image: Sharp) {
   const { data, info } = await image.raw().toBuffer({ resolveWithObject: true });
@@ -82,7 +81,7 @@ t.test('returns fewer bytes for an indexed PNG than for truecolour', async (t) =
 
 t.test('uses a palette only if it loses no colour', async (t) => {
   const kind = async (source: Uint8Array, options: Partial<Variant> = {}) => {
-    const { body } = await render({ source, layers: [], variant: variant(options), limits });
+    const { body } = await rendered(source, options);
     // IHDR contains the bits, then the colour type; type 3 is indexed.
     return body[25] === 3 ? body[24] : null;
   };
@@ -90,11 +89,5 @@ t.test('uses a palette only if it loses no colour', async (t) => {
   t.equal(await kind(few), 2);
   t.equal(await kind(await noise(80, 60).png().toBuffer()), null);
   t.equal(await kind(few, { stripMetadata: false }), null, 'indexed PNGs have no metadata');
-  const { body } = await render({
-    source: few,
-    layers: [],
-    variant: variant({ width: 40 }),
-    limits,
-  });
-  t.same((await pixels(body)).at(1, 1), [255, 0, 0, 255]);
+  t.same((await drawn(few, { width: 40 })).at(1, 1), [255, 0, 0, 255]);
 });

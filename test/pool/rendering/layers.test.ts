@@ -6,14 +6,13 @@ import {
   blends,
   type ImageLayer,
   type Layer,
-  plainVariant,
   type TextLayer,
   type Variant,
 } from '../../../pool/variant.ts';
 import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
 import { resolveLayers } from '../../../server/image/layers.ts';
 import { project } from '../../project.ts';
-import { drawn, plain, rendered } from './drawn.ts';
+import { drawn, plain, rendered, renderedIfLight } from './drawn.ts';
 import { animation, blue, near, type Rgb, red, watermark } from './pictures.ts';
 import { useFonts } from './text/drawn-text.ts';
 
@@ -306,11 +305,10 @@ t.test('draws words in their colours, within their box', async (t) => {
 });
 
 t.test('draws texts in a process that the service can kill', async (t) => {
-  const { renderIfLight } = await import('../../../pool/rendering/render.ts');
-  const { limits } = await import('./drawn.ts');
-  const variant = { ...plainVariant, layers: [textLayer()] };
-  const placement = await renderIfLight({ source, layers: [null], variant, limits });
-  t.match(placement, { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } });
+  t.match(await renderedIfLight(source, { layers: [textLayer()] }), {
+    isolated: true,
+    cost: { bytes: 2 ** 28, isMemoryCapped: true },
+  });
 });
 
 t.test('draws a layer in the same colours on animations and still images', async (t) => {
@@ -334,14 +332,9 @@ t.test('draws a layer in the same colours on animations and still images', async
 });
 
 t.test('does not classify many large layers as a light transform', async (t) => {
-  const { renderIfLight } = await import('../../../pool/rendering/render.ts');
-  const { limits } = await import('./drawn.ts');
   const large = { width: 800, height: 800, enlarge: true, formats: ['jpeg'] } as const;
-  const draw = (layers: readonly Layer[]) => {
-    const images = layers.map(() => mark);
-    const variant = { ...plainVariant, ...large, layers };
-    return renderIfLight({ source, layers: images, variant, limits });
-  };
+  const draw = (layers: readonly Layer[]) =>
+    renderedIfLight(source, { ...large, layers }, ...layers.map(() => mark));
   const heavy = await draw(Array(5).fill(imageLayer({ scale: 100 })));
   t.match(heavy, { isolated: false, cost: { ms: Number } });
   t.match(await draw(Array(5).fill(imageLayer())), { contentType: 'image/jpeg' });

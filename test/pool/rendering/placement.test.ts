@@ -1,11 +1,10 @@
 import t from 'tap';
 import { maxThreadMetadataBytes } from '../../../pool/formats/container/examination.ts';
-import { renderIfLight } from '../../../pool/rendering/render.ts';
-import type { Layer, Variant } from '../../../pool/variant.ts';
+import type { Layer } from '../../../pool/variant.ts';
 import { le16, le32 } from '../../hostile/inputs/chunks.ts';
 import { embedded } from '../../hostile/inputs/embed.ts';
-import { limits } from './drawn.ts';
-import { filled, noise, shared, variant } from './pictures.ts';
+import { renderedIfLight } from './drawn.ts';
+import { filled, noise } from './pictures.ts';
 
 const png = await noise(60, 40).png().toBuffer();
 
@@ -20,14 +19,6 @@ const bmp = Buffer.concat([
 /** Returns an ICO with one PNG. */
 const ico = (picture: Buffer): Buffer =>
   Buffer.concat([...[0, 1, 1, 0, 0, 1, 32].map(le16), ...[picture.length, 22].map(le32), picture]);
-
-const place = (source: Buffer, options: Partial<Variant> = {}, ...layers: readonly Buffer[]) =>
-  renderIfLight({
-    source: shared(source),
-    layers: layers.map(shared),
-    variant: variant(options),
-    limits,
-  });
 
 const light = { isolated: true, cost: null };
 const unopened = { isolated: true, cost: { bytes: 2 ** 28, isMemoryCapped: true } };
@@ -47,17 +38,17 @@ const layer: Layer = {
 };
 
 t.test('places a light source in a process at no cost', async (t) => {
-  t.same(await place(bmp), light);
-  t.same(await place(ico(png)), light);
+  t.same(await renderedIfLight(bmp), light);
+  t.same(await renderedIfLight(ico(png)), light);
 });
 
 t.test("places an image by its layer's format before it draws the layer", async (t) => {
   // The pixels are incomplete, so drawing it fails.
   const damaged = png.subarray(0, png.length / 2);
-  await t.rejects(place(damaged), { code: 'source_corrupt' });
-  t.same(await place(damaged, { layers: [layer] }, bmp), light);
+  await t.rejects(renderedIfLight(damaged), { code: 'source_corrupt' });
+  t.same(await renderedIfLight(damaged, { layers: [layer] }, bmp), light);
   const drawing = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>');
-  t.match(await place(damaged, { layers: [layer] }, drawing), {
+  t.match(await renderedIfLight(damaged, { layers: [layer] }, drawing), {
     isolated: true,
     cost: { ms: Number, isMemoryCapped: true },
   });
@@ -66,22 +57,25 @@ t.test("places an image by its layer's format before it draws the layer", async 
 t.test("places an image by its layer's decoding time", async (t) => {
   const avif = (side: number) => filled(side, side, 'red').avif({ effort: 0 }).toBuffer();
   const [small, large] = await Promise.all([avif(100), avif(2000)]);
-  t.match(await place(png, { layers: [layer] }, small), { width: 60 });
-  t.match(await place(png, { layers: [layer] }, large), { isolated: true, cost: { ms: Number } });
+  t.match(await renderedIfLight(png, { layers: [layer] }, small), { width: 60 });
+  t.match(await renderedIfLight(png, { layers: [layer] }, large), {
+    isolated: true,
+    cost: { ms: Number },
+  });
 });
 
 t.test('places an ICO by the metadata of the PNG inside', async (t) => {
   const icc = Buffer.alloc(maxThreadMetadataBytes.profile + 1);
   icc.writeUInt32BE(icc.length);
-  t.match(await place(ico(embedded.png(png, { icc }))), unopened);
+  t.match(await renderedIfLight(ico(embedded.png(png, { icc }))), unopened);
 });
 
 t.test('places outputs by the time of their encoder', async (t) => {
   const large = { formats: ['avif'], width: 1200, height: 1200, fit: 'fill' } as const;
   const source = await filled(1200, 1200, 'red').png().toBuffer();
-  t.match(await place(source, large), { isolated: true, cost: { ms: Number } });
-  t.match(await place(source, { ...large, formats: ['webp'] }), { width: 1200 });
-  t.match(await place(png, { formats: ['avif'] }), { width: 60 });
-  t.same(await place(png, { formats: ['avif'], trim: 10 }), light, 'of unknown size');
-  t.match(await place(png, { formats: ['webp'], trim: 10 }), { width: Number });
+  t.match(await renderedIfLight(source, large), { isolated: true, cost: { ms: Number } });
+  t.match(await renderedIfLight(source, { ...large, formats: ['webp'] }), { width: 1200 });
+  t.match(await renderedIfLight(png, { formats: ['avif'] }), { width: 60 });
+  t.same(await renderedIfLight(png, { formats: ['avif'], trim: 10 }), light, 'of unknown size');
+  t.match(await renderedIfLight(png, { formats: ['webp'], trim: 10 }), { width: Number });
 });
