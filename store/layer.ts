@@ -1,4 +1,4 @@
-import { isPresetName, type PresetValue, presetNamePattern } from './preset.ts';
+import type { PresetValue } from './preset.ts';
 
 /** A layer's JSON fields by name. Absent fields take their defaults. */
 export type LayerFields = Readonly<Record<string, PresetValue>>;
@@ -8,7 +8,3 @@ export interface StoredLayer {
   readonly image?: LayerFields;
   readonly text?: LayerFields;
 }
-
-/** Layer names follow the same rules as preset names. */
-export const layerNamePattern = presetNamePattern;
-export const isLayerName = isPresetName;

@@ -6,7 +6,7 @@ import { newProjectId, newSigningSecret } from './identifiers.ts';
 import type { StoredLayer } from './layer.ts';
 import { StoreUnavailable } from './outage.ts';
 import { byCreation, readPages } from './pages.ts';
-import { isPresetName, type PresetParameters } from './preset.ts';
+import { isPartName, type PresetParameters } from './preset.ts';
 import {
   deletedFields,
   type ListedProject,
@@ -30,7 +30,7 @@ const listed = Object.fromEntries(listedFields.map((name) => [name, 1 as const])
 
 /** @throws Error for an invalid name, which the store could parse as a path */
 function namedField<P extends 'presets' | 'layers'>(parent: P, name: string): `${P}.${string}` {
-  if (!isPresetName(name)) throw new Error('not a name of a preset or a layer');
+  if (!isPartName(name)) throw new Error('not a name of a preset or a layer');
   return `${parent}.${name}`;
 }
 
@@ -183,7 +183,7 @@ export class Projects {
     return this.#change(id, { $pull: { allowedOrigins: host } });
   }
 
-  /** @param name must satisfy `isPresetName` */
+  /** @param name must satisfy `isPartName` */
   setPreset(
     id: string,
     name: string,
@@ -198,7 +198,7 @@ export class Projects {
     return this.#change(id, { $unset: { [namedField('presets', name)]: '' } });
   }
 
-  /** @param name must satisfy `isLayerName` */
+  /** @param name must satisfy `isPartName` */
   setLayer(
     id: string,
     name: string,

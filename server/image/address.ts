@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { KnownNames, similarName } from '../../contract/suggestion.ts';
-import { isLayerName } from '../../store/layer.ts';
+import { isPartName } from '../../store/preset.ts';
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import {
@@ -205,7 +205,7 @@ export function readLayerTexts(query: ReadonlyMap<string, string>): ReadonlyMap<
   for (const [parameter, text] of query) {
     if (!isLayerText(parameter)) continue;
     const layer = parameter.slice(textPrefix.length);
-    if (!isLayerName(layer)) throw invalid('text. must be followed by the name of a layer.');
+    if (!isPartName(layer)) throw invalid('text. must be followed by the name of a layer.');
     const value = words.parse(text.replaceAll('\r\n', '\n'));
     if (value === undefined) throw invalid(`${parameter} must be ${words.accepts}.`);
     texts.set(layer, value);

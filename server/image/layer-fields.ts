@@ -8,8 +8,7 @@ import {
   type Placement,
   type TextLayer,
 } from '../../pool/variant.ts';
-import { isLayerName, layerNamePattern } from '../../store/layer.ts';
-import type { PresetValue } from '../../store/preset.ts';
+import { isPartName, type PresetValue, partNamePattern } from '../../store/preset.ts';
 import { sourceUrl } from './source-url.ts';
 import {
   angle,
@@ -226,7 +225,7 @@ export const fieldsOfKind = (kind: LayerKind): Readonly<Record<string, LayerFiel
 /** Maximum layers per image. */
 const maxLayers = 10;
 
-const name = layerNamePattern.slice(1, -1);
+const name = partNamePattern.slice(1, -1);
 
 /** The value of `layer`. */
 export const layerNames: ParameterType<readonly string[]> = {
@@ -234,7 +233,7 @@ export const layerNames: ParameterType<readonly string[]> = {
   schema: { type: 'string', pattern: `^${name}(?:,${name}){0,${maxLayers - 1}}$` },
   parse(text) {
     const names = text.split(',', maxLayers + 1);
-    const isValid = names.length <= maxLayers && names.every(isLayerName);
+    const isValid = names.length <= maxLayers && names.every(isPartName);
     return isValid && new Set(names).size === names.length ? names : undefined;
   },
 };
