@@ -2,7 +2,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda, type AgendaBackend, type JobParameters, toJobId } from 'agenda';
 import { type Db, type Filter, ObjectId, type Sort } from 'mongodb';
-import { JobTurns, LowestTurn } from './job-turns.ts';
+import { JobTurns } from './job-turns.ts';
 import {
   epoch,
   type JobDocument,
@@ -38,7 +38,6 @@ export type Shares = Readonly<
 >;
 
 interface Kind {
-  readonly lowest: LowestTurn;
   readonly turns: JobTurns;
   /**
    * Time of the next search for expired locks and jobs without a turn, by the `performance` clock.
@@ -81,10 +80,8 @@ class JobRepository extends MongoJobRepository {
   #getKind(name: string): Kind {
     const known = this.#kinds.get(name);
     if (known !== undefined) return known;
-    const jobs = this.#jobs;
     const kind: Kind = {
-      lowest: new LowestTurn(jobs, name),
-      turns: new JobTurns(jobs, name),
+      turns: new JobTurns(this.#jobs, name),
       pollAt: 0,
       claim: Promise.resolve(),
       claims: 0,
@@ -134,7 +131,7 @@ class JobRepository extends MongoJobRepository {
     };
     const kind = this.#getKind(name);
     const among = await this.#withinShares(name, lockDeadline, lastModifiedBy);
-    const takeNext = () => kind.lowest.find((filter) => take(filter, { turn: 1 }), among);
+    const takeNext = () => kind.turns.findLowest((filter) => take(filter, { turn: 1 }), among);
     const assignDue = () => this.#assignDue(kind);
     if (performance.now() >= kind.pollAt) {
       const expired = { ...among, name, lockedAt: { $gt: epoch, $lte: lockDeadline } };

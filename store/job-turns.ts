@@ -14,31 +14,31 @@ const batchSize = 50;
 
 const minWindow = 8;
 
-/**
- * Finds the job with the lowest turn. Queries a window of turns above the previous lowest turn,
- * then a larger window if the first is empty: some servers (DocumentDB) sort all jobs that a filter
- * selects, even with an index in that order.
- */
-export class LowestTurn {
+/** The turns of a kind's jobs. */
+export class JobTurns {
   readonly #jobs: Jobs;
-  readonly #enabled: Filter<JobDocument>;
+  readonly #name: string;
   #lowest = 0;
   #window = minWindow;
 
   constructor(jobs: Jobs, name: string) {
     this.#jobs = jobs;
-    this.#enabled = { name, disabled: { $ne: true } };
+    this.#name = name;
   }
 
   /**
-   * @param first finds (and may update) the first job by turn; returns it as it was stored
+   * Finds the job with the lowest turn. Queries a window of turns above the previous lowest turn,
+   * then a larger window if the first is empty: some servers (DocumentDB) sort all jobs that a
+   * filter selects, even with an index in that order.
+   *
+   * @param first finds (and can update) the first job by turn; returns it as it was stored
    * @param among limits the jobs
    */
-  async find(
+  async findLowest(
     first: (filter: Filter<JobDocument>) => Promise<JobDocument | null>,
     among: Filter<JobDocument> = {},
   ): Promise<JobDocument | null> {
-    const enabled = { ...this.#enabled, ...among };
+    const enabled = { name: this.#name, disabled: { $ne: true }, ...among };
     for (;;) {
       const job = await first({ ...enabled, turn: { $gte: 0, $lte: this.#lowest + this.#window } });
       if (job !== null) {
@@ -51,19 +51,6 @@ export class LowestTurn {
       this.#window = Math.max(this.#window, (other.turn ?? 0) - this.#lowest);
     }
   }
-}
-
-/** Assigns turns to jobs of a kind. */
-export class JobTurns {
-  readonly #jobs: Jobs;
-  readonly #name: string;
-  readonly #lowest: LowestTurn;
-
-  constructor(jobs: Jobs, name: string) {
-    this.#jobs = jobs;
-    this.#name = name;
-    this.#lowest = new LowestTurn(jobs, name);
-  }
 
   /** The turn of a project's last job, or else the lowest turn of all. */
   async last(projectId: string, lowest = this.#lowestTurn()): Promise<number> {
@@ -75,7 +62,7 @@ export class JobTurns {
   async #lowestTurn(): Promise<number> {
     const first = (filter: Filter<JobDocument>) =>
       this.#jobs.findOne(filter, { sort: { turn: 1 } });
-    return (await this.#lowest.find(first))?.turn ?? 0;
+    return (await this.findLowest(first))?.turn ?? 0;
   }
 
   /**
