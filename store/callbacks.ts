@@ -2,11 +2,11 @@ import type { Collection, Db, WithId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import {
   callbackJobName,
+  createWaitingJob,
   isOpen,
   type JobDocument,
   jobsCollection,
-  waitingWebhook,
-  waitingWebhookKeys,
+  waitingJobsFilter,
 } from './waiting-jobs.ts';
 
 /** Kinds of calls that can report their end to a client. */
@@ -46,11 +46,6 @@ const maxDeliveries = 50;
 /** Maximum waiting callbacks per project. */
 const maxWaiting = 100;
 
-/** A project has too many waiting requests. */
-export class CallbacksFull extends Error {
-  override readonly name = 'CallbacksFull';
-}
-
 /** The queue of requests to clients. Each waits until its call has ended. */
 export class Callbacks {
   readonly #jobs: Collection<JobDocument<CallbackJob>>;
@@ -61,19 +56,15 @@ export class Callbacks {
     this.#maxWaiting = most;
   }
 
-  /**
-   * Concurrent calls can exceed the maximum slightly.
-   * @throws CallbacksFull
-   */
-  async requireRoom(projectId: string): Promise<void> {
-    const filter = { waitingKey: waitingWebhookKeys(callbackJobName, projectId) };
-    const waiting = await withTimeout(this.#jobs.countDocuments(filter));
-    if (waiting >= this.#maxWaiting) throw new CallbacksFull(`${waiting} requests wait`);
+  /** Returns whether a project can add a callback. Concurrent calls can exceed the maximum slightly. */
+  async hasRoom(projectId: string): Promise<boolean> {
+    const waiting = this.#jobs.countDocuments(waitingJobsFilter(callbackJobName, projectId));
+    return (await withTimeout(waiting)) < this.#maxWaiting;
   }
 
   async add(data: CallbackJob): Promise<void> {
     const { host: receiver } = new URL(data.url);
-    const waiting = waitingWebhook(callbackJobName, data, new Date());
+    const waiting = createWaitingJob(callbackJobName, data, new Date());
     await withTimeout(this.#jobs.insertOne({ ...waiting, receiver }));
   }
 

@@ -1,9 +1,10 @@
 import { createHash } from 'node:crypto';
-import { type Db, type Filter, ObjectId } from 'mongodb';
+import type { Db, Filter, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { JobTurns, turnsAfter } from './job-turns.ts';
 import { isDuplicateKey, writePortably } from './upsert.ts';
 import {
+  createWaitingJob,
   epoch,
   type JobDocument,
   type Jobs,
@@ -15,8 +16,6 @@ import {
   type PrewarmJobData,
   prewarmJobName,
   releaseJob,
-  toWaitingKey,
-  waitingJob,
   waitingJobsFilter,
 } from './waiting-jobs.ts';
 
@@ -87,58 +86,50 @@ export class JobQueue {
    * @throws QueueFull
    */
   async add(jobs: readonly PrewarmJob[]): Promise<QueuedJob[]> {
-    const [{ projectId } = { projectId: '' }] = jobs;
-    const wanted = new Map(jobs.map(withFingerprint).map((job) => [toWaitingKey(job), job]));
+    const documents = jobs
+      .map(withFingerprint)
+      .map((data) => createWaitingJob(prewarmJobName, data, new Date()));
+    const wanted = new Map(documents.map((job) => [job.waitingKey, job]));
     const equal = this.#jobs.find({ waitingKey: { $in: [...wanted.keys()] } });
-    const waiting = (await withTimeout(equal.toArray())).map(({ _id, data, waitingKey }) => {
-      wanted.delete(String(waitingKey));
-      return { id: _id, fingerprint: data.fingerprint };
-    });
-    return [...waiting, ...(await this.#addNew(projectId, wanted))];
+    const waiting = await withTimeout(equal.toArray());
+    for (const { waitingKey } of waiting) wanted.delete(waitingKey ?? '');
+    return [...waiting, ...(await this.#addNew([...wanted.values()]))].map(toQueued);
   }
 
-  async #addNew(
-    projectId: string,
-    wanted: ReadonlyMap<string, PrewarmJobData>,
-  ): Promise<QueuedJob[]> {
-    if (wanted.size === 0) return [];
-
+  async #addNew(jobs: readonly JobDocument[]): Promise<readonly JobDocument[]> {
+    const [first] = jobs;
+    if (first === undefined) return [];
+    const { projectId } = first.data;
     const adding = this.#adding.get(projectId) ?? { jobs: 0, turn: 0 };
     this.#adding.set(projectId, adding);
-    adding.jobs += wanted.size;
+    adding.jobs += jobs.length;
     try {
-      await this.#checkMaximum(projectId, wanted.size, adding.jobs);
+      const filter = waitingJobsFilter(prewarmJobName, projectId);
+      const waiting = await withTimeout(this.#jobs.countDocuments(filter));
+      // Counts all jobs that this process is adding, even if they are already stored.
+      if (waiting + adding.jobs > this.#maxWaiting) {
+        throw new QueueFull(waiting, jobs.length, this.#maxWaiting);
+      }
       const last = await withTimeout(this.#turns.last(projectId));
-      const turns = turnsAfter(Math.max(last, adding.turn), [...wanted.values()]);
+      const data = jobs.map((job) => job.data);
+      const turns = turnsAfter(Math.max(last, adding.turn), data);
       adding.turn = turns.at(-1) ?? 0;
-      const inserted = [...wanted.values()].map((data, i) => this.#insert(data, turns[i] ?? 0));
-      return await withTimeout(Promise.all(inserted));
+      const inserted = jobs.map((job, i) => this.#insert({ ...job, turn: turns[i] ?? 0 }));
+      await withTimeout(Promise.all(inserted));
+      return jobs;
     } finally {
-      adding.jobs -= wanted.size;
+      adding.jobs -= jobs.length;
       if (adding.jobs === 0) this.#adding.delete(projectId);
     }
   }
 
-  /** @param beingAdded all jobs that this process is adding, even if already stored */
-  async #checkMaximum(projectId: string, added: number, beingAdded: number): Promise<void> {
-    if (!Number.isFinite(this.#maxWaiting)) return;
-    const waiting = await withTimeout(this.#jobs.countDocuments(waitingJobsFilter(projectId)));
-    if (waiting + beingAdded > this.#maxWaiting) {
-      throw new QueueFull(waiting, added, this.#maxWaiting);
-    }
-  }
-
-  async #insert(data: PrewarmJobData, turn: number): Promise<QueuedJob> {
-    const _id = new ObjectId();
-    const waiting = waitingJob(prewarmJobName, data, new Date());
-    const job: JobDocument = { ...waiting, _id, waitingKey: toWaitingKey(data), turn };
+  async #insert(job: JobDocument): Promise<void> {
     try {
       await writePortably(() => this.#jobs.insertOne(job));
     } catch (error) {
       // Another process has queued the same job in the meantime.
       if (!isDuplicateKey(error)) throw error;
     }
-    return { id: _id, fingerprint: data.fingerprint };
   }
 
   /** The number of prewarm jobs of a project that wait or run. */
@@ -203,3 +194,8 @@ function withFingerprint(job: PrewarmJob): PrewarmJobData {
   const fingerprint = createHash('sha256').update(JSON.stringify(job)).digest('hex');
   return { ...job, fingerprint };
 }
+
+const toQueued = ({ _id: id, data }: JobDocument): QueuedJob => ({
+  id,
+  fingerprint: data.fingerprint,
+});

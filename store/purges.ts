@@ -2,13 +2,13 @@ import { type Collection, type Db, type Filter, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { type CallState, type ProjectRecord, ProjectRecords } from './records.ts';
 import {
+  createWaitingJob,
   isOpen,
   type JobDocument,
   jobsCollection,
   openJobs,
   purgeHookJobName,
-  waitingWebhook,
-  waitingWebhookKeys,
+  waitingJobsFilter,
 } from './waiting-jobs.ts';
 
 /** The promise of purges: after this time they are in effect in every process that reaches the store. */
@@ -68,11 +68,11 @@ export class Purges {
     const { projectId } = job;
     const before = ObjectId.createFromTime(Math.floor((Date.now() - heldMs) / 1_000));
     // Excludes calls for purges not yet in effect.
-    const confirmed = { waitingKey: waitingWebhookKeys(purgeHookJobName, projectId, before) };
+    const confirmed = waitingJobsFilter(purgeHookJobName, projectId, before);
     const waiting = await withTimeout(this.#jobs.countDocuments(confirmed));
     const isFull = waiting >= this.#maxWaiting;
     const data = isFull ? { projectId, tags: [projectTag] } : job;
-    const held = waitingWebhook(purgeHookJobName, data, new Date(Date.now() + heldMs));
+    const held = createWaitingJob(purgeHookJobName, data, new Date(Date.now() + heldMs));
     await withTimeout(this.#jobs.insertOne(held));
     if (isFull) await withTimeout(this.#jobs.deleteMany(confirmed));
     return held._id;

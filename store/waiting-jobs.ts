@@ -72,9 +72,35 @@ export type Jobs = Collection<JobDocument>;
 /** Earlier than any date of a job: `$gt` with it excludes null and missing fields. */
 export const epoch = new Date(0);
 
-/** A job that waits until it is due, in the form of Agenda's documents. */
-export const waitingJob = <D>(name: string, data: D, nextRunAt: Date) =>
-  ({
+export const openJobs = { $or: [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }] };
+
+export const isOpen = ({ nextRunAt, lockedAt }: Pick<JobDocument, 'nextRunAt' | 'lockedAt'>) =>
+  nextRunAt !== null || lockedAt !== null;
+
+/** A project's waiting jobs of a kind have keys with this start. */
+const toKeyPrefix = (name: string, projectId: string | undefined): string =>
+  name === prewarmJobName ? `${projectId}:` : `${name}:${projectId}:`;
+
+/**
+ * Returns a waiting job's key: equal for equal prewarm jobs of a project, and unique per webhook, in
+ * order of age.
+ *
+ * @param data operators can create jobs with any data in the workbench
+ */
+export const toWaitingKey = (
+  name: string,
+  data: Partial<PrewarmJobData> | undefined,
+  id: ObjectId,
+): string => toKeyPrefix(name, data?.projectId) + (data?.fingerprint ?? id.toHexString());
+
+/** Creates a job that waits until it is due, in the form of Agenda's documents. */
+export function createWaitingJob<D extends { readonly projectId: string }>(
+  name: string,
+  data: D,
+  nextRunAt: Date,
+) {
+  const _id = new ObjectId();
+  return {
     name,
     type: 'normal',
     priority: 0,
@@ -89,46 +115,22 @@ export const waitingJob = <D>(name: string, data: D, nextRunAt: Date) =>
     progress: null,
     disabled: null,
     lastModifiedBy: null,
-  }) as const satisfies Omit<JobDocument<D>, '_id'>;
-
-export const openJobs = { $or: [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }] };
-
-export const isOpen = ({ nextRunAt, lockedAt }: Pick<JobDocument, 'nextRunAt' | 'lockedAt'>) =>
-  nextRunAt !== null || lockedAt !== null;
-
-/** Equal for equal prewarm jobs of a project. */
-export function toWaitingKey(data: Partial<PrewarmJobData> | undefined, id?: ObjectId): string {
-  // Operators can create jobs with any data in the workbench.
-  return `${data?.projectId}:${data?.fingerprint ?? id?.toHexString()}`;
+    _id,
+    waitingKey: toWaitingKey(name, data, _id),
+  } as const satisfies JobDocument<D>;
 }
 
-/** Unique per webhook; sorts a project's webhooks of a kind by age. */
-const toWebhookKey = (name: string, projectId: string | undefined, id: ObjectId): string =>
-  `${name}:${projectId}:${id.toHexString()}`;
-
-/** A webhook that waits until it is due. */
-export function waitingWebhook<D extends { readonly projectId: string }>(
-  name: string,
-  data: D,
-  nextRunAt: Date,
-) {
-  const _id = new ObjectId();
-  const waitingKey = toWebhookKey(name, data.projectId, _id);
-  return { ...waitingJob(name, data, nextRunAt), _id, waitingKey };
+/**
+ * Selects a project's waiting jobs of a kind, by the index on `waitingKey`.
+ *
+ * @param before the id of a later webhook
+ */
+export function waitingJobsFilter(name: string, projectId: string, before?: ObjectId) {
+  const prefix = toKeyPrefix(name, projectId);
+  // In ASCII a semicolon follows the colon.
+  const end = before === undefined ? `${prefix.slice(0, -1)};` : prefix + before.toHexString();
+  return { waitingKey: { $gte: prefix, $lt: end } };
 }
-
-/** Keys of a project's waiting webhooks, up to an age. */
-export const waitingWebhookKeys = (name: string, projectId: string, before?: ObjectId) => ({
-  $gte: `${name}:${projectId}:`,
-  // In ASCII a semicolon follows the colon.
-  $lt: before === undefined ? `${name}:${projectId};` : toWebhookKey(name, projectId, before),
-});
-
-/** A project's waiting jobs, by the index on `waitingKey`. */
-export const waitingJobsFilter = (projectId: string): Filter<JobDocument> => ({
-  // In ASCII a semicolon follows the colon.
-  waitingKey: { $gte: `${projectId}:`, $lt: `${projectId};` },
-});
 
 /**
  * Returns a job to the waiting state, or deletes it if an equal job waits already.
@@ -140,10 +142,7 @@ export async function requeue(
   { name, data }: { readonly name: string; readonly data: PrewarmJobData | undefined },
   fields: Partial<JobDocument>,
 ): Promise<boolean> {
-  const waitingKey =
-    name === prewarmJobName
-      ? toWaitingKey(data, filter._id)
-      : toWebhookKey(name, data?.projectId, filter._id);
+  const waitingKey = toWaitingKey(name, data, filter._id);
   try {
     const { matchedCount } = await writePortably(() =>
       jobs.updateOne(filter, { $set: { ...fields, waitingKey } }),

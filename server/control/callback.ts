@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { type CallbackJob, CallbacksFull } from '../../store/callbacks.ts';
+import type { CallbackJob } from '../../store/callbacks.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
 import type { Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
@@ -29,11 +29,10 @@ export async function readCallback(
   if (url === null) throw invalidRequest(`callbackUrl ${urlRule}`);
   const error = privateHostError(url, guard);
   if (error !== null) throw invalidRequest(`callbackUrl ${error}`);
-  await callbacks.requireRoom(projectId).catch((error: unknown) => {
-    if (!(error instanceof CallbacksFull)) throw error;
+  if (!(await callbacks.hasRoom(projectId))) {
     const message =
       'Too many callbacks of the project wait for calls to end or for their receivers.';
     throw new ServiceError('callback_queue_full', message);
-  });
+  }
   return (id) => callbacks.add({ projectId, url: url.href, subject, id });
 }

@@ -22,7 +22,7 @@ export interface Services {
   readonly purges: Pick<Purges, 'hold' | 'confirm' | 'find'>;
   readonly callsPurgeHook: boolean;
   /** Null if no setting provides the signing secret. */
-  readonly callbacks: Pick<Callbacks, 'add' | 'requireRoom'> | null;
+  readonly callbacks: Pick<Callbacks, 'add' | 'hasRoom'> | null;
   readonly deliveries: Pick<Callbacks, 'latest'>;
   readonly keys: Pick<Keys, 'issue' | 'ofProject' | 'countValid' | 'revoke' | 'delete'>;
   readonly usage: Pick<UsageRecorder, 'days' | 'windows'>;

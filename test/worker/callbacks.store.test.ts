@@ -156,10 +156,10 @@ t.test('limits waiting callbacks per project', async (t) => {
     callbacks.add({ projectId, url: 'https://a.example/', subject: 'purge', id: '1' });
   await add(projectId);
   await add('prj_another000000');
-  await t.resolves(callbacks.requireRoom(projectId));
+  t.equal(await callbacks.hasRoom(projectId), true);
   await add(projectId);
-  await t.rejects(callbacks.requireRoom(projectId), { name: 'CallbacksFull' });
-  await t.resolves(callbacks.requireRoom('prj_another000000'));
+  t.equal(await callbacks.hasRoom(projectId), false);
+  t.equal(await callbacks.hasRoom('prj_another000000'), true);
 });
 
 t.test('does not delay other projects or receivers for a hanging receiver', async (t) => {
