@@ -28,10 +28,24 @@ export * from './project.ts';
 
 const listed = Object.fromEntries(listedFields.map((name) => [name, 1 as const]));
 
+/** A project's named items, by the field that contains them. */
+interface NamedItems {
+  readonly presets: PresetParameters;
+  readonly layers: StoredLayer;
+  /** By host. */
+  readonly origins: ProjectOrigin;
+  /** By host. The caller must have claimed it. */
+  readonly hosts: DeliveryHost;
+}
+
+/** The fields with items that `Projects.removeItem` removes. */
+export type ItemField = keyof NamedItems | 'urlSecrets';
+
 /** @throws Error for an invalid name, which the store could parse as a path */
-function namedField<P extends 'presets' | 'layers'>(parent: P, name: string): `${P}.${string}` {
-  if (!isPartName(name)) throw new Error('not a name of a preset or a layer');
-  return `${parent}.${name}`;
+function itemPath(field: ItemField, name: string): string {
+  const isPart = field === 'presets' || field === 'layers';
+  if (isPart && !isPartName(name)) throw new Error('not a name of a preset or a layer');
+  return `${field}.${originField(name)}`;
 }
 
 /** More documents than a reply can contain: by default a second round trip starts after 101. */
@@ -183,52 +197,19 @@ export class Projects {
     return this.#change(id, { $pull: { allowedOrigins: host } });
   }
 
-  /** @param name must satisfy `isPartName` */
-  setPreset(
+  /** Creates or replaces an item. @param name of a preset or a layer satisfies `isPartName` */
+  setItem<Field extends keyof NamedItems>(
     id: string,
+    field: Field,
     name: string,
-    parameters: PresetParameters,
+    item: NamedItems[Field],
     check = anyState,
   ): Promise<Project | null> {
-    const $set = { [namedField('presets', name)]: parameters };
-    return this.#changeChecked(id, { $set }, check);
+    return this.#changeChecked(id, { $set: { [itemPath(field, name)]: item } }, check);
   }
 
-  removePreset(id: string, name: string): Promise<Project | null> {
-    return this.#change(id, { $unset: { [namedField('presets', name)]: '' } });
-  }
-
-  /** @param name must satisfy `isPartName` */
-  setLayer(
-    id: string,
-    name: string,
-    layer: StoredLayer,
-    check = anyState,
-  ): Promise<Project | null> {
-    return this.#changeChecked(id, { $set: { [namedField('layers', name)]: layer } }, check);
-  }
-
-  removeLayer(id: string, name: string): Promise<Project | null> {
-    return this.#change(id, { $unset: { [namedField('layers', name)]: '' } });
-  }
-
-  setOrigin(id: string, origin: ProjectOrigin, check = anyState): Promise<Project | null> {
-    const $set = { [`origins.${originField(origin.host)}`]: origin };
-    return this.#changeChecked(id, { $set }, check);
-  }
-
-  removeOrigin(id: string, host: string): Promise<Project | null> {
-    return this.#change(id, { $unset: { [`origins.${originField(host)}`]: '' } });
-  }
-
-  /** The caller must have claimed the host. */
-  setDeliveryHost(id: string, host: DeliveryHost, check = anyState): Promise<Project | null> {
-    const $set = { [`hosts.${originField(host.host)}`]: host };
-    return this.#changeChecked(id, { $set }, check);
-  }
-
-  removeDeliveryHost(id: string, host: string): Promise<Project | null> {
-    return this.#change(id, { $unset: { [`hosts.${originField(host)}`]: '' } });
+  removeItem(id: string, field: ItemField, name: string): Promise<Project | null> {
+    return this.#change(id, { $unset: { [itemPath(field, name)]: '' } });
   }
 
   /** @param kind a kind of `urlSecretKinds` @param keepPrevious whether the current secret stays valid too */
@@ -244,10 +225,6 @@ export class Projects {
       const valid = withUrlSecret(project.urlSecrets?.[kind]?.valid ?? [], secret, keepPrevious);
       return [{ $set: { [`urlSecrets.${kind}`]: { valid, updatedAt: new Date() } } }, 1];
     });
-  }
-
-  removeUrlSecret(id: string, kind: string): Promise<Project | null> {
-    return this.#change(id, { $unset: { [`urlSecrets.${kind}`]: '' } });
   }
 
   /**

@@ -1,4 +1,4 @@
-import type { Project, StateCheck } from '../../store/projects.ts';
+import type { ItemField, Project, StateCheck } from '../../store/projects.ts';
 import { List } from './list.ts';
 import { itemResult, listResult, type Operation } from './operation.ts';
 import type { NamedSchema } from './schema.ts';
@@ -20,6 +20,8 @@ export interface ItemKind<Input, Body, Used> {
    */
   readonly plural: string;
   readonly segment?: string;
+  /** The project's field with the items. */
+  readonly field: ItemField;
   readonly title?: string;
   /** The item's name in the path. */
   readonly parameter: { readonly name: string; readonly schema: object };
@@ -45,7 +47,6 @@ export interface ItemKind<Input, Body, Used> {
     input: Input,
     check: StateCheck,
   ) => Promise<Project | null>;
-  readonly unset: (services: Used, projectId: string, name: string) => Promise<Project | null>;
   /** Called after every deletion, even if the item is missing, to complete an earlier deletion. */
   readonly release?: (services: Used, projectId: string, name: string) => Promise<void>;
   readonly names: (project: Project) => readonly string[];
@@ -107,11 +108,11 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
     projectId: string,
     nameText: string,
   ): Promise<Body[]> {
-    const { readName, unset, release, names } = this.#kind;
+    const { readName, field, release, names } = this.#kind;
     const name = readName(nameText);
     const project = await findProject(services, projectId);
     const remaining = names(project).includes(name)
-      ? changed(services, projectId, await unset(services, projectId, name))
+      ? changed(services, projectId, await services.projects.removeItem(projectId, field, name))
       : project;
     await release?.(services, projectId, name);
     return this.#readAll(remaining);

@@ -78,7 +78,7 @@ t.test('caches an unknown id for a short time', async (t) => {
 /** Gives a project a host. */
 async function assign(projects: Projects, id: string, host: string): Promise<void> {
   await projects.hostClaims.claim(host, id);
-  await projects.setDeliveryHost(id, { host, base: null, updatedAt: new Date(0) });
+  await projects.setItem(id, 'hosts', host, { host, base: null, updatedAt: new Date(0) });
 }
 
 t.test("finds a host's project, and looks up other hosts in turn", async (t) => {
@@ -120,7 +120,7 @@ t.test('drops a host that its project loses, and finds its next project', async 
   await assign(others, a._id, 'img.example');
   t.match(await cache.findAt('img.example'), { project: { _id: a._id } });
   await others.hostClaims.release('img.example', a._id);
-  const changed = await others.removeDeliveryHost(a._id, 'img.example');
+  const changed = await others.removeItem(a._id, 'hosts', 'img.example');
   cache.apply(requireProject(a._id, changed));
   t.equal(cache.knownAt('img.example'), undefined);
   await assign(others, b._id, 'img.example');

@@ -69,7 +69,7 @@ async function setHost(
   urls = 'native',
 ): Promise<Project | null> {
   await projects.hostClaims.claim(host, id);
-  return projects.setDeliveryHost(id, { host, base, urls, updatedAt: new Date() });
+  return projects.setItem(id, 'hosts', host, { host, base, urls, updatedAt: new Date() });
 }
 
 eachHttpServer(
@@ -174,7 +174,7 @@ eachHttpServer(
         readWidth(await get('moving.example', '/pic.png?fmt=png')) === width;
       await until('it is of the first project', widthIs(40));
       await store.projects.hostClaims.release('moving.example', a);
-      await store.projects.removeDeliveryHost(a, 'moving.example');
+      await store.projects.removeItem(a, 'hosts', 'moving.example');
       await setHost(store.projects, b, 'moving.example', `${origin.url}/b/`);
       await until('it is of the second project', widthIs(60));
       await store.projects.hostClaims.release('moving.example', b);
@@ -241,7 +241,7 @@ eachHttpServer(
     await until('the image of the owner is cached', widthIs(60));
     t.equal(readWidth(await get('img.a.example', '/pic.png?fmt=png')), 40);
     // Without a claim, as after a crash of two releases at once.
-    await projects.setDeliveryHost(a, fields);
+    await projects.setItem(a, 'hosts', fields.host, fields);
     await until('the image of the other project is cached', widthIs(40));
     await projects.updateSettings(b, { defaultQuality: 31 });
     await until('the owner is the project again', widthIs(60));
@@ -280,7 +280,7 @@ eachHttpServer(
     origin.serve('/shop/a.jpg', await picture(1600, 1000));
     const id = await createProject('127.0.0.1');
     await store.projects.updateSettings(id, { defaultDpr: 2, defaultQuality: 31 });
-    await store.projects.setPreset(id, 'card', { w: 400, h: 300, fit: 'cover' });
+    await store.projects.setItem(id, 'presets', 'card', { w: 400, h: 300, fit: 'cover' });
     const base = `${origin.url}/shop/`;
     const native = `${url}/img/${encodeURIComponent(`${base}a.jpg`)}?project=${id}&`;
     const accept = 'image/webp';
@@ -411,7 +411,7 @@ eachHttpServer(
       await store.projects.setUrlSecret(id, kind, secretFor(kind, 'second'));
       await until('the first secret has ended', refused(signed('first')));
       t.same(new Set(await statuses(signed('second'))), new Set([200]));
-      await store.projects.removeUrlSecret(id, kind);
+      await store.projects.removeItem(id, 'urlSecrets', kind);
       await until('there is no secret', refused([unsigned, ...signed('second')]));
       await store.projects.stopRequiringSignatures(id);
       await until('no signature is required', async () => !(await refused([unsigned])()));

@@ -252,7 +252,7 @@ t.test("follows the origin's Cache-Control if the project says so", async (t) =>
 t.test("treats a layer's changed image as a changed source", async (t) => {
   const { publish, get, forward, store, project, origin } = await start(t, minute);
   const url = `${origin.url}/badge.png`;
-  await store.projects.setLayer(project, 'badge', { image: { url, scale: 100 } });
+  await store.projects.setItem(project, 'layers', 'badge', { image: { url, scale: 100 } });
   await publish(1);
   await publish(100, {}, '/badge.png');
   await until('the layer', async () => (await get('&layer=badge')).version === 100);

@@ -147,7 +147,7 @@ export async function playHostGames(
       for (const host of [`${kind}.${name}.example`, ...idn, ...invalid]) {
         await projects.hostClaims.claim(host, ids[name]);
         const fields = { host, base, urls: kind, updatedAt: new Date() };
-        await projects.setDeliveryHost(ids[name], fields);
+        await projects.setItem(ids[name], 'hosts', host, fields);
       }
     }
   }

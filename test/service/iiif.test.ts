@@ -23,7 +23,12 @@ async function startIiif(t: Test, environment: Headers) {
   const host = 'iiif.shop.example';
   const base = `${origin.url}/files/`;
   await store.projects.hostClaims.claim(host, id);
-  await store.projects.setDeliveryHost(id, { host, base, urls: 'iiif', updatedAt: new Date() });
+  await store.projects.setItem(id, 'hosts', host, {
+    host,
+    base,
+    urls: 'iiif',
+    updatedAt: new Date(),
+  });
   origin.serve('/files/x/a%20b.jpg', await picture(1600, 1000));
   origin.serve('/files/not.txt', Buffer.from('no image'));
   const get = async (target: string, headers: Headers = {}, method = 'GET') => {
@@ -227,7 +232,12 @@ eachHttpServer('refuses other paths, sources and values', async (t, { environmen
   t.equal(ignored.headers.get('x-image-warnings'), 'parameter_unknown;name="w"');
   const host = 'iiif.shop.example';
   const base = 'http://other.example/';
-  await store.projects.setDeliveryHost(id, { host, base, urls: 'iiif', updatedAt: new Date() });
+  await store.projects.setItem(id, 'hosts', host, {
+    host,
+    base,
+    urls: 'iiif',
+    updatedAt: new Date(),
+  });
   const fetchStatus = async () => (await get('/iiif/3/x%2Fa%20b.jpg/info.json')).status;
   await until('the allowlist does not have the source', async () => (await fetchStatus()) === 403);
   t.equal((await get(`/iiif/3/x%2Fa%20b.jpg/${request}`)).status, 403);

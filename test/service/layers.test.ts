@@ -218,9 +218,15 @@ t.test("draws a project's layers on images that name them", async (t) => {
     const font = await call('PUT', 'layers/a', elsewhere, id);
     t.equal(font.status, 400);
     t.match(font.body.message, /text\.fontUrl must be on an allowed host/);
-    await store.projects.setLayer(id, 'letters', { text: { ...elsewhere.text, words: 'a' } });
-    await store.projects.setLayer(id, 'elsewhere', { image: { url: 'http://localhost/a.png' } });
-    await store.projects.setLayer(id, 'moved', { image: { url: `${origin.url}/moved.png` } });
+    await store.projects.setItem(id, 'layers', 'letters', {
+      text: { ...elsewhere.text, words: 'a' },
+    });
+    await store.projects.setItem(id, 'layers', 'elsewhere', {
+      image: { url: 'http://localhost/a.png' },
+    });
+    await store.projects.setItem(id, 'layers', 'moved', {
+      image: { url: `${origin.url}/moved.png` },
+    });
     origin.serve('/moved.png', (_, response) => {
       const location = `http://localhost:${origin.port}/badge.png`;
       response.writeHead(302, { location }).end();
@@ -238,7 +244,7 @@ t.test("draws a project's layers on images that name them", async (t) => {
 
   t.test('omits a layer that loads itself through the service', async () => {
     const self = `${service.url}/img/${encodeURIComponent(`${origin.url}/a.png`)}?project=${project}&layer=self`;
-    await store.projects.setLayer(project, 'self', { image: { url: self } });
+    await store.projects.setItem(project, 'layers', 'self', { image: { url: self } });
     await until('it is delivered without the layer', async () => {
       const response = await load('layer=self');
       return response.status === 200 && response.headers.get('cache-control') === 'no-store';

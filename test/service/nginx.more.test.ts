@@ -259,7 +259,12 @@ t.test('delivers images at the delivery hosts of the documented blocks', { skip 
   for (const [page, host, urls, path] of documentedHosts) {
     await store.projects.hostClaims.claim(host, project);
     const base = `${origin.url}/`;
-    await store.projects.setDeliveryHost(project, { host, base, urls, updatedAt: new Date() });
+    await store.projects.setItem(project, 'hosts', host, {
+      host,
+      base,
+      urls,
+      updatedAt: new Date(),
+    });
     const text = await readFile(join(rootPath, `docs/${page}.md`), 'utf8');
     const block = /^```nginx\n([\s\S]*?)^```$/m.exec(text)?.[1] ?? '';
     const server = block.startsWith('server') ? block : `server {\n${block}}\n`;

@@ -122,7 +122,7 @@ t.test('counts the requests of delivery hosts', async (t) => {
     const host = `${urls}.shop.example`;
     await store.projects.hostClaims.claim(host, id);
     const set = { host, base: `${origin.url}/`, urls, updatedAt: new Date() };
-    await store.projects.setDeliveryHost(id, set);
+    await store.projects.setItem(id, 'hosts', host, set);
   }
   const first = await get('native.shop.example', '/a.png?fmt=png');
   t.same(await get('native.shop.example', '/a.png?fmt=png'), first);

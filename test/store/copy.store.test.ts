@@ -42,7 +42,7 @@ async function fill(store: Store, jobCount = 20) {
   await store.organisations.setProductAccess(other._id, false);
   const fields = { orgId, name: 'Shop', origin: 'https://e.test/', allowedOrigins: ['e.test'] };
   const { _id: id } = await store.projects.create(fields);
-  await store.projects.setPreset(id, 'card', { w: '400' });
+  await store.projects.setItem(id, 'presets', 'card', { w: '400' });
   await store.projects.requireSignatures(id, 600);
   await store.projects.purge(id, ['0123456789abcdef'], () => Date.now());
   await store.purges.confirm(`${Date.now()}`, { projectId: id, sourceCount: 1, hook: null });

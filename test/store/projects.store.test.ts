@@ -56,7 +56,7 @@ t.test('lists projects by date of creation, or in pages by id', async (t) => {
     t.same(await pages(first.at(-1) ?? null), others);
   }
   const id = created[0] ?? '';
-  await projects.setPreset(id, 'card', { w: 1 });
+  await projects.setItem(id, 'presets', 'card', { w: 1 });
   await projects.purge(id, ['0123456789abcdef']);
   await projects.requireSignatures(id, null);
   const listed = (await projects.list()).find(({ _id }) => _id === id);
@@ -148,15 +148,15 @@ t.test('claims each delivery host for one project', async (t) => {
   t.equal(await hostClaims.claim('img.example', other), owner, 'nobody else releases it');
 
   const host = { host: 'img.example', base: 'https://a.example/x/', updatedAt: new Date(0) };
-  const changed = await projects.setDeliveryHost(owner, host);
+  const changed = await projects.setItem(owner, 'hosts', host.host, host);
   t.same(changed?.hosts, { 'img%2Eexample': host });
   t.same(await projects.findByHosts(['img.example', 'x.example']), [changed]);
   t.same(await projects.findByHosts(['x.example']), []);
-  t.same((await projects.removeDeliveryHost(owner, 'img.example'))?.hosts, {});
+  t.same((await projects.removeItem(owner, 'hosts', 'img.example'))?.hosts, {});
   await hostClaims.release('img.example', owner);
   t.same(await projects.findByHosts(['img.example']), []);
   t.equal(await hostClaims.claim('img.example', other), other);
-  await projects.setDeliveryHost(other, host);
+  await projects.setItem(other, 'hosts', host.host, host);
   t.equal((await projects.delete(other))?.hosts, undefined);
 });
 
@@ -175,7 +175,7 @@ t.test('keeps at most two secrets per service for its URLs', async (t) => {
   const salted = { secret: 'e', salt: 'f' };
   const both = await projects.setUrlSecret(_id, 'imgproxy', salted);
   t.match(both?.urlSecrets, { imgix: {}, imgproxy: { valid: [salted] } });
-  t.same(Object.keys((await projects.removeUrlSecret(_id, 'imgix'))?.urlSecrets ?? {}), [
+  t.same(Object.keys((await projects.removeItem(_id, 'urlSecrets', 'imgix'))?.urlSecrets ?? {}), [
     'imgproxy',
   ]);
   t.equal((await projects.delete(_id))?.urlSecrets, undefined);
@@ -187,20 +187,22 @@ t.test('sets and removes presets one by one', async (t) => {
   const card = { w: 400, flip: true, fmt: 'webp' };
   const others = { constructor: { q: 0.5 }, 'hero-2_x': { w: 1 } };
   const presets = { card, ...others };
-  const calls = Object.entries(presets).map((preset) => projects.setPreset(_id, ...preset));
+  const calls = Object.entries(presets).map((preset) =>
+    projects.setItem(_id, 'presets', ...preset),
+  );
   await Promise.all(calls);
-  const changed = await projects.setPreset(_id, 'hero-2_x', { h: 2 });
+  const changed = await projects.setItem(_id, 'presets', 'hero-2_x', { h: 2 });
   t.same(changed?.presets, { ...presets, 'hero-2_x': { h: 2 } });
   t.equal(changed?.revision, 5, 'each change increments the revision');
-  const restored = await projects.setPreset(_id, 'hero-2_x', others['hero-2_x']);
+  const restored = await projects.setItem(_id, 'presets', 'hero-2_x', others['hero-2_x']);
   t.same(restored?.presets, presets);
   for (let i = 0; i < 2; i += 1) {
-    t.same((await projects.removePreset(_id, 'card'))?.presets, others);
+    t.same((await projects.removeItem(_id, 'presets', 'card'))?.presets, others);
   }
   t.same((await projects.updateSettings(_id, { maxWidth: 5 }))?.presets, others);
   for (const name of ['', 'a.b', '$a', '1', 'A', '__proto__', 'a\0', 'a'.repeat(41)]) {
-    t.throws(() => projects.setPreset(_id, name, { w: 1 }), name);
-    t.throws(() => projects.removePreset(_id, name), name);
+    t.throws(() => projects.setItem(_id, 'presets', name, { w: 1 }), name);
+    t.throws(() => projects.removeItem(_id, 'presets', name), name);
   }
 });
 
@@ -209,15 +211,15 @@ t.test('sets and removes layers one by one', async (t) => {
   const { _id } = await projects.create(newProject);
   const badge = { image: { url: 'https://a.example/b.png', scale: 10 } };
   const sale = { text: { words: 'Sale' } };
-  await projects.setLayer(_id, 'badge', badge);
-  t.same((await projects.setLayer(_id, 'constructor', sale))?.layers, {
+  await projects.setItem(_id, 'layers', 'badge', badge);
+  t.same((await projects.setItem(_id, 'layers', 'constructor', sale))?.layers, {
     badge,
     constructor: sale,
   });
-  t.same((await projects.removeLayer(_id, 'badge'))?.layers, { constructor: sale });
+  t.same((await projects.removeItem(_id, 'layers', 'badge'))?.layers, { constructor: sale });
   for (const name of ['', 'a.b', '$a', '__proto__']) {
-    t.throws(() => projects.setLayer(_id, name, badge), name);
-    t.throws(() => projects.removeLayer(_id, name), name);
+    t.throws(() => projects.setItem(_id, 'layers', name, badge), name);
+    t.throws(() => projects.removeItem(_id, 'layers', name), name);
   }
 });
 
@@ -244,7 +246,7 @@ t.test('finds a deleted project only by its id and revision', async (t) => {
   const before = new Date();
   const { _id, orgId } = await projects.create(newProject);
   const { _id: other } = await projects.create({ ...newProject, orgId });
-  await projects.setPreset(_id, 'card', { w: 400 });
+  await projects.setItem(_id, 'presets', 'card', { w: 400 });
   await projects.requireSignatures(_id, 600);
   await projects.purge(_id, ['a'], () => 900);
   const { revision = 0 } = (await projects.find(_id)) ?? {};
@@ -329,8 +331,8 @@ t.test('creates no project on a change of an unknown id', async (t) => {
     projects.updateSettings(id, { maxWidth: 1 }),
     projects.addHost(id, 'a.example'),
     projects.removeHost(id, 'a.example'),
-    projects.setPreset(id, 'card', { w: 1 }),
-    projects.removePreset(id, 'card'),
+    projects.setItem(id, 'presets', 'card', { w: 1 }),
+    projects.removeItem(id, 'presets', 'card'),
     projects.requireSignatures(id, null),
     projects.stopRequiringSignatures(id),
     projects.revokePreviousSecret(id),

@@ -107,7 +107,7 @@ async function startBoth(t: Test, kind: ForeignUrls, theirUrl: string) {
   const host = `${kind}.shop.example`;
   await store.projects.hostClaims.claim(host, id);
   const fields = { host, base: null, urls: kind, updatedAt: new Date() };
-  await store.projects.setDeliveryHost(id, fields);
+  await store.projects.setItem(id, 'hosts', host, fields);
   const here = (path: string) => ask(url, path, host);
   await until('the host is known', async () => (await here('/x/y')).status !== 404);
   return { origin, here, there: (path: string) => ask(theirUrl, path, new URL(theirUrl).host) };

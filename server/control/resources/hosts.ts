@@ -65,6 +65,7 @@ export type HostInput = BodyOf<typeof hostInput>;
 export const hosts = new ProjectItems<HostInput, Host, 'baseUrl'>({
   singular: 'host',
   plural: 'hosts',
+  field: 'hosts',
   title: 'delivery host',
   parameter: { name: 'host', schema: hostSchema },
   input: hostInput,
@@ -93,10 +94,9 @@ export const hosts = new ProjectItems<HostInput, Host, 'baseUrl'>({
     check(await findProject(services, projectId));
     await claim(projects, projectId, name);
     const set = { host: name, base, urls, updatedAt: new Date() };
-    const stored = projects.setDeliveryHost(projectId, set, check);
+    const stored = projects.setItem(projectId, 'hosts', name, set, check);
     return stored.finally(() => settle(projects, projectId, name));
   },
-  unset: ({ projects }, projectId, name) => projects.removeDeliveryHost(projectId, name),
   release: ({ projects }, projectId, name) => settle(projects, projectId, name),
   names: (project) => Object.values(project.hosts ?? {}).map(({ host }) => host),
   getName: ({ host }) => host,
@@ -145,7 +145,7 @@ async function settle(projects: Projects, projectId: string, host: string): Prom
   try {
     await claim(projects, projectId, host);
   } catch (error) {
-    if (error instanceof ServiceError) await projects.removeDeliveryHost(projectId, host);
+    if (error instanceof ServiceError) await projects.removeItem(projectId, 'hosts', host);
     throw error;
   }
 }

@@ -94,6 +94,7 @@ const layer: NamedSchema<Layer> = {
 const layers = new ProjectItems<StoredLayer, Layer, 'guard' | 'fonts'>({
   singular: 'layer',
   plural: 'layers',
+  field: 'layers',
   parameter: { name: 'layerName', schema: partNameSchema },
   input: layerInput,
   body: layer,
@@ -108,8 +109,7 @@ const layers = new ProjectItems<StoredLayer, Layer, 'guard' | 'fonts'>({
     checkSource(services, project, 'text.fontUrl', text?.['fontUrl']);
   },
   set: ({ projects }, projectId, name, input, check) =>
-    projects.setLayer(projectId, name, input, check),
-  unset: ({ projects }, projectId, name) => projects.removeLayer(projectId, name),
+    projects.setItem(projectId, 'layers', name, input, check),
   names: (project) => Object.keys(project.layers ?? {}),
   getName: ({ name }) => name,
   find: (project, name) => ({ name, ...findLayer(project, name) }),

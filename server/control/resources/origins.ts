@@ -129,6 +129,7 @@ type OriginInput = BodyOf<typeof originInput>;
 const origins = new ProjectItems<OriginInput, Origin, 'guard' | 'keyring' | 'loaders'>({
   singular: 'origin',
   plural: 'origins',
+  field: 'origins',
   title: 'private origin',
   parameter: { name: 'host', schema: hostSchema },
   input: originInput,
@@ -148,9 +149,8 @@ const origins = new ProjectItems<OriginInput, Origin, 'guard' | 'keyring' | 'loa
     const target = readTarget(host, input, guard);
     const location = input.s3?.location ?? null;
     const sealed = sealOrigin(keyring, projectId, host, target, location);
-    return projects.setOrigin(projectId, sealed, check);
+    return projects.setItem(projectId, 'origins', host, sealed, check);
   },
-  unset: ({ projects }, projectId, host) => projects.removeOrigin(projectId, host),
   names: (project) => Object.values(project.origins ?? {}).map(({ host }) => host),
   getName: ({ host }) => host,
   find: originBody,

@@ -73,6 +73,7 @@ const preset: NamedSchema<Preset> = {
 export const presets = new ProjectItems<PresetInput, Preset>({
   singular: 'preset',
   plural: 'presets',
+  field: 'presets',
   parameter: { name: 'presetName', schema: partNameSchema },
   input: presetInput,
   body: preset,
@@ -81,8 +82,7 @@ export const presets = new ProjectItems<PresetInput, Preset>({
   checkInput: ({ parameters }) => rejectInvalid(presetErrors(parameters)),
   checkForProject: checkFallback,
   set: ({ projects }, projectId, name, { parameters }, check) =>
-    projects.setPreset(projectId, name, parameters, check),
-  unset: ({ projects }, projectId, name) => projects.removePreset(projectId, name),
+    projects.setItem(projectId, 'presets', name, parameters, check),
   names: (project) => Object.keys(project.presets ?? {}),
   getName: ({ name }) => name,
   find: (project, name) => ({ name, parameters: { ...findPreset(project, name) } }),

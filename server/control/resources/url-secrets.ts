@@ -71,6 +71,7 @@ export type UrlSecretInput = BodyOf<typeof urlSecretInput>;
 export const urlSecrets = new ProjectItems<UrlSecretInput, Secret>({
   singular: 'urlSecret',
   plural: 'urlSecrets',
+  field: 'urlSecrets',
   segment: 'url-secrets',
   title: 'URL secret',
   parameter: { name: 'kind', schema: kindSchema },
@@ -93,7 +94,6 @@ export const urlSecrets = new ProjectItems<UrlSecretInput, Secret>({
     const stored: UrlSecret = salt === undefined ? { secret } : { secret, salt };
     return projects.setUrlSecret(projectId, kind, stored, keepPrevious, check);
   },
-  unset: ({ projects }, projectId, kind) => projects.removeUrlSecret(projectId, kind),
   names: ({ urlSecrets = {} }) => kinds.filter((kind) => urlSecrets[kind] !== undefined),
   getName: ({ kind }) => kind,
   find: secretBody,

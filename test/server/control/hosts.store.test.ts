@@ -51,7 +51,7 @@ t.test('lists a host only in the project that owns it, after changes at once', a
   const { projects, ids, owners, listed, put, remove } = await start(t);
   const [a, b] = ids;
   await put(a, host);
-  once(projects, 'setDeliveryHost', async () => {
+  once(projects, 'setItem', async () => {
     await remove(a, host);
     await put(b, host);
   });
