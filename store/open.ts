@@ -1,6 +1,5 @@
 import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
 import { ActivityRecords } from './activity.ts';
 import { type ClientOptions, createClient } from './client.ts';
@@ -20,38 +19,54 @@ import { UsageRecords } from './usage.ts';
 /** While no process owns the embedded store. */
 const pollEveryMs = 500;
 
-export interface Store {
-  /** URL for other processes of this deployment; contains the credentials. */
-  readonly url: string;
-  readonly projects: Projects;
-  readonly projectDocuments: ProjectDocuments;
-  readonly organisations: Organisations;
-  readonly keys: Keys;
-  readonly prewarms: Prewarms;
-  readonly purges: Purges;
-  readonly usage: UsageRecords;
-  readonly activity: ActivityRecords;
-  readonly db: Db;
-  /** Whether the embedded store runs in this process: no service uses it. */
-  readonly isInProcess: boolean;
-  /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
-  established(signal?: AbortSignal): Promise<void>;
-  /** Replaces the driver's error about a closed client by the cause of the outage. */
-  explain(error: unknown): unknown;
-  /** Round trip to the server, ms. @throws StoreUnavailable after the timeout */
-  ping(timeoutMs: number): Promise<number>;
-  /** Resolves if an embedded store of this process fails; otherwise never settles. */
-  readonly failed: Promise<Error>;
-  close(): Promise<void>;
-}
+export type Store = ReturnType<typeof connectStore>;
 
 /**
  * Connects to a store's URL in the background, with retries. Operations fail within seconds until
  * the connection succeeds.
+ *
+ * @param embedded the store at this URL, if it runs in this process
  * @throws StoreUrlInvalid
  */
-export function connectStore(url: string, onOutage: OnOutage, options?: ClientOptions): Store {
-  return createStore(url, null, onOutage, options);
+export function connectStore(
+  url: string,
+  onOutage: OnOutage,
+  options?: ClientOptions,
+  embedded: EmbeddedStore | null = null,
+) {
+  const { client, db } = createClient(url, options);
+  const connection = new MongoConnection(client, onOutage);
+  return {
+    /** URL for other processes of this deployment; contains the credentials. */
+    url,
+    db,
+    /** Whether the embedded store runs in this process: no service uses it. */
+    isInProcess: embedded !== null,
+    projects: new Projects(db),
+    projectDocuments: new ProjectDocuments(db),
+    organisations: new Organisations(db),
+    keys: new Keys(db),
+    prewarms: new Prewarms(db),
+    purges: new Purges(db),
+    usage: new UsageRecords(db),
+    activity: new ActivityRecords(db),
+    /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
+    established: (signal?: AbortSignal): Promise<void> => connection.established(signal),
+    /** Replaces the driver's error about a closed client by the cause of the outage. */
+    explain: (error: unknown): unknown => connection.explain(error),
+    /** Round trip to the server, ms. @throws StoreUnavailable after the timeout */
+    async ping(timeoutMs: number): Promise<number> {
+      const started = performance.now();
+      await withTimeout(db.command({ ping: 1 }), timeoutMs);
+      return performance.now() - started;
+    },
+    /** Resolves if an embedded store of this process fails; otherwise never settles. */
+    failed: embedded?.failed ?? new Promise<Error>(() => {}),
+    async close(): Promise<void> {
+      await connection.close();
+      await embedded?.close();
+    },
+  } as const;
 }
 
 type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
@@ -75,9 +90,9 @@ export async function openStore(
   onOutage: OnOutage,
   onBackupFailure: (reason: string) => void = () => {},
 ): Promise<Store> {
-  if (settings.mongodbUrl !== null) return createStore(settings.mongodbUrl, null, onOutage);
+  if (settings.mongodbUrl !== null) return connectStore(settings.mongodbUrl, onOutage);
   const embedded = await startEmbeddedStore(embeddedFolder(settings), { onBackupFailure });
-  return createStore(embedded.url, embedded, onOutage);
+  return connectStore(embedded.url, onOutage, undefined, embedded);
 }
 
 /**
@@ -158,39 +173,4 @@ export async function ensureIndexes(store: Store): Promise<void> {
   const { projects, keys, prewarms, purges, usage, activity } = store;
   const parts = [projects, keys, prewarms, purges, usage, activity];
   await Promise.all(parts.map((part) => part.ensureIndexes()));
-}
-
-function createStore(
-  url: string,
-  embedded: EmbeddedStore | null,
-  onOutage: OnOutage,
-  options?: ClientOptions,
-): Store {
-  const { client, db } = createClient(url, options);
-  const connection = new MongoConnection(client, onOutage);
-  return {
-    url,
-    db,
-    isInProcess: embedded !== null,
-    projects: new Projects(db),
-    projectDocuments: new ProjectDocuments(db),
-    organisations: new Organisations(db),
-    keys: new Keys(db),
-    prewarms: new Prewarms(db),
-    purges: new Purges(db),
-    usage: new UsageRecords(db),
-    activity: new ActivityRecords(db),
-    established: (signal) => connection.established(signal),
-    explain: (error) => connection.explain(error),
-    async ping(timeoutMs) {
-      const started = performance.now();
-      await withTimeout(db.command({ ping: 1 }), timeoutMs);
-      return performance.now() - started;
-    },
-    failed: embedded?.failed ?? new Promise<Error>(() => {}),
-    async close() {
-      await connection.close();
-      await embedded?.close();
-    },
-  };
 }
