@@ -73,6 +73,10 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
     this.#path = `/projects/{projectId}/${kind.segment ?? kind.plural}`;
   }
 
+  get input(): NamedSchema<Input> {
+    return this.#kind.input;
+  }
+
   async list(services: ItemServices<Names>, projectId: string): Promise<Body[]> {
     return this.#readAll(await findProject(services, projectId));
   }

@@ -52,7 +52,7 @@ const host = named(
   },
 );
 
-export const hostInput = named(
+const hostInput = named(
   'DeliveryHostInput',
   { type: 'object', properties: { base, urls }, additionalProperties: false },
   { base: 'https://shop.example.com/media/' },

@@ -39,17 +39,17 @@ const inputSchema = (parameters: object) =>
     additionalProperties: false,
   }) as const;
 
-export interface PresetInput {
+interface PresetInput {
   readonly parameters: PresetParameters;
 }
-export interface Preset extends PresetInput {
+interface Preset extends PresetInput {
   readonly name: string;
 }
 
 const parts = { PresetParameters: parametersSchema(parameterSchema) };
 const parametersReference = ref('PresetParameters');
 
-export const presetInput: NamedSchema<PresetInput> = {
+const presetInput: NamedSchema<PresetInput> = {
   name: 'PresetInput',
   schema: inputSchema(parametersReference),
   validated: inputSchema({ ...parametersSchema(ruledParameter), 'x-aliases': parameterAliases }),

@@ -32,7 +32,7 @@ const urlSecret = named(
   { kind: 'imgix', secretCount: 1, updatedAt: '2026-11-20T09:31:32.000Z' },
 );
 
-export const urlSecretInput = {
+const urlSecretInput = {
   ...named(
     'UrlSecretInput',
     {
@@ -65,7 +65,7 @@ export const urlSecretInput = {
 } as const;
 
 type Secret = BodyOf<typeof urlSecret>;
-export type UrlSecretInput = BodyOf<typeof urlSecretInput>;
+type UrlSecretInput = BodyOf<typeof urlSecretInput>;
 
 /** By kind. Clients can write the secrets, but not read them. */
 export const urlSecrets = new ProjectItems<UrlSecretInput, Secret>({
