@@ -1,5 +1,4 @@
 import { type Command, Option } from 'commander';
-import { settingGroups } from './groups.ts';
 import { type Listener, portsBeside } from './listeners.ts';
 import { loadEnvironmentFile, settingsOrExit } from './load.ts';
 import { defaultInWords, type Setting } from './setting.ts';
@@ -19,6 +18,19 @@ function toOption(setting: Setting<unknown>, byDefault = defaultInWords(setting)
     plain(`${meaning} ${variable}; default: ${byDefault}`),
   );
 }
+
+/** The help's headings, each by the first setting below it in the table. */
+const headings: Readonly<Partial<Record<SettingName, string>>> = {
+  host: 'Listeners and addresses',
+  dataDir: 'Data and store',
+  console: 'Console, API and responses',
+  processes: 'Processes, queues and memory',
+  memoryCacheBytes: 'Caches',
+  fetchConcurrency: 'Sources',
+  autoFormats: 'Formats and fonts',
+  workerConcurrency: 'Worker and webhooks',
+  logLevel: 'Logs',
+};
 
 const allNames = settingRows.map(([name]) => name);
 
@@ -54,11 +66,11 @@ export function settingsFromCommandLine(
   names: readonly SettingName[] = allNames,
   defaults: Partial<Readonly<Record<SettingName, string>>> = {},
 ) {
-  const described = settingGroups.flatMap(([heading, members]) =>
-    members
-      .filter((name) => names.includes(name))
-      .map((name) => ({ heading, name, setting: settingsTable[name] as Setting<unknown> })),
-  );
+  let heading = '';
+  const described = settingRows.flatMap(([name, setting]) => {
+    heading = headings[name] ?? heading;
+    return names.includes(name) ? [{ heading, name, setting }] : [];
+  });
   const rows = described
     .filter(({ setting }) => !setting.secret)
     .map(({ heading, name, setting }) => ({

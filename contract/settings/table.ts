@@ -47,9 +47,9 @@ const defaultThreads = (cores: number): number => (cores < 2 ? 1 : Math.floor(co
 export const defaultOpsPort = 9_090;
 
 /**
- * Settings for all processes in a deployment. The processes share an environment and reject unknown
- * variables, so they share this table. Parsing, types, error messages, `.env.example` and the table
- * in docs/settings.md derive from it.
+ * Settings for all processes in a deployment, in the order of the commands' help. The processes
+ * share an environment and reject unknown variables, so they share this table. Parsing, types,
+ * error messages, `.env.example` and the table in docs/settings.md derive from it.
  */
 export const settingsTable = {
   host: listenHost('SERVICE_HOST', '0.0.0.0', 'Address to listen on.'),
@@ -82,18 +82,62 @@ export const settingsTable = {
     meaning:
       "HTTP server: `uws` for uWebSockets.js, `node` for Node's own server, `auto` for uWebSockets.js if its binary loads.",
   }),
+  opsPort: integer<number | null>('SERVICE_OPS_PORT', 0, 65_535, {
+    default: null,
+    defaultInWords: '9090, if it is free',
+    meaning: "Port of the service's operations listener, which serves `/metrics`; 0 disables it.",
+  }),
+  opsHost: listenHost(
+    'SERVICE_OPS_HOST',
+    '127.0.0.1',
+    "Address of the service's operations listener.",
+  ),
+  workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {
+    default: 3001,
+    meaning: "Port of the worker's operations server.",
+  }),
+  workerHost: listenHost(
+    'SERVICE_WORKER_HOST',
+    '127.0.0.1',
+    "Address of the worker's operations server.",
+  ),
+  drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {
+    default: 0,
+    meaning:
+      'Milliseconds between SIGTERM, when `GET /api/ready` starts returning 503, and closing the listener. Set it to the time your load balancer needs to notice.',
+  }),
+  dataDir: text<string>('SERVICE_DATA_DIR', {
+    accepts: 'a folder',
+    parse: (folder) => folder,
+    default: './data',
+    meaning: 'Folder for the disk cache and the embedded store.',
+  }),
+  mongodbUrl: text<string | null>('SERVICE_MONGODB_URL', {
+    accepts: 'a mongodb:// or mongodb+srv:// URL',
+    parse: matching(/^mongodb(\+srv)?:\/\/.+/),
+    default: null,
+    defaultInWords: '(the embedded store)',
+    meaning: 'MongoDB server. The path names the database (default: `image_delivery`).',
+    secret: true,
+  }),
+  staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
+    default: 86_400,
+    meaning:
+      'Seconds that known projects are served while the store is unavailable, counted from its last response. Other image requests get 503 `store_unavailable`.',
+  }),
+  encryptionKeys: text<readonly EncryptionKey[]>('SERVICE_ENCRYPTION_KEYS', {
+    accepts:
+      'a comma-separated list of `id:key`, each id once, with keys of 32 bytes in Base64 and ids of at most 32 lower-case letters, digits, - and _',
+    parse: parseEncryptionKeys,
+    default: [],
+    meaning:
+      'Keys that encrypt project secrets in the store, comma-separated. The first key encrypts; every key decrypts.',
+    secret: true,
+    secretsIn: (keys) => keys.map(({ secret }) => secret),
+  }),
   console: onOff(
     'SERVICE_CONSOLE',
     'Serve the console at `/`, the API reference at `/docs` and error pages for browsers.',
-  ),
-  crossSite: onOff(
-    'SERVICE_CROSS_SITE',
-    "Let pages on any site embed and read images. `off` rejects requests from other sites, and requests for a Host other than an IP address, `localhost` or the base URL's host.",
-  ),
-  ownHostOnly: onOff(
-    'SERVICE_OWN_HOST_ONLY',
-    "Serve the API, console, health and OpenAPI document only on the base URL's host, IP addresses and `localhost`, so that all paths on delivery hosts are image paths.",
-    false,
   ),
   consolePictures: text<ConsolePictures>('SERVICE_CONSOLE_PICTURES', {
     accepts: `a project id and image URLs, separated by spaces, at most ${maxPicturesText} characters`,
@@ -103,6 +147,15 @@ export const settingsTable = {
     meaning:
       'Project id and image URLs that the playground shows to everyone, separated by spaces.',
   }),
+  crossSite: onOff(
+    'SERVICE_CROSS_SITE',
+    "Let pages on any site embed and read images. `off` rejects requests from other sites, and requests for a Host other than an IP address, `localhost` or the base URL's host.",
+  ),
+  ownHostOnly: onOff(
+    'SERVICE_OWN_HOST_ONLY',
+    "Serve the API, console, health and OpenAPI document only on the base URL's host, IP addresses and `localhost`, so that all paths on delivery hosts are image paths.",
+    false,
+  ),
   cacheTagHeaders: text<readonly string[]>('SERVICE_CACHE_TAG_HEADERS', {
     accepts:
       '`none`, or a comma-separated list of header names that end with `Tag` or `Key`, except `ETag`',
@@ -117,10 +170,17 @@ export const settingsTable = {
     meaning:
       'Handling of unknown parameters in image URLs: `warn` ignores them and lists them in `X-Image-Warnings`, `refuse` returns 400. Tracking parameters such as `utm_source` are always ignored.',
   }),
-  drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {
-    default: 0,
+  rootApiKey: text<string | null>('SERVICE_ROOT_API_KEY', {
+    accepts: '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
+    parse: matching(/^[\x21-\x7e]{8,256}$/),
+    default: null,
     meaning:
-      'Milliseconds between SIGTERM, when `GET /api/ready` starts returning 503, and closing the listener. Set it to the time your load balancer needs to notice.',
+      'API key with access to everything. If it is unset and the store has no key, the first start creates a key and prints it once.',
+    secret: true,
+  }),
+  apiRateLimit: integer('SERVICE_API_RATE_LIMIT', 1, 1_000_000, {
+    default: 600,
+    meaning: 'Maximum control-plane requests per minute and key.',
   }),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
     default: () => atLeastOne(availableParallelism() / 4),
@@ -143,10 +203,18 @@ export const settingsTable = {
     defaultInWords: '268435456 × threads, at least 536870912',
     meaning: 'Maximum estimated memory of concurrent heavy transforms, in bytes, per process.',
   }),
-  fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
-    default: 64,
+  transformTimeoutMs: integer('SERVICE_TRANSFORM_TIMEOUT_MS', 1, 600_000, {
+    default: 20_000,
+    meaning: 'Timeout for a transform in ms.',
+  }),
+  svgTimeoutMs: integer('SERVICE_SVG_TIMEOUT_MS', 1, 600_000, {
+    default: 5_000,
+    meaning: 'Timeout for drawing an SVG in ms, part of the transform timeout.',
+  }),
+  transformProcessMemoryBytes: integer('SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', 2 ** 28, 2 ** 40, {
+    default: 1_610_612_736,
     meaning:
-      'Maximum concurrent source fetches, per process. One project can use three quarters of them.',
+      'Memory limit in bytes per transform process. Each transform thread has at most one, for SVG, PDF, HEIC and large AVIF.',
   }),
   memoryCacheBytes: integer('SERVICE_MEMORY_CACHE_BYTES', 0, 2 ** 50, {
     default: 268_435_456,
@@ -178,50 +246,10 @@ export const settingsTable = {
     meaning:
       'Maximum bytes of images waiting to be written to the shared cache, per process. Images beyond it are not written.',
   }),
-  dataDir: text<string>('SERVICE_DATA_DIR', {
-    accepts: 'a folder',
-    parse: (folder) => folder,
-    default: './data',
-    meaning: 'Folder for the disk cache and the embedded store.',
-  }),
-  mongodbUrl: text<string | null>('SERVICE_MONGODB_URL', {
-    accepts: 'a mongodb:// or mongodb+srv:// URL',
-    parse: matching(/^mongodb(\+srv)?:\/\/.+/),
-    default: null,
-    defaultInWords: '(the embedded store)',
-    meaning: 'MongoDB server. The path names the database (default: `image_delivery`).',
-    secret: true,
-  }),
-  staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
-    default: 86_400,
+  fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
+    default: 64,
     meaning:
-      'Seconds that known projects are served while the store is unavailable, counted from its last response. Other image requests get 503 `store_unavailable`.',
-  }),
-  sourceMinAgeSeconds: integer('SERVICE_SOURCE_MIN_AGE_SECONDS', 1, 31_536_000, {
-    default: 10,
-    meaning:
-      'Minimum seconds between revalidations of a source, even if the project or origin specifies less.',
-  }),
-  sourceMaxAgeSeconds: integer('SERVICE_SOURCE_MAX_AGE_SECONDS', 1, 31_536_000, {
-    default: 31_536_000,
-    meaning: 'Maximum seconds between revalidations of a source, for projects with a source age.',
-  }),
-  staleIfErrorSeconds: integer('SERVICE_STALE_IF_ERROR_SECONDS', 0, 31_536_000, {
-    default: 604_800,
-    meaning:
-      'Maximum seconds that outdated images are served while their origin fails, for projects with a source age.',
-  }),
-  rootApiKey: text<string | null>('SERVICE_ROOT_API_KEY', {
-    accepts: '8 to 256 visible ASCII characters (best: `sk_` and 43 random base64url characters)',
-    parse: matching(/^[\x21-\x7e]{8,256}$/),
-    default: null,
-    meaning:
-      'API key with access to everything. If it is unset and the store has no key, the first start creates a key and prints it once.',
-    secret: true,
-  }),
-  apiRateLimit: integer('SERVICE_API_RATE_LIMIT', 1, 1_000_000, {
-    default: 600,
-    meaning: 'Maximum control-plane requests per minute and key.',
+      'Maximum concurrent source fetches, per process. One project can use three quarters of them.',
   }),
   privateSources: text<readonly string[]>('SERVICE_PRIVATE_SOURCES', {
     accepts:
@@ -240,16 +268,6 @@ export const settingsTable = {
     secret: true,
     secretsIn: secretsOfOrigins,
   }),
-  encryptionKeys: text<readonly EncryptionKey[]>('SERVICE_ENCRYPTION_KEYS', {
-    accepts:
-      'a comma-separated list of `id:key`, each id once, with keys of 32 bytes in Base64 and ids of at most 32 lower-case letters, digits, - and _',
-    parse: parseEncryptionKeys,
-    default: [],
-    meaning:
-      'Keys that encrypt project secrets in the store, comma-separated. The first key encrypts; every key decrypts.',
-    secret: true,
-    secretsIn: (keys) => keys.map(({ secret }) => secret),
-  }),
   sourcePorts: text<Ports>('SERVICE_SOURCE_PORTS', {
     accepts: 'a comma-separated list of ports, or `*`',
     parse: parsePorts,
@@ -257,19 +275,19 @@ export const settingsTable = {
     defaultInWords: '80,443',
     meaning: 'Ports that public sources may use, comma-separated; `*` allows all ports.',
   }),
-  nat64Prefixes: text<readonly Network[]>('SERVICE_NAT64_PREFIXES', {
-    accepts: 'a comma-separated list of IPv6 CIDRs with 32, 40, 48, 56, 64 or 96 bits',
-    parse: (list) => parseList(list, parseNat64Prefix),
-    default: [],
-    meaning:
-      "NAT64 prefixes of the machine's network except `64:ff9b::/96`, comma-separated. Sources may use addresses in them if the embedded IPv4 address is public.",
-  }),
   dnsServers: text<readonly string[] | null>('SERVICE_DNS_SERVERS', {
     accepts: 'a comma-separated list of IP addresses, each with an optional port',
     parse: parseDnsServers,
     default: null,
     defaultInWords: "(the system's)",
     meaning: 'DNS servers that resolve source hosts, comma-separated.',
+  }),
+  nat64Prefixes: text<readonly Network[]>('SERVICE_NAT64_PREFIXES', {
+    accepts: 'a comma-separated list of IPv6 CIDRs with 32, 40, 48, 56, 64 or 96 bits',
+    parse: (list) => parseList(list, parseNat64Prefix),
+    default: [],
+    meaning:
+      "NAT64 prefixes of the machine's network except `64:ff9b::/96`, comma-separated. Sources may use addresses in them if the embedded IPv4 address is public.",
   }),
   sourceMaxBytes: integer('SERVICE_SOURCE_MAX_BYTES', 1, 2 ** 31, {
     default: 33_554_432,
@@ -285,6 +303,28 @@ export const settingsTable = {
     default: 16_777_216,
     meaning:
       'Maximum bytes of fetched sources kept for 30 seconds to render more variants, per process; 0 keeps none.',
+  }),
+  sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
+    default: 100_000_000,
+    meaning: 'Maximum pixels in a source, all frames together.',
+  }),
+  sourceTimeoutMs: integer('SERVICE_SOURCE_TIMEOUT_MS', 1, 600_000, {
+    default: 10_000,
+    meaning: 'Timeout for a source fetch in ms, including up to 5 redirects.',
+  }),
+  sourceMinAgeSeconds: integer('SERVICE_SOURCE_MIN_AGE_SECONDS', 1, 31_536_000, {
+    default: 10,
+    meaning:
+      'Minimum seconds between revalidations of a source, even if the project or origin specifies less.',
+  }),
+  sourceMaxAgeSeconds: integer('SERVICE_SOURCE_MAX_AGE_SECONDS', 1, 31_536_000, {
+    default: 31_536_000,
+    meaning: 'Maximum seconds between revalidations of a source, for projects with a source age.',
+  }),
+  staleIfErrorSeconds: integer('SERVICE_STALE_IF_ERROR_SECONDS', 0, 31_536_000, {
+    default: 604_800,
+    meaning:
+      'Maximum seconds that outdated images are served while their origin fails, for projects with a source age.',
   }),
   autoFormats: text<readonly NegotiableFormat[]>('SERVICE_AUTO_FORMATS', {
     accepts: `a comma-separated list of ${negotiableFormats.join(', ')}`,
@@ -303,27 +343,6 @@ export const settingsTable = {
   }),
   heic: onOff('SERVICE_HEIC', 'Accept HEIC and HEIF sources. Patents cover their codec, HEVC.'),
   pdf: onOff('SERVICE_PDF', 'Accept PDF sources and render one page.', false),
-  sourceMaxPixels: integer('SERVICE_SOURCE_MAX_PIXELS', 1, 2 ** 40, {
-    default: 100_000_000,
-    meaning: 'Maximum pixels in a source, all frames together.',
-  }),
-  sourceTimeoutMs: integer('SERVICE_SOURCE_TIMEOUT_MS', 1, 600_000, {
-    default: 10_000,
-    meaning: 'Timeout for a source fetch in ms, including up to 5 redirects.',
-  }),
-  transformTimeoutMs: integer('SERVICE_TRANSFORM_TIMEOUT_MS', 1, 600_000, {
-    default: 20_000,
-    meaning: 'Timeout for a transform in ms.',
-  }),
-  svgTimeoutMs: integer('SERVICE_SVG_TIMEOUT_MS', 1, 600_000, {
-    default: 5_000,
-    meaning: 'Timeout for drawing an SVG in ms, part of the transform timeout.',
-  }),
-  transformProcessMemoryBytes: integer('SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', 2 ** 28, 2 ** 40, {
-    default: 1_610_612_736,
-    meaning:
-      'Memory limit in bytes per transform process. Each transform thread has at most one, for SVG, PDF, HEIC and large AVIF.',
-  }),
   fonts: text<string | null>('SERVICE_FONTS', {
     accepts: 'a folder',
     parse: (folder) => resolve(folder),
@@ -331,39 +350,14 @@ export const settingsTable = {
     meaning:
       'Folder with up to 200 TTF, OTF and WOFF2 files, which texts can use in addition to Open Sans.',
   }),
-  logLevel: choice(
-    'SERVICE_LOG_LEVEL',
-    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
-    {
-      default: null,
-      defaultInWords: 'info; warn on a terminal',
-      meaning: 'Minimum log level; `silent` disables logging.',
-    },
-  ),
-  logFormat: choice('SERVICE_LOG_FORMAT', ['auto', 'json', 'text'], {
-    default: 'auto',
-    meaning:
-      'Log format: `json` or readable `text`; `auto` for text on a terminal and JSON elsewhere.',
+  workerConcurrency: integer('SERVICE_WORKER_CONCURRENCY', 1, 1_000, {
+    default: 4,
+    meaning: 'Maximum concurrent prewarm jobs, per worker.',
   }),
-  opsPort: integer<number | null>('SERVICE_OPS_PORT', 0, 65_535, {
-    default: null,
-    defaultInWords: '9090, if it is free',
-    meaning: "Port of the service's operations listener, which serves `/metrics`; 0 disables it.",
+  prewarmQueue: integer('SERVICE_PREWARM_QUEUE', 1, 10_000_000, {
+    default: 20_000,
+    meaning: 'Maximum sources waiting to be prewarmed, per project.',
   }),
-  opsHost: listenHost(
-    'SERVICE_OPS_HOST',
-    '127.0.0.1',
-    "Address of the service's operations listener.",
-  ),
-  workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {
-    default: 3001,
-    meaning: "Port of the worker's operations server.",
-  }),
-  workerHost: listenHost(
-    'SERVICE_WORKER_HOST',
-    '127.0.0.1',
-    "Address of the worker's operations server.",
-  ),
   workbenchUsername: text<string | null>('SERVICE_WORKBENCH_USERNAME', {
     accepts: 'a user name without a colon',
     parse: matching(/^[^:]+$/),
@@ -376,14 +370,6 @@ export const settingsTable = {
     default: null,
     meaning: 'Password for the queue dashboard.',
     secret: true,
-  }),
-  prewarmQueue: integer('SERVICE_PREWARM_QUEUE', 1, 10_000_000, {
-    default: 20_000,
-    meaning: 'Maximum sources waiting to be prewarmed, per project.',
-  }),
-  workerConcurrency: integer('SERVICE_WORKER_CONCURRENCY', 1, 1_000, {
-    default: 4,
-    meaning: 'Maximum concurrent prewarm jobs, per worker.',
   }),
   purgeHookUrl: text<string | null>('SERVICE_PURGE_HOOK_URL', {
     accepts: 'an absolute http or https URL without user name, password and fragment',
@@ -399,6 +385,20 @@ export const settingsTable = {
     default: null,
     meaning: 'Secret that signs purge hook requests (Standard Webhooks).',
     secret: true,
+  }),
+  logLevel: choice(
+    'SERVICE_LOG_LEVEL',
+    ['trace', 'debug', 'info', 'warn', 'error', 'fatal', 'silent'],
+    {
+      default: null,
+      defaultInWords: 'info; warn on a terminal',
+      meaning: 'Minimum log level; `silent` disables logging.',
+    },
+  ),
+  logFormat: choice('SERVICE_LOG_FORMAT', ['auto', 'json', 'text'], {
+    default: 'auto',
+    meaning:
+      'Log format: `json` or readable `text`; `auto` for text on a terminal and JSON elsewhere.',
   }),
 } as const;
 
