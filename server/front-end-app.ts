@@ -16,7 +16,7 @@ import { ControlPlane, type ControlPlaneEnvironment } from './control/control-pl
 import { RateLimit } from './control/rate-limit.ts';
 import { engineSettings } from './engine-settings.ts';
 import type { FrontEndMetrics } from './front-end-metrics.ts';
-import { Health } from './health.ts';
+import { Health, type Readiness } from './health.ts';
 import { App } from './http/app.ts';
 import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
@@ -27,7 +27,6 @@ import type { Delivery } from './image/deliver.ts';
 import { imageErrorHeaders } from './image/error-header.ts';
 import type { SourceLoaders } from './origins/source-loaders.ts';
 import type { ProjectCache } from './project-cache.ts';
-import type { Readiness } from './readiness.ts';
 import { likelyPaths, routes, routingByHost } from './routes.ts';
 import type { Tracing } from './telemetry/otlp.ts';
 import type { UsageRecorder } from './usage/usage.ts';
@@ -52,8 +51,6 @@ interface FrontEndParts {
   readonly readiness: () => Readiness;
   /** The machine's latest stats. */
   readonly machine: () => MachineStats;
-  /** Whether the whole service is stopping. */
-  readonly draining: () => boolean;
 }
 
 /** Traced routes. Monitors request the other routes all the time. */
@@ -82,7 +79,6 @@ export function createApp(parts: FrontEndParts): App {
       delivery: parts.delivery,
       control: createControlPlane(parts, queue, onError),
       health: createHealth(parts, queue),
-      readiness: parts.readiness,
       baseUrl,
       webConsole,
     }),
@@ -128,7 +124,7 @@ function createHealth(parts: FrontEndParts, queue: JobQueue): Health {
     findWorker: () => findWorker(parts.store.db),
     stats: () => engine.stats(),
     machine: parts.machine,
-    draining: parts.draining,
+    readiness: parts.readiness,
     transformTimeoutMs: settings.transformTimeoutMs,
   });
 }

@@ -17,6 +17,7 @@ import { WebConsole } from './console/console.ts';
 import { engineSettings } from './engine-settings.ts';
 import { createApp } from './front-end-app.ts';
 import { FrontEndMetrics } from './front-end-metrics.ts';
+import type { Readiness } from './health.ts';
 import type { App } from './http/app.ts';
 import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
 import { Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
@@ -29,7 +30,6 @@ import { logLayerFailures } from './image/layer-failure-log.ts';
 import { shownRequest } from './image/shown-url.ts';
 import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';
-import type { Readiness } from './readiness.ts';
 import { logFailures } from './telemetry/failure-log.ts';
 import { ImageTelemetry } from './telemetry/image-telemetry.ts';
 import type { Tracing } from './telemetry/otlp.ts';
@@ -198,7 +198,6 @@ class FrontEnd {
       webConsole: this.#webConsole,
       readiness: this.#readiness,
       machine: () => this.#machine,
-      draining: () => this.#serviceStops,
     });
     this.#onConnections = logClosedConnections(log);
   }

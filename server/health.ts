@@ -28,6 +28,13 @@ interface Condition {
   readonly reason: string | null;
 }
 
+/**
+ * `starting`: the store has not responded yet, and an earlier run left no known projects.
+ * `draining`: the whole service is stopping. A front end being replaced stays `ready`, because the
+ * other front ends serve requests.
+ */
+export type Readiness = 'starting' | 'ready' | 'draining';
+
 export interface HealthEnvironment {
   readonly store: Pick<Store, 'ping'>;
   /** Whether the store is available; health does not wait for an unavailable one. */
@@ -39,14 +46,16 @@ export interface HealthEnvironment {
   readonly stats: () => FrontEndStats;
   /** The machine's latest stats. */
   readonly machine: () => MachineStats;
-  readonly draining: () => boolean;
+  readonly readiness: () => Readiness;
   /** The source formats that this installation reads. */
   readonly sourceFormats: readonly string[];
   /** Time limit of a transform. A pool that completes no transform for longer is stuck. */
   readonly transformTimeoutMs: number;
 }
 
-/** `GET /api/health`, with figures summed over the machine's front ends. */
+const headers = [...jsonHeaders, ...readableAnywhere];
+
+/** The health and the readiness of the machine. */
 export class Health {
   readonly #environment: HealthEnvironment;
   readonly #ping = throttle(databaseEveryMs, () => this.#pingDatabase());
@@ -56,7 +65,22 @@ export class Health {
     this.#environment = environment;
   }
 
-  async handle(request: HttpRequest): Promise<void> {
+  /**
+   * `GET /api/ready`, for load balancers. Returns 200 while the store is unavailable: otherwise an
+   * outage would remove all machines at once, although each can serve the images of known projects.
+   */
+  sendReadiness(request: HttpRequest): void {
+    const status = this.#environment.readiness();
+    const ready = status === 'ready';
+    request.respond({
+      status: ready ? 200 : 503,
+      headers,
+      body: JSON.stringify({ ready, status }),
+    });
+  }
+
+  /** `GET /api/health`, with figures summed over the machine's front ends. */
+  async sendHealth(request: HttpRequest): Promise<void> {
     const startedAt = performance.now();
     const [database, prewarmQueue] = this.#environment.storeAvailable()
       ? await Promise.all([this.#ping(), this.#count()])
@@ -116,11 +140,7 @@ export class Health {
       },
       latencyMs: Math.round(performance.now() - startedAt),
     };
-    request.respond({
-      status: body.ok ? 200 : 503,
-      headers: [...jsonHeaders, ...readableAnywhere],
-      body: JSON.stringify(body),
-    });
+    request.respond({ status: body.ok ? 200 : 503, headers, body: JSON.stringify(body) });
   }
 
   #condition(
@@ -128,8 +148,10 @@ export class Health {
     frontEnds: readonly FrontEndStats[],
     diskFull: boolean,
   ): Condition {
-    const { draining, transformTimeoutMs } = this.#environment;
-    if (draining()) return { status: 'draining', reason: 'The service is shutting down.' };
+    const { readiness, transformTimeoutMs } = this.#environment;
+    if (readiness() === 'draining') {
+      return { status: 'draining', reason: 'The service is shutting down.' };
+    }
     if (!database.ok) return { status: 'unavailable', reason: 'The store does not answer.' };
     // One front end is enough to report the machine as degraded.
     if (frontEnds.some(({ transforms }) => transforms.stuck >= transforms.concurrency)) {

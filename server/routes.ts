@@ -12,27 +12,18 @@ import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
 import type { RequestHosts } from './http/request-hosts.ts';
 import type { Delivery } from './image/deliver.ts';
 import { imageErrorHeaders } from './image/error-header.ts';
-import { type Readiness, readinessHandler } from './readiness.ts';
 
 interface Endpoints {
   readonly delivery: Delivery;
   readonly control: ControlPlane;
   readonly health: Health;
-  readonly readiness: () => Readiness;
   readonly baseUrl: string;
   /** Null if disabled. */
   readonly webConsole: WebConsole | null;
 }
 
 /** All routes of the public listener. */
-export function routes({
-  delivery,
-  control,
-  health,
-  readiness,
-  baseUrl,
-  webConsole,
-}: Endpoints): Route[] {
+export function routes({ delivery, control, health, baseUrl, webConsole }: Endpoints): Route[] {
   const openApi = wellFormed(openApiHandler(baseUrl));
   const image: Handler = (request) => delivery.handle(request);
   return [
@@ -48,14 +39,18 @@ export function routes({
     readable(
       '/api/health',
       'health',
-      wellFormed((request) => health.handle(request)),
+      wellFormed((request) => health.sendHealth(request)),
     ),
     readable(
       '/api/health/live',
       'health',
       wellFormed((request) => request.respond(alive)),
     ),
-    readable('/api/ready', 'health', wellFormed(readinessHandler(readiness))),
+    readable(
+      '/api/ready',
+      'health',
+      wellFormed((request) => health.sendReadiness(request)),
+    ),
     readable('/openapi.json', 'openapi', openApi),
     readable(`${controlPrefix}/openapi.json`, 'openapi', openApi),
     // API keys are for backends: CORS preflights fail because OPTIONS is missing, and pages cannot

@@ -42,13 +42,13 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
     findWorker: async () => ({ seenAt, isMissing: false }),
     stats: () => statsWith(),
     machine: machineWith({}),
-    draining: () => false,
+    readiness: () => 'ready',
     transformTimeoutMs: 40,
     sourceFormats: ['JPEG'],
     ...given,
   });
   const read = async () => {
-    const response = await respond((request) => health.handle(request), 'GET', '/api/health');
+    const response = await respond((request) => health.sendHealth(request), 'GET', '/api/health');
     return { httpStatus: response?.status, ...JSON.parse(String(response?.body)) };
   };
   return { read, calls };
@@ -61,7 +61,7 @@ t.test('returns the status and its reason, in the order of precedence', async (t
   const stalled = (stalledMs: number) => machineWith({ 1: statsWith({ stalledMs }) });
   const full = () => statsWith({ active: 1, queued: 1 }, 9);
   const cases: ReadonlyArray<readonly [string, string | undefined, Partial<HealthEnvironment>]> = [
-    ['draining', 'The service is shutting down.', { draining: () => true, store }],
+    ['draining', 'The service is shutting down.', { readiness: () => 'draining', store }],
     ['unavailable', 'The store does not answer.', { store, machine: stuck(2) }],
     [
       'degraded',
