@@ -3,9 +3,6 @@ import t, { type Test } from 'tap';
 import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
 import { outcome } from './url-outcome.ts';
 
-/** Grammars with options in the path. */
-const _kinds = ['imgproxy', 'thumbor', 'cloudflare'] as const;
-
 type Row = readonly [path: string, expected: string | RegExp];
 
 const shop = 'https://shop.example/a.jpg';
