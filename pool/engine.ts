@@ -211,9 +211,14 @@ export class Engine {
     }
     const isFull = !background && this.#admission.isFull(project);
     if (isFull && !this.caches.mightContain(key)) this.#admission.requireQueueSlot(project);
-    const permit = this.#admission.admit(toOwner(request));
-    const begin = (shared: AbortSignal, promoted: AbortSignal) =>
-      this.#miss(new Miss(request, shared, promoted, permit)).finally(() => permit.release());
+    const leave = this.#admission.admit(toOwner(request));
+    const begin = (shared: AbortSignal, promoted: AbortSignal) => {
+      const miss = new Miss(request, shared, promoted);
+      return this.#miss(miss).finally(() => {
+        miss.end();
+        leave();
+      });
+    };
     return this.#misses.run(key, begin, signal, background);
   }
 
@@ -254,9 +259,9 @@ export class Engine {
   }
 
   async #produce(miss: Miss): Promise<CacheResult> {
-    const { request, permit, timings } = miss;
+    const { request, timings } = miss;
     this.#requireQueueSlot(miss);
-    await permit.beginRender(request);
+    await miss.beginRender();
     const { onRender } = this.#environment;
     onRender('started', request.key, {});
     const image = await this.#producer.produce(miss);
@@ -265,9 +270,9 @@ export class Engine {
   }
 
   /** @throws ServiceError overloaded, or an unusable layer's recent error */
-  #requireQueueSlot({ request, permit, isLive }: Miss): void {
-    permit.enterQueue(request.project, isLive);
-    this.#producer.requireUsableLayers(request);
+  #requireQueueSlot(miss: Miss): void {
+    miss.enterQueue(this.#admission);
+    this.#producer.requireUsableLayers(miss.request);
   }
 
   #join({ request, signal, isLive }: Miss): Promise<Role> {

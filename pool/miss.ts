@@ -53,41 +53,27 @@ export class Miss {
   readonly signal: AbortSignal;
   /** Aborted once a live request waits for the image. */
   readonly promoted: AbortSignal;
-  /** Everything that the miss holds. */
-  readonly permit: Permit;
   readonly timings: Timings = {};
+  /** Null before a queue slot is requested; does not affect background work. */
+  #leaveQueue: (() => void) | null = null;
+  #endRender: (() => void) | undefined;
 
-  constructor(request: ImageRequest, signal: AbortSignal, promoted: AbortSignal, permit: Permit) {
+  constructor(request: ImageRequest, signal: AbortSignal, promoted: AbortSignal) {
     this.request = request;
     this.signal = signal;
     this.promoted = promoted;
-    this.permit = permit;
   }
 
   get isLive(): boolean {
     return this.promoted.aborted;
-  }
-}
-
-/** Holds everything that a miss occupies until released. */
-class Permit {
-  readonly #admission: Admission;
-  readonly #leaveMisses: () => void;
-  /** Null before a slot is requested; does not affect background work. */
-  #leaveQueue: (() => void) | null = null;
-  #endRender: (() => void) | undefined;
-
-  constructor(admission: Admission, leaveMisses: () => void) {
-    this.#admission = admission;
-    this.#leaveMisses = leaveMisses;
   }
 
   /**
    * Reserves a transform queue slot for live work, once.
    * @throws ServiceError overloaded
    */
-  enterQueue(project: string, isLive: boolean): void {
-    this.#leaveQueue ??= isLive ? this.#admission.reserve(project) : () => {};
+  enterQueue(admission: Admission): void {
+    this.#leaveQueue ??= this.isLive ? admission.reserve(this.request.project) : () => {};
   }
 
   /** Gives up the slot: the transform occupies it now, or will never run. */
@@ -96,14 +82,14 @@ class Permit {
   }
 
   /** @throws ServiceError if the project must not render now */
-  async beginRender({ admitRender }: ImageRequest): Promise<void> {
-    this.#endRender = await admitRender();
+  async beginRender(): Promise<void> {
+    this.#endRender = await this.request.admitRender();
   }
 
-  release(): void {
+  /** Gives up everything that the miss holds. */
+  end(): void {
     this.leaveQueue();
     this.#endRender?.();
-    this.#leaveMisses();
   }
 }
 
@@ -134,10 +120,13 @@ export class Admission {
     this.#transforms = transforms;
   }
 
-  /** @throws ServiceError overloaded if too many misses are in progress */
-  admit(owner: Owner): Permit {
+  /**
+   * Counts a miss until the returned function is called.
+   * @throws ServiceError overloaded if too many misses are in progress
+   */
+  admit(owner: Owner): () => void {
     if (!this.#share.take(owner, 1)) throw this.#refuse('misses');
-    return new Permit(this, () => this.#share.release(owner, 1));
+    return () => this.#share.release(owner, 1);
   }
 
   /** Returns whether the transform queue is full for live requests. */

@@ -79,7 +79,7 @@ export class Producer {
    */
   async produce(miss: Miss): Promise<Image> {
     try {
-      const leases = await this.#fetch(miss).finally(() => miss.permit.leaveQueue());
+      const leases = await this.#fetch(miss).finally(() => miss.leaveQueue());
       return await this.#transform(leases, miss);
     } catch (error) {
       this.#remember(error, miss.request);
