@@ -53,7 +53,7 @@ interface FollowedInput {
 }
 
 interface Known {
-  /** Null if the source's only request failed. */
+  /** Null if no cache contains the state, or the source's only request failed. */
   readonly state: SourceState | null;
   /** Of the last request to the origin, Unix ms; null when it succeeded. */
   readonly failure: { readonly error: ServiceError; readonly at: number } | null;
@@ -81,7 +81,6 @@ export class Revalidator {
   readonly #states: SourceStates;
   readonly #known = new LRUCache<string, Known>({ max: maxKnown });
   readonly #loading = new SingleFlight<string, SourceState | null>();
-  readonly #absent = new LRUCache<string, true>({ max: maxKnown, ttl: absentMs });
   readonly #running = new SingleFlight<string, void>();
   readonly #backgroundShare = new FairShare(maxInBackground, guaranteedInBackground);
   readonly #closing = new AbortController();
@@ -189,16 +188,15 @@ export class Revalidator {
    */
   async #load({ key, request }: FollowedInput, signal: AbortSignal): Promise<void> {
     const { project, sharedWait } = request;
-    if (this.#get(key) !== null || this.#absent.has(key)) return;
+    if (this.#get(key) !== null) return;
     const wait = sharedWait === undefined ? null : { ...sharedWait };
     const startedAt = performance.now();
     const find = (signal: AbortSignal) => this.#states.find(key, project, signal, wait);
     const state = await this.#loading.run(key, find, signal);
     if (sharedWait !== undefined) sharedWait.remainingMs -= performance.now() - startedAt;
-    if (state === null) this.#absent.set(key, true);
     // The origin might have responded meanwhile.
-    if (state === null || this.#get(key) !== null) return;
-    this.#set(key, state);
+    if (this.#get(key) !== null) return;
+    this.#known.set(key, { state, failure: null }, state === null ? { ttl: absentMs } : {});
   }
 
   #set(key: string, state: SourceState | null, failure: Known['failure'] = null): void {
