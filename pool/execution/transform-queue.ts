@@ -51,8 +51,6 @@ type Finished = Exclude<TransformResult, { placement: Placement }>;
 interface QueuedMiss extends Scheduled {
   readonly miss: TransformedMiss;
   readonly leases: Leases;
-  /** Whether its promise was rejected while it ran. */
-  abandoned: boolean;
   /** Rejects the task when it waits too long. */
   deadline: NodeJS.Timeout | undefined;
   readonly resolve: (rendered: RenderedImage) => void;
@@ -175,17 +173,13 @@ export class TransformQueue {
           placement: null,
           background: background && !promoted.aborted,
           queuedAt: performance.now(),
-          abandoned: false,
           deadline: undefined,
           resolve,
           reject,
         };
         // A running transform continues: terminating a thread in native code takes as long as the
         // native call, and a new thread has to load all modules.
-        abandon = () => {
-          task.abandoned = true;
-          this.#leaveQueue(task);
-        };
+        abandon = () => this.#leaveQueue(task);
         promote = () => this.#promote(task);
         if (!promoted.aborted) promoted.addEventListener('abort', promote, { once: true });
         if (this.#schedule.idle) this.#lastProgress = this.#time.ms;
@@ -274,7 +268,7 @@ export class TransformQueue {
 
   /** Returns a transform that is not light, or needs more memory, to its place in the queue. */
   #requeue(task: QueuedMiss, placement: Placement): void {
-    if (task.abandoned) return;
+    if (task.miss.signal.aborted) return;
     if (this.#closed) return task.reject(shuttingDown());
     task.placement = placement;
     this.#schedule.requeue(task);
@@ -312,8 +306,6 @@ export class TransformQueue {
       const error = transformTimeout();
       beginTransformStage().fail(error);
       task.reject(error);
-      // The caller releases the source's bytes, so the transform must not be queued again.
-      task.abandoned = true;
       this.#ending.set(task, performance.now());
       terminated = run.terminate();
     }, this.#settings.transformTimeoutMs);
@@ -338,7 +330,8 @@ export class TransformQueue {
     for (const release of holds) release();
     this.#schedule.ended(task);
     if (waiting === null) this.#completed += 1;
-    else this.#requeue(task, waiting);
+    // After a timeout, the caller has released the source's bytes.
+    else if (terminated === undefined) this.#requeue(task, waiting);
     if (this.#stuck < this.#settings.threads) this.#lastProgress = this.#time.ms;
     this.#startNext();
   }
