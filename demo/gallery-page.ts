@@ -1,4 +1,4 @@
-import { escapeXml } from '../pool/formats/escape-xml.ts';
+import { escapeXml } from '../contract/escape-markup.ts';
 /** A request and the service's response. */
 export interface GalleryItem {
   readonly title: string;

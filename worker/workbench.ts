@@ -6,7 +6,7 @@ import { fastifyBasicAuth } from '@fastify/basic-auth';
 import { type Agenda, InMemoryNotificationChannel, type Job } from 'agenda';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
-import { escapeHtml } from '../contract/escape-html.ts';
+import { escapeHtml } from '../contract/escape-markup.ts';
 import { isLoopbackHost, parseHost } from '../contract/request-host.ts';
 import type { Settings } from '../contract/settings/table.ts';
 

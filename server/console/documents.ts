@@ -1,6 +1,6 @@
 import type { ConsolePictures } from '../../contract/console-pictures.ts';
 import type { ServiceError } from '../../contract/errors.ts';
-import { escapeHtml } from '../../contract/escape-html.ts';
+import { escapeHtml } from '../../contract/escape-markup.ts';
 import { launchCommand } from '../../contract/launch-command.ts';
 
 /** The path prefix of the pages' files; the next segment is their version. */

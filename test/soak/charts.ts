@@ -1,4 +1,4 @@
-import { escapeXml } from '../../pool/formats/escape-xml.ts';
+import { escapeXml } from '../../contract/escape-markup.ts';
 
 /** Charts as SVG. */
 

@@ -1,8 +1,8 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
+import { escapeXml } from '../../../contract/escape-markup.ts';
 import { unsupported } from '../../formats/errors.ts';
-import { escapeXml } from '../../formats/escape-xml.ts';
 import type { CharacterMap } from './character-map.ts';
 import { FontError, type FontFacts, readFont } from './font-file.ts';
 import { fontFiles, loadFont } from './fonts.ts';

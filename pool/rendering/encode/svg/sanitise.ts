@@ -1,5 +1,6 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { ServiceError } from '../../../../contract/errors.ts';
+import { escapeXml } from '../../../../contract/escape-markup.ts';
 import { animated, animations, attributes, elements, unwrapped } from './allowed.ts';
 import { isSafeValue, maxStyleText, safeDeclarations, safeSheet } from './css.ts';
 import { Expansion, type Part } from './expansion.ts';
@@ -83,7 +84,9 @@ class Writer {
     }
     const attributes = this.#keptAttributes(tag);
     const part = this.#expansion.add(parent, { name, attributes });
-    const written = [...attributes].map(([name, value]) => ` ${name}="${escaped(value)}"`).join('');
+    const written = [...attributes]
+      .map(([name, value]) => ` ${name}="${escapeXml(value)}"`)
+      .join('');
     const namespace = parent === undefined ? ' xmlns="http://www.w3.org/2000/svg"' : '';
     this.#append(`<${name}${namespace}${written}`);
     this.#isTagOpen = true;
@@ -144,7 +147,7 @@ class Writer {
     if (open === undefined || open.treatment === 'dropped') return;
     if (this.#sheet === null) {
       if (open.part !== undefined) open.part.characters += part.trim().length;
-      return this.#append(escaped(part));
+      return this.#append(escapeXml(part));
     }
     this.#countStyle(part);
     this.#sheet += part;
@@ -157,7 +160,7 @@ class Writer {
       // Safe sheets contain no character that needs escaping except `>`.
       const sheet = safeSheet(this.#sheet);
       this.#sheets += `${sheet}\n`;
-      this.#append(escaped(sheet));
+      this.#append(escapeXml(sheet));
       this.#sheet = null;
     }
     if (this.#isTagOpen) this.#written += '/>';
@@ -197,14 +200,3 @@ function isSafeReference(element: string, value: string): boolean {
   if (reference.startsWith('#')) return element !== 'image';
   return (element === 'image' || element === 'feImage') && raster.test(reference);
 }
-
-const entities: Readonly<Record<string, string>> = {
-  '&': '&amp;',
-  '<': '&lt;',
-  '>': '&gt;',
-  '"': '&quot;',
-  '\r': '&#13;',
-};
-
-const escaped = (text: string): string =>
-  text.replace(/[&<>"\r]/g, (character) => entities[character] ?? '');
