@@ -1,8 +1,9 @@
-import { ServiceError } from '../contract/errors.ts';
+import type { ServiceError } from '../contract/errors.ts';
 import type { SharedWait } from './cache/shared-cache.ts';
 import { FairShare, type Owner } from './fair-share.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
+import { tooManyTransforms } from './overloaded.ts';
 import type { FindLoader } from './source/source-loader.ts';
 import type { StageObserver } from './stages.ts';
 import type { Generation } from './validity.ts';
@@ -106,9 +107,6 @@ interface Places {
 const maxMisses = 2_048;
 const guaranteedMisses = 32;
 
-/** Shared by all refusals, because creating an error's stack is 8% of a refusal's CPU time. */
-const refusal = new ServiceError('overloaded', 'Too many transforms are waiting.');
-
 /** Decides whether a miss can start, before any fetch for it. */
 export class Admission {
   readonly #transforms: Places;
@@ -150,6 +148,6 @@ export class Admission {
 
   #refuse(reason: keyof Admission['refused']): ServiceError {
     this.refused[reason] += 1;
-    return refusal;
+    return tooManyTransforms;
   }
 }

@@ -15,6 +15,7 @@ import {
 import type { InputFacts } from './image.ts';
 import { errorOfInput, type Input, isInputFailure } from './inputs.ts';
 import type { ImageRequest, Miss } from './miss.ts';
+import { shuttingDown } from './overloaded.ts';
 import { Cancelled, type Coalescer, SingleFlight } from './single-flight.ts';
 import type { NotModified, OriginResponse, Validators } from './source/fetch.ts';
 import { noFreshness } from './source/response-headers.ts';
@@ -95,7 +96,7 @@ export class Revalidator {
   }
 
   close(): void {
-    this.#closing.abort(new ServiceError('overloaded', 'The service is shutting down.'));
+    this.#closing.abort(shuttingDown);
   }
 
   /**

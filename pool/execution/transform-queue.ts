@@ -4,6 +4,7 @@ import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { transformTimeout } from '../formats/errors.ts';
 import type { Input } from '../inputs.ts';
 import type { ImageRequest, Miss } from '../miss.ts';
+import { shuttingDown, tooManyTransforms } from '../overloaded.ts';
 import type { Placement } from '../rendering/placement.ts';
 import type { RenderedImage } from '../rendering/render.ts';
 import type { EngineSettings } from '../settings.ts';
@@ -158,10 +159,10 @@ export class TransformQueue {
     const { isBackgroundFull } = this.#schedule;
     if (this.#closed || (background ? isBackgroundFull : this.#schedule.isFull(project))) {
       this.#rejected += 1;
-      throw new ServiceError('overloaded', 'Too many transforms are waiting.');
+      throw tooManyTransforms;
     }
     const displaced = background ? undefined : this.#schedule.displacedBy(project);
-    if (displaced !== undefined) this.#refuse(displaced, 'Too many transforms are waiting.');
+    if (displaced !== undefined) this.#refuse(displaced, tooManyTransforms);
     let abandon = () => {};
     let promote = () => {};
     try {
@@ -228,7 +229,7 @@ export class TransformQueue {
     this.#closed = true;
     for (const task of [...this.#schedule.waiting()]) {
       this.#leaveQueue(task);
-      task.reject(shuttingDown());
+      task.reject(shuttingDown);
     }
     await Promise.all(this.#runs);
     await this.#executor.close();
@@ -249,10 +250,9 @@ export class TransformQueue {
     }
   }
 
-  #refuse(task: QueuedMiss, message: string): void {
+  #refuse(task: QueuedMiss, error: ServiceError): void {
     this.#leaveQueue(task);
     this.#rejected += 1;
-    const error = new ServiceError('overloaded', message);
     task.miss.request.stages.begin('queue', {}, task.queuedAt).fail(error);
     task.reject(error);
   }
@@ -260,16 +260,17 @@ export class TransformQueue {
   #setDeadline(task: QueuedMiss): void {
     clearTimeout(task.deadline);
     const { liveMs, backgroundMs } = this.#waitLimits;
-    task.deadline = setTimeout(
-      () => this.#refuse(task, 'The transform waited too long for a thread.'),
-      task.background ? backgroundMs : liveMs,
-    );
+    const refuse = () => {
+      const text = 'The transform waited too long for a thread.';
+      this.#refuse(task, new ServiceError('overloaded', text));
+    };
+    task.deadline = setTimeout(refuse, task.background ? backgroundMs : liveMs);
   }
 
   /** Returns a transform that is not light, or needs more memory, to its place in the queue. */
   #requeue(task: QueuedMiss, placement: Placement): void {
     if (task.miss.signal.aborted) return;
-    if (this.#closed) return task.reject(shuttingDown());
+    if (this.#closed) return task.reject(shuttingDown);
     task.placement = placement;
     this.#schedule.requeue(task);
     this.#setDeadline(task);
@@ -363,8 +364,6 @@ function settle({ miss, resolve, reject }: QueuedMiss, result: Finished, stage: 
     reject(error);
   }
 }
-
-const shuttingDown = () => new ServiceError('overloaded', 'The service is shutting down.');
 
 /**
  * Returns the thread's error as text, wrapped in an Error because the logger shows only such

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { FairShare, Owner } from '../fair-share.ts';
+import { shuttingDown } from '../overloaded.ts';
 import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
@@ -200,8 +201,8 @@ export class Fetches<S> {
   }
 
   /** Aborts the fetches in progress, and closes all connections. */
-  async close(reason: ServiceError): Promise<void> {
-    this.#flights.abort(reason);
+  async close(): Promise<void> {
+    this.#flights.abort(shuttingDown);
     await Promise.all([this.#connections.destroy(), this.#trusted.destroy()]);
   }
 

@@ -1,8 +1,8 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
-import { ServiceError } from '../../contract/errors.ts';
 import { canonicalUrl } from '../../contract/hosts.ts';
 import { FairShare, type Owner } from '../fair-share.ts';
+import { shuttingDown } from '../overloaded.ts';
 import type { EngineSettings } from '../settings.ts';
 import { type NotModified, notAllowed, type OriginResponse, type Validators } from './fetch.ts';
 import {
@@ -92,7 +92,7 @@ export class Sources {
   readonly #cache: LRUCache<string, Source>;
   readonly #failures: LRUCache<string, Failed>;
   readonly #memory: SharedMemory;
-  #closed: ServiceError | null = null;
+  #closed = false;
 
   constructor(settings: SourceSettings, options: SourceOptions = {}) {
     const { now, date = Date.now, resolve } = options;
@@ -141,7 +141,7 @@ export class Sources {
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
     const { target, loader, key } = this.#check(url, options);
     for (let attempt = 1; ; attempt += 1) {
-      if (this.#closed !== null) throw this.#closed;
+      if (this.#closed) throw shuttingDown;
       // Keeps a source cached during the prewarming of its variants, which is sequential.
       const cached = this.#cache.get(key, { updateAgeOnGet: options.background === true });
       if (cached !== undefined) {
@@ -178,7 +178,7 @@ export class Sources {
     options: AcquireOptions,
   ): Promise<SourceLease | NotModified> {
     const { target, loader, key } = this.#check(url, options);
-    if (this.#closed !== null) throw this.#closed;
+    if (this.#closed) throw shuttingDown;
     // Not shared with unconditional fetches, nor with another project, which can receive other
     // bytes.
     const ownKey = `${key} revalidated by ${options.project}`;
@@ -234,8 +234,8 @@ export class Sources {
 
   /** Aborts fetches in flight with `overloaded`, and closes all connections. */
   async close(): Promise<void> {
-    this.#closed = new ServiceError('overloaded', 'The service is shutting down.');
-    const closed = this.#fetches.close(this.#closed);
+    this.#closed = true;
+    const closed = this.#fetches.close();
     this.#cache.clear();
     this.#failures.clear();
     await closed;
@@ -246,7 +246,7 @@ export class Sources {
     // The fetch's reservation is the first lease. The waiting requests take their leases in
     // microtasks, before setImmediate.
     setImmediate(() => this.#release(source));
-    if (this.#closed !== null) return source;
+    if (this.#closed) return source;
     this.#cache.set(key, source);
     source.cached = this.#cache.peek(key) === source;
     return source;
