@@ -21,19 +21,21 @@ import type { Readiness } from './health.ts';
 import type { App } from './http/app.ts';
 import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
 import { Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
-import { logClosedConnections } from './http/connection-log.ts';
 import { drainRequests } from './http/drain.ts';
 import { RequestHosts } from './http/request-hosts.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurgedKey, projectDigits } from './image/key.ts';
-import { logLayerFailures } from './image/layer-failure-log.ts';
 import { shownRequest } from './image/shown-url.ts';
 import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';
-import { logFailures } from './telemetry/failure-log.ts';
+import {
+  logClosedConnections,
+  logFailures,
+  logLayerFailures,
+  logSharedCache,
+} from './telemetry/event-logs.ts';
 import { ImageTelemetry } from './telemetry/image-telemetry.ts';
 import type { Tracing } from './telemetry/otlp.ts';
-import { logSharedCache } from './telemetry/shared-cache-log.ts';
 import { startTracing } from './telemetry/tracing.ts';
 import { UsageRecorder } from './usage/usage.ts';
 

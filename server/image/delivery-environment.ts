@@ -4,8 +4,8 @@ import type { FindLoader } from '../../pool/source/source-loader.ts';
 import type { Project } from '../../store/projects.ts';
 import type { RequestHosts } from '../http/request-hosts.ts';
 import type { ProjectCache } from '../project-cache.ts';
+import type { OnLayerFailure } from '../telemetry/event-logs.ts';
 import type { ImageTelemetry } from '../telemetry/image-telemetry.ts';
-import type { OnLayerFailure } from './layer-failure-log.ts';
 
 /** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {

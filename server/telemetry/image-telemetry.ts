@@ -15,7 +15,7 @@ import type { RequestCounts, RequestKind, Tier } from '../usage/request-counts.t
 import type { UsageRecorder } from '../usage/usage.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
 import type { HistogramChild } from './cached-histogram.ts';
-import type { ImageFailure } from './failure-log.ts';
+import type { ImageFailure } from './event-logs.ts';
 import type { MetricsRegistry } from './registry.ts';
 import type { RequestTelemetry } from './tracing.ts';
 

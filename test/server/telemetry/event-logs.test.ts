@@ -1,6 +1,12 @@
 import t from 'tap';
-import { type ImageFailure, logFailures } from '../../../server/telemetry/failure-log.ts';
+import { ServiceError } from '../../../contract/errors.ts';
+import {
+  type ImageFailure,
+  logFailures,
+  logLayerFailures,
+} from '../../../server/telemetry/event-logs.ts';
 import { stopTimers } from '../../clock.ts';
+import { watermark } from '../../pool/rendering/pictures.ts';
 
 t.test('logs failures at a limited rate, with the number of omitted lines', async (t) => {
   const pass = stopTimers(t);
@@ -34,4 +40,24 @@ t.test('logs failures at a limited rate, with the number of omitted lines', asyn
     line,
     ['info', overloaded, 'image request failed'],
   ]);
+});
+
+t.test('logs one line a minute per project', async (t) => {
+  const lines: unknown[] = [];
+  let now = 1;
+  const unmarked = logLayerFailures({ warn: (...line: unknown[]) => lines.push(line) }, () => now);
+  const [mark] = watermark();
+  const error = new ServiceError('source_not_found', 'It is gone.');
+  for (const project of ['prj_a', 'prj_a', 'prj_b', 'prj_a']) unmarked(project, mark, error);
+  now += 59_000;
+  unmarked('prj_a', mark, error);
+  const line = (project: string) => [
+    { project, code: 'source_not_found', reason: 'It is gone.' },
+    'delivering images without watermark',
+  ];
+  t.same(lines, [line('prj_a'), line('prj_b')]);
+  now += 1_001;
+  unmarked('prj_a', mark, error);
+  unmarked('prj_a', mark, error);
+  t.same(lines.length, 3);
 });
