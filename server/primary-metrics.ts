@@ -4,8 +4,7 @@ import type { Supervisor } from './cluster/supervisor.ts';
 import type { Sweep } from './cluster/sweep.ts';
 import { BusiestProjects } from './telemetry/busiest-projects.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
-import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
-import { MetricSums } from './telemetry/sums.ts';
+import { MetricSums, MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { tiers } from './usage/request-counts.ts';
 import type { ProjectCounts } from './usage/usage-totals.ts';
 

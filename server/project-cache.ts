@@ -7,7 +7,7 @@ import { isProjectId } from '../store/identifiers.ts';
 import { isOutage, StoreUnavailable } from '../store/outage.ts';
 import type { Project, Projects } from '../store/projects.ts';
 import type { ProjectUpdate } from './cluster/channel.ts';
-import { bytesOfProject, knownBytes } from './project-bytes.ts';
+import { bytesOfProject, knownBytes } from './cluster/known-projects.ts';
 import { storeUnavailable } from './store-failure.ts';
 import { RequestCounts } from './usage/request-counts.ts';
 

@@ -4,8 +4,16 @@ import { deserialize, serialize } from 'node:v8';
 import { LRUCache } from 'lru-cache';
 import { Keyring } from '../../store/keyring.ts';
 import type { Project } from '../../store/projects.ts';
-import { bytesOfProject, knownBytes } from '../project-bytes.ts';
 import type { KnownProjectsSnapshot, ProjectUpdate } from './channel.ts';
+
+/** Size limit of a process's known projects: about ten thousand average projects. */
+export const knownBytes = 32 * 1024 * 1024;
+/** Estimated entry size, excluding the project's JSON. */
+const entryBytes = 2_048;
+
+/** Returns a known project's estimated size. */
+export const bytesOfProject = (project: Project): number =>
+  entryBytes + 2 * JSON.stringify(project).length;
 
 /**
  * The file's first line. Increment it when the format or a project's fields change; other files are

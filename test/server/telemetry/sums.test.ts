@@ -2,10 +2,10 @@ import t from 'tap';
 import { serviceMetrics } from '../../../server/telemetry/metrics.ts';
 import {
   aggregate,
+  MetricSums,
   MetricsRegistry,
   type MetricsSnapshot,
 } from '../../../server/telemetry/registry.ts';
-import { MetricSums } from '../../../server/telemetry/sums.ts';
 import { parseMetrics, sumTotal } from '../../service/scrape.ts';
 
 /** Returns a process's values in the form that another process receives. */
