@@ -52,7 +52,7 @@ export interface RenderTask {
  */
 export async function render(task: RenderTask): Promise<RenderedImage> {
   const inputs = await openInputs(task);
-  return svgImage(inputs, task.variant) ?? draw(task, inputs, null);
+  return (await svgImage(inputs, task)) ?? draw(task, inputs, null);
 }
 
 /**
@@ -63,7 +63,7 @@ export async function render(task: RenderTask): Promise<RenderedImage> {
 export async function renderIfLight(task: RenderTask): Promise<RenderedImage | Placement> {
   const { variant, limits } = task;
   const inputs = await openInputs(task);
-  const drawing = svgImage(inputs, variant);
+  const drawing = await svgImage(inputs, task);
   if (drawing !== null) return drawing;
   const { placement, prepared } = await place(inputs, variant, limits);
   if (placement.isolated || placement.cost !== null) return placement;
@@ -71,8 +71,11 @@ export async function renderIfLight(task: RenderTask): Promise<RenderedImage | P
 }
 
 /** Returns the source as SVG; null for an output with pixels. */
-function svgImage({ source }: OpenedInputs, variant: Variant): RenderedImage | null {
-  const output = svgOutput(source, variant);
+async function svgImage(
+  { source }: OpenedInputs,
+  { variant, limits }: RenderTask,
+): Promise<RenderedImage | null> {
+  const output = await svgOutput(source, variant, limits.sourceMaxPixels);
   return output && createImage(output.body, encodings.svg.contentType, output);
 }
 

@@ -3,6 +3,7 @@ import t from 'tap';
 import { listChildren } from '../children.ts';
 import { concurrently } from '../concurrently.ts';
 import { more } from '../extended.ts';
+import { claimingPng } from '../pool/rendering/pictures.ts';
 import { get } from '../service/held-reply.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';
 import { isAlive, startService } from '../service/service.ts';
@@ -79,6 +80,16 @@ t.test('rejects hostile SVGs with the expected error in bounded time and memory'
   if (!existsSync(status)) return;
   const peak = Number(/VmHWM:\s+(\d+)/.exec(readFileSync(status, 'utf8'))?.[1]) / 1024;
   t.ok(peak < maxMebibytes, `peak memory of ${Math.round(peak)} MiB`);
+});
+
+t.test('rejects an SVG with a huge image, whether drawn or delivered', async (t) => {
+  const png = claimingPng(30_000, 30_000, 1).toString('base64');
+  const image = `<image href="data:image/png;base64,${png}" width="9" height="9"/>`;
+  origin.serve('/image.svg', Buffer.from(harmless.replace('<rect/>', image)));
+  for (const format of ['svg', 'png']) {
+    const { status, body } = await get(url('/image.svg', `&fmt=${format}`)).response;
+    t.match([status, JSON.parse(body.toString())], [413, { code: 'source_too_large' }], format);
+  }
 });
 
 t.test('ends transform processes with their front end', async (t) => {

@@ -7,7 +7,7 @@ import type { SourceFormat } from '../source-format.ts';
 import { tiff } from '../tiff/format.ts';
 import { webp } from '../webp/format.ts';
 import { findBackground, withBackground } from './background.ts';
-import { readDocument } from './document.ts';
+import { readDocument, type SvgDocument } from './document.ts';
 import { decodeXml, mayBeXml } from './encoding.ts';
 import { withDrawnImages } from './images.ts';
 import { svgRoot } from './root.ts';
@@ -22,8 +22,8 @@ const rasters: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif];
  */
 const signature = '<!-- <svg> in UTF-8 -->\n';
 
-/** Returns a document's text from its root element on. @throws ServiceError as `readDocument` */
-export const svgText = (bytes: Uint8Array): string => readDocument(bytes, [...rasters, svg]).text;
+/** Reads a document and its images. @throws ServiceError as `readDocument` */
+export const readSvg = (bytes: Uint8Array): SvgDocument => readDocument(bytes, [...rasters, svg]);
 
 /** SVG, which librsvg draws at the required size. */
 export const svg: SourceFormat = {
@@ -44,7 +44,7 @@ export const svg: SourceFormat = {
   uninterruptible: true,
   weigh: () => null,
   examine: async (file, limits, options) => {
-    const document = readDocument(file.bytes, [...rasters, svg]);
+    const document = readSvg(file.bytes);
     const text = await withDrawnImages(document, rasters, limits.sourceMaxPixels);
     const written = Buffer.from(signature + text);
     const size = svgSize(written);

@@ -1,8 +1,13 @@
 import sharp from 'sharp';
+import { plainVariant } from '../../variant.ts';
 import { requirePixels, requireScans } from '../bounds.ts';
+import { asBuffer } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
+import { withoutExcessMetadata } from '../container/strip.ts';
 import { corrupt, tooLarge } from '../errors.ts';
 import { embeddedSize } from '../file.ts';
+import { readHeif } from '../heif/header.ts';
+import { isExaminedInProcess } from '../isolation.ts';
 import type { Container, SourceFormat } from '../source-format.ts';
 import { readDocument, type SvgDocument } from './document.ts';
 import { svgSize } from './size.ts';
@@ -36,11 +41,7 @@ export async function withDrawnImages(
     const container = openAs(format, bytes);
     const drawing = vector ? await nestedDrawing(bytes, rasters, maxPixels, spent) : null;
     const { width, height } = drawing === null ? await embeddedSize(container) : svgSize(drawing);
-    if (!vector) {
-      spent.pixels += width * height;
-      requirePixels(spent.pixels, maxPixels);
-      requireScans(container, width * height, maxPixels);
-    }
+    if (!vector) spendPixels(spent, container, width * height, maxPixels);
     if (!drawn.has(format.name)) {
       const again =
         known.get(url) ??
@@ -60,6 +61,56 @@ export async function withDrawnImages(
     }
   }
   return edited(text, [...edits.values()]);
+}
+
+function spendPixels(
+  spent: { pixels: number },
+  container: Container,
+  pixels: number,
+  maxPixels: number,
+): void {
+  spent.pixels += pixels;
+  requirePixels(spent.pixels, maxPixels);
+  requireScans(container, pixels, maxPixels);
+}
+
+/** The formats that all browsers draw. */
+const browserFormats: ReadonlySet<string> = new Set(['avif', 'gif', 'jpeg', 'png', 'webp']);
+
+/**
+ * Returns the frames of the document's images that browsers draw, by URL without outer spaces.
+ * Chromium decodes an image once, however often and at however many sizes it is drawn.
+ *
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
+export async function countImageFrames(
+  { images }: Pick<SvgDocument, 'images'>,
+  maxPixels: number,
+): Promise<ReadonlyMap<string, number>> {
+  const framesByUrl = new Map<string, number>();
+  const spent = { pixels: 0 };
+  for (const { format, bytes, url } of images) {
+    if (!browserFormats.has(format.name)) continue;
+    const container = withoutExcessMetadata(openAs(format, bytes), plainVariant);
+    // Browsers show the sequence in an AVIF with another brand, which can be larger.
+    const isStill = format.name !== 'avif' || readHeif(bytes).brand === 'avif';
+    if (isExaminedInProcess(container) || !isStill) {
+      throw tooLarge(`The SVG embeds an image (${format.label}) that is too complex.`);
+    }
+    const { width, height } = await embeddedSize(container);
+    const frames = Math.max(1, container.frames);
+    // libvips ignores a GIF's screen if its size is unusual, and browsers do not.
+    const screen = format.name === 'gif' ? readScreen(bytes) : 0;
+    spendPixels(spent, container, Math.max(width * height, screen) * frames, maxPixels);
+    framesByUrl.set(url.trim(), frames);
+  }
+  return framesByUrl;
+}
+
+/** Returns the pixels of a GIF's logical screen (GIF89a specification, 18). */
+function readScreen(source: Uint8Array): number {
+  const file = asBuffer(source);
+  return file.readUInt16LE(6) * file.readUInt16LE(8);
 }
 
 /** Replaces a part of a text, or inserts. */

@@ -115,7 +115,7 @@ export class Expansion {
   #period = Number.POSITIVE_INFINITY;
   readonly #strokes = new Strokes();
   #hasMarkers = false;
-  #isAnimated = false;
+  #isAnimated: boolean;
   #isCircular = false;
   /** Elements counted since the first circle. */
   #visits = 0;
@@ -123,8 +123,10 @@ export class Expansion {
   readonly #animationRules: PaintRule[] = [];
   readonly #filterWeights = new Map<Part, number>();
 
-  constructor(side: number) {
+  /** @param isAnimated whether an image has several frames */
+  constructor(side: number, isAnimated: boolean) {
     this.#side = side;
+    this.#isAnimated = isAnimated;
   }
 
   add(parent: Part | undefined, { name, attributes }: WrittenElement): Part {

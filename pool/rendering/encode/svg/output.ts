@@ -3,12 +3,13 @@ import type { Gravity } from '../../../../contract/placement.ts';
 import { maxSide } from '../../../bounds.ts';
 import { corrupt, unsupported } from '../../../formats/errors.ts';
 import type { Container } from '../../../formats/source-format.ts';
-import { svgText } from '../../../formats/svg/format.ts';
+import { readSvg } from '../../../formats/svg/format.ts';
+import { countImageFrames } from '../../../formats/svg/images.ts';
 import { parseViewBox, readRoot, unquoted } from '../../../formats/svg/root.ts';
 import { svgSize } from '../../../formats/svg/size.ts';
 import { type Box, fitBox, type Size, scaleWithin } from '../../../geometry.ts';
 import { changedFields, strategies, type Variant } from '../../../variant.ts';
-import { sanitised } from './sanitise.ts';
+import { type ImageFrames, sanitised } from './sanitise.ts';
 
 /** Fields of a variant that an SVG follows, or that do not concern it. */
 const followed: ReadonlySet<keyof Variant> = new Set([
@@ -51,9 +52,14 @@ export interface SvgOutput extends Size {
  * Returns the source as a sanitised SVG; null if the variant does not accept SVG, or negotiates and
  * needs pixels or the drawing is too large.
  *
+ * @param maxPixels of all embedded images together
  * @throws ServiceError source_unsupported, parameter_invalid, source_corrupt, source_too_large
  */
-export function svgOutput({ format, bytes }: Container, variant: Variant): SvgOutput | null {
+export async function svgOutput(
+  { format, bytes }: Container,
+  variant: Variant,
+  maxPixels: number,
+): Promise<SvgOutput | null> {
   const { formats, negotiated, placeholder } = variant;
   if (!formats.includes('svg') || placeholder !== null) return null;
   const isSvg = format.name === 'svg';
@@ -68,7 +74,9 @@ export function svgOutput({ format, bytes }: Container, variant: Variant): SvgOu
     );
   }
   try {
-    return written(svgText(bytes), variant);
+    const document = readSvg(bytes);
+    const frames = await countImageFrames(document, maxPixels);
+    return written(document.text, variant, frames);
   } catch (error) {
     const isTooLarge = error instanceof ServiceError && error.code === 'source_too_large';
     if (negotiated && isTooLarge) return null;
@@ -86,7 +94,7 @@ function neededPixels(variant: Variant): keyof Variant | null {
   return changed.find((field) => !followed.has(field)) ?? null;
 }
 
-function written(text: string, variant: Variant): SvgOutput {
+function written(text: string, variant: Variant, imageFrames: ImageFrames): SvgOutput {
   const source = Buffer.from(text);
   const natural = svgSize(source);
   const { attributes } = readRoot(source);
@@ -101,12 +109,13 @@ function written(text: string, variant: Variant): SvgOutput {
   const outer = isNatural ? natural : box;
   const ownRatio = unquoted(attributes, 'preserveAspectRatio');
   const ratio = isNatural || ownRatio !== undefined ? null : preserveAspectRatio(box, variant);
-  const body = sanitised(text, {
+  const root = {
     width: String(outer.width),
     height: String(outer.height),
     viewBox: visibleBox(parseViewBox(attributes), natural).join(' '),
     ...(ratio !== null && { preserveAspectRatio: ratio }),
-  });
+  };
+  const body = sanitised(text, root, imageFrames);
   return { body: Buffer.from(body), width: box.width, height: box.height };
 }
 

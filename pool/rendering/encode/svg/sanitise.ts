@@ -23,6 +23,9 @@ const tooLarge = (what: string) =>
 /** Attributes that replace the root element's own. */
 export type RootAttributes = Readonly<Record<string, string>>;
 
+/** Frames of the document's images by URL; other images are removed. */
+export type ImageFrames = ReadonlyMap<string, number>;
+
 /**
  * Rewrites a document with only its drawing: allowlisted elements and attributes, references within
  * the document, and embedded rasters. Keeps ids.
@@ -30,9 +33,9 @@ export type RootAttributes = Readonly<Record<string, string>>;
  * @param text as from `readDocument`: well-formed, without a document type
  * @throws ServiceError source_too_large
  */
-export function sanitised(text: string, root: RootAttributes): string {
+export function sanitised(text: string, root: RootAttributes, imageFrames: ImageFrames): string {
   if (text.length > maxCharacters) throw tooLarge('characters');
-  return new Writer(root).write(text);
+  return new Writer(root, imageFrames).write(text);
 }
 
 /** How an open source element is handled. */
@@ -40,6 +43,7 @@ type Treatment = 'written' | 'unwrapped' | 'dropped';
 
 class Writer {
   readonly #root: RootAttributes;
+  readonly #imageFrames: ImageFrames;
   #written = '';
   /** Whether the last written tag is still unclosed, because its element could be empty. */
   #isTagOpen = false;
@@ -51,10 +55,12 @@ class Writer {
   /** The open style sheet's text; null outside a style sheet. */
   #sheet: string | null = null;
 
-  constructor(root: RootAttributes) {
+  constructor(root: RootAttributes, imageFrames: ImageFrames) {
     this.#root = root;
+    this.#imageFrames = imageFrames;
     const sides = root['viewBox']?.split(' ').slice(2).map(Number) ?? [];
-    this.#expansion = new Expansion(Math.max(...sides));
+    const isAnimated = Math.max(0, ...imageFrames.values()) > 1;
+    this.#expansion = new Expansion(Math.max(...sides), isAnimated);
   }
 
   write(text: string): string {
@@ -123,7 +129,7 @@ class Writer {
   #kept(element: string, { local, prefix, uri, value }: SaxesAttributeNS): [string, string] | null {
     if (uri === xml && (local === 'space' || local === 'lang')) return [`xml:${local}`, value];
     if (isReference({ local, prefix, uri })) {
-      return isSafeReference(element, value) ? ['href', value.trim()] : null;
+      return this.#isSafeReference(element, value) ? ['href', value.trim()] : null;
     }
     if (prefix !== '' || !attributes.has(local)) return null;
     if (local === 'style') return this.#style(value);
@@ -134,6 +140,15 @@ class Writer {
       return ['type', 'text/plain'];
     }
     return isSafeValue(value) || local === 'id' || local === 'class' ? [local, value] : null;
+  }
+
+  /** Returns whether a reference stays within the document. */
+  #isSafeReference(element: string, value: string): boolean {
+    const reference = value.trim();
+    // Browsers would load the document itself as an image.
+    if (reference.startsWith('#')) return element !== 'image';
+    if (element !== 'image' && element !== 'feImage') return false;
+    return this.#imageFrames.has(reference) && raster.test(reference);
   }
 
   #style(value: string): [string, string] | null {
@@ -192,11 +207,3 @@ const withoutSize = (style: string): string =>
     .join(';');
 
 const raster = /^data:image\/(?:png|jpe?g|gif|webp|avif)\s*;\s*base64\s*,[\sA-Za-z0-9+/=]*$/i;
-
-/** Returns whether a reference stays within the document. */
-function isSafeReference(element: string, value: string): boolean {
-  const reference = value.trim();
-  // Browsers would load the document itself as an image.
-  if (reference.startsWith('#')) return element !== 'image';
-  return (element === 'image' || element === 'feImage') && raster.test(reference);
-}
