@@ -2,7 +2,7 @@
 import { existsSync, readFileSync } from 'node:fs';
 import module from 'node:module';
 import { homedir } from 'node:os';
-import { join } from 'node:path';
+import { isAbsolute, join } from 'node:path';
 
 /**
  * The command of the package `image-delivery`, of the container image, and of the npm scripts of a clone: runs a program
@@ -51,14 +51,24 @@ function isSupported() {
   return ownMajor > major || (ownMajor === major && ownMinor >= minor);
 }
 
+/** Returns the user's cache folder, or null without one, such as for a user id without a name. */
+function ownCacheFolder() {
+  try {
+    const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
+    // Anyone can write to the current folder, so a relative path is no folder of the user's own.
+    return isAbsolute(caches) ? join(caches, 'image-delivery') : null;
+  } catch {
+    return null;
+  }
+}
+
 /**
  * Keeps the code that V8 compiles, for this process and those that it starts (Node 22.1). In the user's own folder:
  * whoever can write to it can run code.
  */
 function cacheCompiledCode() {
-  const caches = process.env.XDG_CACHE_HOME || join(homedir(), '.cache');
-  const folder = process.env.NODE_COMPILE_CACHE || join(caches, 'image-delivery');
-  const { directory } = module.enableCompileCache?.(folder) ?? {};
+  const folder = process.env.NODE_COMPILE_CACHE || ownCacheFolder();
+  const { directory } = (folder && module.enableCompileCache?.(folder)) || {};
   if (directory !== undefined) process.env.NODE_COMPILE_CACHE = folder;
 }
 

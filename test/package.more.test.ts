@@ -1,6 +1,16 @@
 import { execFile, execFileSync } from 'node:child_process';
 import { existsSync } from 'node:fs';
-import { cp, mkdir, readdir, readFile, rename, stat, symlink, writeFile } from 'node:fs/promises';
+import {
+  chmod,
+  cp,
+  mkdir,
+  readdir,
+  readFile,
+  rename,
+  stat,
+  symlink,
+  writeFile,
+} from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
@@ -174,6 +184,21 @@ t.test("prints each command's help with its name, and the version", async (t) =>
     code: 1,
     stderr: /^Unknown command: sevre/,
   });
+});
+
+t.test('starts without a home folder, and writes nothing to the current folder', async (t) => {
+  // Only root can start a program as a user without a name.
+  const user = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
+  const cwd = join(folder, 'current');
+  await mkdir(cwd);
+  await chmod(folder, 0o755);
+  await chmod(cwd, 0o777);
+  const explain = [...args, bin, 'explain', '/img/?url=/a.jpg&project=p&w=8'];
+  for (const home of [{}, { HOME: '' }, { HOME: 'a' }, { XDG_CACHE_HOME: 'a' }]) {
+    const { stdout } = await run(program, explain, { cwd, env: home, ...user });
+    t.match(stdout, 'Source: /a.jpg', JSON.stringify(home));
+    t.same(await readdir(cwd), [], JSON.stringify(home));
+  }
 });
 
 const environment = { PATH: process.env['PATH'] ?? '', TMPDIR: folder };
