@@ -231,6 +231,22 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
       t.equal(await page.getByLabel('grayscale').inputValue(), '1');
       t.equal(await page.getByLabel('Project', { exact: true }).inputValue(), project);
     }
+    const onSite = new URL(source).pathname;
+    const shown = page.waitForResponse((response) => /w=210/.test(response.url()) && response.ok());
+    await page
+      .getByLabel('Source image URL')
+      .fill(`${url}/img/?url=${onSite}&project=${project}&w=210`);
+    await shown;
+    t.equal(await page.getByLabel('Source image URL').inputValue(), onSite);
+    t.match(await page.getByRole('region', { name: 'URL', exact: true }).innerText(), 'img/%2F');
+    await control(page, 'Next.js').check();
+    const code = page.getByRole('region', { name: 'code for Next.js' });
+    await code.getByText(`src="${onSite}"`).waitFor();
+    t.match(await code.innerText(), 'origin: "https://your-site.example"');
+    await page.getByLabel('Source image URL').fill('photo.jpg');
+    await page.getByText('Start with http:// or https://').waitFor();
+    await page.getByLabel('Source image URL').fill('http');
+    await page.getByText('Start with http:// or https://').waitFor({ state: 'detached' });
     await page.getByLabel('Source image URL').fill(`${origin.url}/missing.jpg`);
     await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
     const expected = problems.filter((problem) =>

@@ -1,7 +1,7 @@
 import { useState } from 'preact/hooks';
 import { CopyText } from './copy.tsx';
 import { formatBytes, formatChange } from './format.ts';
-import { isSource, type ParameterTexts } from './image-url.ts';
+import { type ParameterTexts, toAbsolute } from './image-url.ts';
 import { TextField } from './labelled.tsx';
 import { lastPicture } from './last-picture.ts';
 import { browsers } from './load-image.ts';
@@ -18,16 +18,10 @@ import { type Picture, usePicture } from './use-picture.ts';
 const options: ParameterTexts = { w: '800' };
 const [[accept]] = browsers;
 
-/** Returns an image's URL, which can be a path on the project's origin. */
-function toSource(text: string, origin: string): string {
-  if (text === '' || isSource(text)) return text;
-  return URL.canParse(text, origin) ? new URL(text, origin).href : '';
-}
-
 /** Guides a project without deliveries: its first image, URL and code, and the next steps. */
 export function FirstPicture({ api, project, description }: ProjectProps) {
   const [text, setText] = useState(() => lastPicture(project.id).source);
-  const source = toSource(text, project.origin);
+  const source = toAbsolute(text, project.origin);
   const { baseUrl } = description;
   const image = { source, project: project.id, options };
   const picture = usePicture({ api, known: project, baseUrl, accept, ...image });

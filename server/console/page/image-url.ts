@@ -48,7 +48,15 @@ export function readImageUrl(text: string, bases: readonly string[]) {
 /** Returns whether a text is a complete project id. */
 export const isProjectId = (text: string): boolean => /^prj_\w{16}$/.test(text);
 
-/** Returns whether a text is an absolute http or https URL. */
-export function isSource(text: string): boolean {
-  return /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+/** Returns whether a text is an absolute http or https URL, or a path on the project's origin. */
+export const isSource = (text: string): boolean => isPath(text) || isAbsolute(text);
+
+const isPath = (text: string): boolean => /^\/(?![/\\])/.test(text);
+
+const isAbsolute = (text: string): boolean => /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+
+/** Returns an image's absolute URL, or '' for an invalid text. @param text a URL or a path on the origin */
+export function toAbsolute(text: string, origin: string): string {
+  if (text === '' || isAbsolute(text)) return text;
+  return URL.canParse(text, origin) ? new URL(text, origin).href : '';
 }

@@ -24,6 +24,9 @@ interface PlaygroundProps {
   readonly session: Session;
 }
 
+const invalidSource =
+  'Start with http:// or https:// and a host, or with a slash for a path on the site.';
+
 /** Delay between the last slider or drag step and the page's new URL. */
 const urlDelayMs = 150;
 
@@ -91,15 +94,11 @@ export function Playground({ description, route, session }: PlaygroundProps) {
         <ProjectField session={session} value={project} onChange={chooseProject} />
         <TextField
           label="Source image URL"
-          type="url"
           value={source}
           onChange={enterSource}
           placeholder="https://www.example.com/photo.jpg"
-          help={
-            source === '' || isSource(source)
-              ? "An http or https URL on a host of the project's allowlist, or an image URL of this service, which fills the controls."
-              : 'This is not a whole URL: it begins with http:// or https:// and a host.'
-          }
+          help="A URL on an allowed host, a path on the project's site, or an image URL of this service, which fills the controls."
+          error={isSource(source) || isStarted(source) ? '' : invalidSource}
         />
         {session.api !== null && known !== null && (
           <ForeignUrl
@@ -147,6 +146,10 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     </div>
   );
 }
+
+/** Returns whether more typing can make a text a source. */
+const isStarted = (text: string): boolean =>
+  ['http://', 'https://'].some((start) => start.startsWith(text.toLowerCase()));
 
 /** Returns this page's address, which can differ from the service's base URL. */
 const pageBase = (): string => new URL('.', location.href).href.replace(/\/+$/, '');

@@ -41,10 +41,9 @@ export function Preview({ project, source, onChange, note, children }: PreviewPr
       <div class="more">
         <TextField
           label="Image for the preview"
-          type="url"
           value={source}
           onChange={(text) => onChange(text.trim())}
-          help={`The URL of an image on an allowed host. Example: ${project.origin.replace(/\/$/, '')}/photo.jpg`}
+          help={`A URL on an allowed host, or a path on the project's site. Example: ${project.origin.replace(/\/$/, '')}/photo.jpg`}
         />
         <Samples project={project.id} near={project.origin} onChoose={onChange} />
         <p class="quiet">{note}</p>

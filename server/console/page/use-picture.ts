@@ -37,6 +37,9 @@ interface PictureRequest extends PageImage {
   readonly loads?: number;
 }
 
+/** Stands in code for the site of a path, because visitors cannot read the project. */
+const unknownSite = 'https://your-site.example';
+
 /** The Accept header of a browser that lacks modern formats. */
 export const [plainAccept] = browsers[2];
 
@@ -54,7 +57,7 @@ export function usePicture(request: PictureRequest): Picture {
   const facts = useImage(path(factsOptions(options)), plainAccept, sign);
   const text = facts.loaded?.text ?? null;
   const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
-  const site = known?.origin ?? source;
+  const site = known?.origin ?? (URL.canParse(source) ? source : unknownSite);
   const image = { source, project, options };
   const signedPath = sign === null ? null : (result.loaded?.signedPath ?? null);
   const code = snippets(
