@@ -1,3 +1,4 @@
+// Own process: looks at the modules that the process has loaded.
 import { createRequire } from 'node:module';
 import t from 'tap';
 import { isTracingEnabled, startTracing } from '../../../server/telemetry/tracing.ts';
