@@ -16,8 +16,8 @@ export function unlessAborted<T>(
     };
     if (signal.aborted) abort();
     else signal.addEventListener('abort', abort, { once: true });
-    // Without a turn between both steps, in which an abort would call `onAbort` for a result that
-    // the caller gets.
+    // Both steps run in one turn: an abort between them would call `onAbort` although the caller
+    // gets the result.
     const settle =
       <R>(how: (result: R) => void) =>
       (result: R): void => {

@@ -102,7 +102,7 @@ function countCrossings(points: readonly Point[]): number {
       const before = piece[index - 1] ?? { x, y };
       length += Math.hypot(x - before.x, y - before.y);
     }
-    // A piece that is as long as its extent crosses nothing.
+    // A piece that is as long as its extent does not cross itself.
     if (extent > 0) crossings += Math.max(0, length / extent - 1);
   }
   return crossings;
