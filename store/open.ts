@@ -1,4 +1,3 @@
-import { resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Settings } from '../contract/settings/table.ts';
 import { ActivityRecords } from './activity.ts';
@@ -71,8 +70,6 @@ export function connectStore(
 
 type StoreSettings = Pick<Settings, 'mongodbUrl' | 'dataDir'>;
 
-const embeddedFolder = (settings: StoreSettings): string => resolve(settings.dataDir);
-
 /** Whether the configured store exists; true for a MongoDB, which creates databases by itself. */
 export const storeExists = (settings: StoreSettings): boolean =>
   settings.mongodbUrl !== null || hasEmbeddedStore(settings.dataDir);
@@ -91,7 +88,7 @@ export async function openStore(
   onBackupFailure: (reason: string) => void = () => {},
 ): Promise<Store> {
   if (settings.mongodbUrl !== null) return connectStore(settings.mongodbUrl, onOutage);
-  const embedded = await startEmbeddedStore(embeddedFolder(settings), { onBackupFailure });
+  const embedded = await startEmbeddedStore(settings.dataDir, { onBackupFailure });
   return connectStore(embedded.url, onOutage, undefined, embedded);
 }
 
@@ -104,14 +101,13 @@ export async function openStore(
 export async function joinStore(settings: StoreSettings): Promise<Store> {
   const connect = (url: string) => withoutRetry(async (onOutage) => connectStore(url, onOutage));
   if (settings.mongodbUrl !== null) return connect(settings.mongodbUrl);
-  const folder = embeddedFolder(settings);
-  const running = await runningStoreUrl(folder);
+  const running = await runningStoreUrl(settings.dataDir);
   if (running !== null) return connect(running);
   try {
     return await withoutRetry((onOutage) => openStore(settings, onOutage));
   } catch (error) {
     // A service might have started after the check.
-    const started = error instanceof FolderHeld ? await runningStoreUrl(folder) : null;
+    const started = error instanceof FolderHeld ? await runningStoreUrl(settings.dataDir) : null;
     if (started === null) throw error;
     return connect(started);
   }
@@ -152,7 +148,7 @@ export async function awaitStore(
   onOutage: OnOutage,
 ): Promise<Store> {
   for (;;) {
-    const url = settings.mongodbUrl ?? (await runningStoreUrl(embeddedFolder(settings)));
+    const url = settings.mongodbUrl ?? (await runningStoreUrl(settings.dataDir));
     if (url === null) {
       await sleep(pollEveryMs, undefined, { signal });
       continue;

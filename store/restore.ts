@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { chmod, chown, copyFile, open, rename, rm, stat, unlink } from 'node:fs/promises';
+import { chmod, chown, copyFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
 import { hasCode } from '../contract/has-code.ts';
 import { socketPath, toPrivateFolder } from './embedded/endpoint.ts';
@@ -8,6 +8,7 @@ import { dataFileIn, toLockFile } from './embedded/server.ts';
 import { toBackupFile } from './embedded/storage/backup.ts';
 import { readBackupTime } from './embedded/storage/backup-time.ts';
 import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts';
+import { syncPath } from './embedded/storage/sync-path.ts';
 import { folderErrorText } from './open-error.ts';
 
 /** The backup is missing or damaged, the store is in use, or the file system returned an error. */
@@ -82,12 +83,7 @@ async function replaceFile(file: string, backup: string): Promise<string | null>
 async function copySynced(from: string, to: string, like: string): Promise<void> {
   const { uid, gid, mode } = await stat(like);
   await copyFile(from, to);
-  const copy = await open(to, 'r+');
-  try {
-    await copy.sync();
-  } finally {
-    await copy.close();
-  }
+  syncPath(to);
   // Only root can change the owner.
   if (process.getuid?.() === 0) await chown(to, uid, gid);
   await chmod(to, mode & 0o777);
