@@ -59,7 +59,6 @@ export class Consumer {
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
   readonly #trigger = new ClaimTrigger();
-  #secret: Promise<string> | null = null;
   #timers: readonly NodeJS.Timeout[] = [];
   #accepting = false;
 
@@ -161,7 +160,7 @@ export class Consumer {
   }
 
   async #warm(job: Job<PrewarmJobData>, lock: JobLock, signal: AbortSignal): Promise<void> {
-    const { log, metrics, autoFormats, serviceUrl } = this.#options;
+    const { store, log, metrics, autoFormats, serviceUrl } = this.#options;
     const { data } = job.attrs;
     // Logs omit the query, which can contain a secret for the source's host.
     const [source] = data.source.split('?', 1);
@@ -171,7 +170,7 @@ export class Consumer {
     try {
       await warm(warmRequests(data, autoFormats), {
         serviceUrl,
-        secret: await this.#backgroundSecret(),
+        secret: (await findDeployment(store.db)).backgroundSecret,
         signal,
         onProgress: async (now) => {
           counts = now;
@@ -187,18 +186,11 @@ export class Consumer {
       if (this.#stopping.signal.aborted) {
         log.info({ ...logFields, ...counts }, 'job released for later');
       } else {
-        this.#secret = null;
         metrics.finished('failed', performance.now() - startedAt);
         log.warn({ ...logFields, ...counts, err: error }, 'prewarming source failed');
       }
       throw error;
     }
-  }
-
-  /** Reads the secret again after a failure, because the store might have been replaced. */
-  #backgroundSecret(): Promise<string> {
-    this.#secret ??= findDeployment(this.#options.store.db).then((found) => found.backgroundSecret);
-    return this.#secret;
   }
 
   async #removeEnded(): Promise<void> {

@@ -37,6 +37,12 @@ export const workerMetrics = {
   },
 } as const;
 
+interface Row<Label extends string> {
+  readonly name: string;
+  readonly help: string;
+  readonly labels: readonly Label[];
+}
+
 /** Returns a job's kind as a label value. */
 const toKind = (jobName: string): string => jobName.replace(' ', '_');
 
@@ -53,24 +59,21 @@ export class WorkerMetrics {
 
   /** @param queue returns null until the store connects */
   constructor(queue: () => JobQueue | null) {
-    const registers = [this.registry];
     collectDefaultMetrics({ register: this.registry });
     for (const name of misnamed) this.registry.removeSingleMetric(name);
     const { jobDuration, jobFailures, queueJobs, oldestWaiting, webhooks } = workerMetrics;
+    const configure = <L extends string>({ name, help, labels }: Row<L>) => ({
+      name,
+      help,
+      labelNames: labels,
+      registers: [this.registry],
+    });
     this.#durations = new Histogram({
-      name: jobDuration.name,
-      help: jobDuration.help,
-      labelNames: jobDuration.labels,
+      ...configure(jobDuration),
       buckets: [...jobDuration.buckets],
-      registers,
     });
-    this.#failures = new Counter({ name: jobFailures.name, help: jobFailures.help, registers });
-    this.#webhooks = new Counter({
-      name: webhooks.name,
-      help: webhooks.help,
-      labelNames: webhooks.labels,
-      registers,
-    });
+    this.#failures = new Counter(configure(jobFailures));
+    this.#webhooks = new Counter(configure(webhooks));
     for (const jobName of [purgeHookJobName, callbackJobName]) {
       // A rate counts the first request only if the counter exists beforehand.
       for (const outcome of ['done', 'failed'] as const) {
@@ -78,10 +81,7 @@ export class WorkerMetrics {
       }
     }
     new Gauge({
-      name: oldestWaiting.name,
-      help: oldestWaiting.help,
-      labelNames: oldestWaiting.labels,
-      registers,
+      ...configure(oldestWaiting),
       async collect() {
         this.reset();
         for (const jobName of jobNames) {
@@ -94,10 +94,7 @@ export class WorkerMetrics {
       },
     });
     new Gauge({
-      name: queueJobs.name,
-      help: queueJobs.help,
-      labelNames: queueJobs.labels,
-      registers,
+      ...configure(queueJobs),
       async collect() {
         this.reset();
         // The other metrics remain available during a store outage.
