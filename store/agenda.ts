@@ -1,4 +1,3 @@
-import { setTimeout as sleep } from 'node:timers/promises';
 import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda, type AgendaBackend, type JobParameters, toJobId } from 'agenda';
 import { type Db, type Filter, ObjectId, type Sort } from 'mongodb';
@@ -12,7 +11,6 @@ import {
   requeue,
 } from './waiting-jobs.ts';
 
-const reconnectEveryMs = 1_000;
 /** Interval in ms at which a consumer polls for expired locks and due delayed jobs. */
 const pollEveryMs = 500;
 /**
@@ -224,36 +222,21 @@ function toParameters(job: JobDocument): JobParameters {
   return { ...parameters, _id: toJobId(job._id.toHexString()) } as unknown as JobParameters;
 }
 
-class StoreBackend implements AgendaBackend {
-  readonly name = 'MongoDB';
-  readonly ownsConnection = false;
-  readonly repository: MongoJobRepository;
-
-  constructor(db: Db, shares: Shares) {
-    this.repository = new JobRepository(db, shares);
-  }
-
-  /** Retries, because Agenda connects in its constructor and does not handle a failure. */
-  async connect(): Promise<void> {
-    for (;;) {
-      try {
-        return await this.repository.connect();
-      } catch {
-        await sleep(reconnectEveryMs, undefined, { ref: false });
-      }
-    }
-  }
-
-  async disconnect(): Promise<void> {
-    // The store closes the connection.
-  }
-}
-
-/** An Agenda on the store's connection; it becomes ready when the store is available. */
+/** Creates an Agenda on the store's connection. */
 export function createAgenda(
   db: Db,
   options: Omit<ConstructorParameters<typeof Agenda>[0], 'backend'> = {},
   shares: Shares = {},
 ): Agenda {
-  return new Agenda({ ...options, backend: new StoreBackend(db, shares) });
+  const repository = new JobRepository(db, shares);
+  const backend: AgendaBackend = {
+    name: 'MongoDB',
+    repository,
+    // The store closes the connection.
+    ownsConnection: false,
+    // Sends no command, because the repository has a connection and creates no index.
+    connect: () => repository.connect(),
+    disconnect: async () => {},
+  };
+  return new Agenda({ ...options, backend });
 }
