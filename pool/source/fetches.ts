@@ -82,34 +82,30 @@ const notCached = new Set(['overloaded', 'source_not_allowed', 'internal_error']
 const keptFactor = 4;
 
 export type Outcome<S> =
-  | {
-      readonly source: S;
-      readonly bytes: number;
-      readonly hosts: readonly string[];
-      readonly fetchMs: number;
-    }
+  | { readonly source: S; readonly hosts: readonly string[]; readonly fetchMs: number }
   | Failed
   | { readonly notModified: NotModified; readonly hosts: readonly string[] }
   /** No waiting request can use the host that the source redirects to. */
   | { readonly refused: string; readonly hosts: readonly string[] };
 
-/** A request for bytes only if they have changed. */
-interface Conditional {
-  readonly validators: Validators;
-  /** The changed bytes' key. */
+/** A source to fetch. */
+export interface FetchTarget {
+  /** The source's key in the cache. */
   readonly key: string;
+  readonly url: URL;
+  /** Null for plain HTTP requests. */
+  readonly loader: SourceLoader | null;
+  /** For a request for bytes only if they have changed; absent for an unconditional fetch. */
+  readonly validators?: Validators;
 }
 
 interface Fetch {
-  /** Null for plain HTTP requests. */
-  readonly loader: SourceLoader | null;
+  readonly target: FetchTarget;
   /** Request time, Unix ms. */
   readonly since: number;
   readonly slot: FetchSlot;
   readonly owner: Owner;
   readonly signal: AbortSignal;
-  /** Null for an unconditional fetch. */
-  readonly conditional: Conditional | null;
   readonly waiting: Set<Pick<FetchRequest, 'isAllowedHost'>>;
 }
 
@@ -118,7 +114,7 @@ interface Fetch {
  * waiting request can use its host. Each fetch takes a slot, and counts against its project's
  * shares.
  */
-export class Fetches<S> {
+export class Fetches<S extends Pick<Fetched, 'bytes'>> {
   readonly guard: AddressGuard;
   readonly #settings: FetchSettings;
   readonly #environment: FetchesEnvironment<S>;
@@ -157,17 +153,10 @@ export class Fetches<S> {
    * Returns the outcome of a key's fetch in progress, or of a new fetch.
    *
    * @param key of the shared fetch
-   * @param conditional null for an unconditional fetch
    */
-  run(
-    key: string,
-    url: URL,
-    loader: SourceLoader | null,
-    request: FetchRequest,
-    conditional: Conditional | null = null,
-  ): Promise<Outcome<S>> {
-    const join = () => this.#join(key, url, loader, request, conditional);
-    if (conditional !== null || !this.#flights.has(key)) return join();
+  run(key: string, target: FetchTarget, request: FetchRequest): Promise<Outcome<S>> {
+    const join = () => this.#join(key, target, request);
+    if (target.validators !== undefined || !this.#flights.has(key)) return join();
     this.#followers += 1;
     return runStage(request.stages ?? noObserver, 'coalesce', join, () => ({ role: 'follower' }));
   }
@@ -206,16 +195,10 @@ export class Fetches<S> {
     await Promise.all([this.#connections.destroy(), this.#trusted.destroy()]);
   }
 
-  async #join(
-    key: string,
-    url: URL,
-    loader: SourceLoader | null,
-    request: FetchRequest,
-    conditional: Conditional | null,
-  ): Promise<Outcome<S>> {
+  async #join(key: string, target: FetchTarget, request: FetchRequest): Promise<Outcome<S>> {
     const { promoted, signal, stages = noObserver } = request;
     signal.throwIfAborted();
-    const owner: Owner = { project: request.project, host: url.host };
+    const owner: Owner = { project: request.project, host: target.url.host };
     const background = request.background === true && promoted?.aborted !== true;
     if (!background && this.#fetches.get(key)?.slot.promote(owner) === false) {
       throw this.#slots.overloaded();
@@ -228,9 +211,9 @@ export class Fetches<S> {
         if (slot === null) throw new Error('a fetch needs a slot');
         const since = this.#environment.date();
         const waiting: Fetch['waiting'] = new Set();
-        const fetch = { loader, slot, owner, signal: running, since, conditional, waiting };
+        const fetch = { target, slot, owner, signal: running, since, waiting };
         this.#fetches.set(key, fetch);
-        return this.#fetch(key, url, fetch, stages).finally(() => {
+        return this.#fetch(fetch, stages).finally(() => {
           slot.release();
           if (this.#fetches.get(key) === fetch) this.#fetches.delete(key);
         });
@@ -248,13 +231,13 @@ export class Fetches<S> {
     });
   }
 
-  async #fetch(key: string, url: URL, fetch: Fetch, stages: StageObserver): Promise<Outcome<S>> {
+  async #fetch(fetch: Fetch, stages: StageObserver): Promise<Outcome<S>> {
     await fetch.slot.admitted(fetch.signal);
     this.#fetchCount += 1;
-    const stage = stages.begin('fetch', { host: url.hostname });
+    const stage = stages.begin('fetch', { host: fetch.target.url.hostname });
     try {
-      const outcome = await this.#fetchInStage(key, url, fetch, stage);
-      if ('source' in outcome) stage.end({ bytes: outcome.bytes });
+      const outcome = await this.#fetchInStage(fetch, stage);
+      if ('source' in outcome) stage.end({ bytes: outcome.source.bytes.byteLength });
       else if ('notModified' in outcome) stage.end({ bytes: 0 });
       else stage.fail('failure' in outcome ? outcome.failure : notAllowed(outcome.refused));
       return outcome;
@@ -264,8 +247,9 @@ export class Fetches<S> {
     }
   }
 
-  async #fetchInStage(key: string, url: URL, fetch: Fetch, stage: Stage): Promise<Outcome<S>> {
-    const { loader, conditional, signal, since } = fetch;
+  async #fetchInStage(fetch: Fetch, stage: Stage): Promise<Outcome<S>> {
+    const { target, owner, signal, since: fetchedAt } = fetch;
+    const { key, url, loader, validators } = target;
     const { budget, memory, onFetched, onFailed } = this.#environment;
     const hosts = [url.hostname];
     let refused: string | null = null;
@@ -286,21 +270,15 @@ export class Fetches<S> {
         isAllowedHost,
         maxBytes: this.#settings.sourceMaxBytes,
         budget,
-        owner: fetch.owner,
+        owner,
         memory,
         timeoutMs: this.#settings.sourceTimeoutMs,
         signal,
-        ...(conditional && { validators: conditional.validators }),
+        ...(validators && { validators }),
       });
       const fetchMs = performance.now() - started;
       if (fetched.bytes === null) return { notModified: fetched, hosts };
-      const source = onFetched(conditional?.key ?? key, {
-        ...fetched,
-        hosts,
-        fetchedAt: since,
-        owner: fetch.owner,
-      });
-      return { source, bytes: fetched.bytes.byteLength, hosts, fetchMs };
+      return { source: onFetched(key, { ...fetched, hosts, fetchedAt, owner }), hosts, fetchMs };
     } catch (error) {
       if (signal.aborted) throw signal.reason;
       if (refused !== null) return { refused, hosts };
@@ -308,8 +286,8 @@ export class Fetches<S> {
         error instanceof ServiceError
           ? error
           : new ServiceError('internal_error', 'The source could not be fetched.', error);
-      const failed = { failure, hosts, project: fetch.owner.project };
-      if (conditional === null && !notCached.has(failure.code)) onFailed(key, failed);
+      const failed = { failure, hosts, project: owner.project };
+      if (validators === undefined && !notCached.has(failure.code)) onFailed(key, failed);
       return failed;
     }
   }

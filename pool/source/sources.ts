@@ -11,6 +11,7 @@ import {
   Fetches,
   type FetchRequest,
   type FetchSettings,
+  type FetchTarget,
 } from './fetches.ts';
 import type { AddressGuard, Resolver } from './guard.ts';
 import { SharedMemory } from './shared-memory.ts';
@@ -139,7 +140,8 @@ export class Sources {
    * @throws ServiceError, or the signal's reason
    */
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
-    const { target, loader, key } = this.#check(url, options);
+    const target = this.#check(url, options);
+    const { key } = target;
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed) throw shuttingDown;
       // Keeps a source cached during the prewarming of its variants, which is sequential.
@@ -148,8 +150,7 @@ export class Sources {
         checkHosts(cached.hosts, options);
         return this.#lease(cached, options.project, null);
       }
-      const outcome =
-        this.#failures.get(key) ?? (await this.#fetches.run(key, target, loader, options));
+      const outcome = this.#failures.get(key) ?? (await this.#fetches.run(key, target, options));
       checkHosts(outcome.hosts, options);
       if ('source' in outcome) {
         if (!isAllocated(outcome.source)) continue;
@@ -177,24 +178,24 @@ export class Sources {
     validators: Validators,
     options: AcquireOptions,
   ): Promise<SourceLease | NotModified> {
-    const { target, loader, key } = this.#check(url, options);
+    const target = this.#check(url, options);
     if (this.#closed) throw shuttingDown;
     // Not shared with unconditional fetches, nor with another project, which can receive other
     // bytes.
-    const ownKey = `${key} revalidated by ${options.project}`;
-    const outcome = await this.#fetches.run(ownKey, target, loader, options, { validators, key });
+    const ownKey = `${target.key} revalidated by ${options.project}`;
+    const outcome = await this.#fetches.run(ownKey, { ...target, validators }, options);
     checkHosts(outcome.hosts, options);
     if ('notModified' in outcome) return outcome.notModified;
     if ('source' in outcome) return this.#lease(outcome.source, options.project, outcome.fetchMs);
     throw 'failure' in outcome ? outcome.failure : notAllowed(outcome.refused);
   }
 
-  #check(url: URL, options: AcquireOptions) {
+  #check(given: URL, options: AcquireOptions): FetchTarget {
     options.signal.throwIfAborted();
-    this.guard.check(url);
-    const target = canonicalUrl(url);
-    const loader = options.findLoader?.(target) ?? null;
-    return { target, loader, key: this.#toKey(target, loader, options) };
+    this.guard.check(given);
+    const url = canonicalUrl(given);
+    const loader = options.findLoader?.(url) ?? null;
+    return { key: this.#toKey(url, loader, options), url, loader };
   }
 
   /** Returns the key for the cache and for shared fetches. */
