@@ -1,3 +1,5 @@
+import { firstIndex } from '../../contract/first-index.ts';
+
 /** Blocks are multiples of this, in bytes: a page of memory on most machines. */
 const blockBytes = 4_096;
 
@@ -55,7 +57,10 @@ export class SharedMemory {
     const end = this.#allocated.get(byteOffset);
     if (end === undefined) throw new Error('These bytes are free already.');
     this.#allocated.delete(byteOffset);
-    const next = this.#firstFrom(byteOffset);
+    const next = firstIndex(
+      this.#free.length,
+      (index) => (this.#free[index] as Range).from >= byteOffset,
+    );
     const before = this.#free[next - 1];
     const after = this.#free[next];
     const joinsBefore = before?.to === byteOffset;
@@ -66,16 +71,5 @@ export class SharedMemory {
     };
     const start = joinsBefore ? next - 1 : next;
     this.#free.splice(start, Number(joinsBefore) + Number(joinsAfter), whole);
-  }
-
-  /** Returns the index of the first free range at or after an address. */
-  #firstFrom(address: number): number {
-    let [low, high] = [0, this.#free.length];
-    while (low < high) {
-      const middle = (low + high) >> 1;
-      if ((this.#free[middle] as Range).from < address) low = middle + 1;
-      else high = middle;
-    }
-    return low;
   }
 }

@@ -1,3 +1,4 @@
+import { firstIndex } from '../../../contract/first-index.ts';
 import { parsedOr } from '../../formats/bytes.ts';
 
 /** Returns whether a font contains a glyph for a code point. */
@@ -36,26 +37,16 @@ export function characterMap(cmap: Buffer): CharacterMap {
   return (codePoint) => parsedOr(0, () => readGlyph(table, codePoint)) !== 0;
 }
 
-/**
- * Returns the index of the first range that does not end before a code point, or `count`. The
- * specification demands ascending ranges: reading all ranges in a hostile font would take
+/*
+ * Formats 4 and 12 have ascending ranges: reading all ranges in a hostile font would take
  * milliseconds per character.
  */
-function findRange(count: number, getEnd: (index: number) => number, code: number): number {
-  let [low, high] = [0, count];
-  while (low < high) {
-    const middle = Math.floor((low + high) / 2);
-    if (getEnd(middle) < code) low = middle + 1;
-    else high = middle;
-  }
-  return low;
-}
 
 /** Reads format 4: segments of the basic plane, by their last characters. */
 function glyphOfSegments(table: Buffer, code: number): number {
   const bytes = table.readUInt16BE(6);
   const [ends, starts] = [14, 16 + bytes];
-  const at = 2 * findRange(bytes / 2, (index) => table.readUInt16BE(ends + 2 * index), code);
+  const at = 2 * firstIndex(bytes / 2, (index) => table.readUInt16BE(ends + 2 * index) >= code);
   if (at >= bytes) return 0;
   const start = table.readUInt16BE(starts + at);
   if (start > code) return 0;
@@ -76,7 +67,7 @@ function glyphOfArray(table: Buffer, code: number): number {
 /** Reads format 12: groups of characters in all planes. */
 function glyphOfGroups(table: Buffer, code: number): number {
   const groups = table.readUInt32BE(12);
-  const group = findRange(groups, (index) => table.readUInt32BE(16 + 12 * index + 4), code);
+  const group = firstIndex(groups, (index) => table.readUInt32BE(20 + 12 * index) >= code);
   if (group >= groups) return 0;
   const at = 16 + 12 * group;
   const start = table.readUInt32BE(at);

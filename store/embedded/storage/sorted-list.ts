@@ -1,3 +1,5 @@
+import { firstIndex } from '../../../contract/first-index.ts';
+
 /** A block is split in two when it is longer than this. */
 const maxBlockItems = 512;
 
@@ -68,17 +70,8 @@ export class SortedList<T> {
   }
 
   #find(test: (item: T) => boolean): readonly [block: number, offset: number] {
-    const number = firstIndex(this.#blocks, (block) => test(block[block.length - 1] as T));
-    return [number, firstIndex(this.#blocks[number] ?? [], test)];
+    const number = firstIndex(this.#blocks.length, (n) => test(this.#blocks[n]?.at(-1) as T));
+    const block = this.#blocks[number] ?? [];
+    return [number, firstIndex(block.length, (n) => test(block[n] as T))];
   }
-}
-
-function firstIndex<T>(items: readonly T[], test: (item: T) => boolean): number {
-  let [low, high] = [0, items.length];
-  while (low < high) {
-    const middle = (low + high) >>> 1;
-    if (test(items[middle] as T)) high = middle;
-    else low = middle + 1;
-  }
-  return low;
 }
