@@ -1,4 +1,4 @@
-import type { DecoderInput, SourceFacts } from './source-format.ts';
+import type { DecoderInput, SourceFacts, SourceFormat } from './source-format.ts';
 
 /** Raw pixels, as input of sharp. */
 export interface RawPixels {
@@ -9,6 +9,16 @@ export interface RawPixels {
   /** Of one frame; absent for a single one. */
   readonly pageHeight?: number;
 }
+
+/** Properties shared by formats that the service decodes to pixels itself. */
+export const rawFile = {
+  runsIn: 'process',
+  vector: false,
+  animates: false,
+  hasMetadata: false,
+  container: null,
+  options: {},
+} as const satisfies Partial<SourceFormat>;
 
 export const rawInput = ({ data, ...raw }: RawPixels): DecoderInput => ({
   bytes: data,

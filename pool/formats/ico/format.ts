@@ -3,7 +3,7 @@ import { textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
 import { hasExcessMetadata } from '../isolation.ts';
 import { png } from '../png/format.ts';
-import { rawInput } from '../raw-pixels.ts';
+import { rawFile, rawInput } from '../raw-pixels.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { decodeIcon, readIcon } from './decode.ts';
 
@@ -11,6 +11,7 @@ const signature = textAt(0, '\0\0\x01\0', '\0\0\x02\0');
 
 /** ICO and CUR: uses the largest image, a bitmap or a PNG. */
 export const ico: SourceFormat = {
+  ...rawFile,
   name: 'ico',
   label: 'ICO',
   extensions: ['ico'],
@@ -20,13 +21,7 @@ export const ico: SourceFormat = {
     const images = head.readUInt16LE(4);
     return images > 0 && head.readUInt32LE(18) >= 6 + 16 * images;
   },
-  runsIn: 'process',
-  vector: false,
-  animates: false,
-  hasMetadata: false,
   cost: { ms: 55, bytes: 8 },
-  container: null,
-  options: {},
   hidesMetadata: ({ bytes }) => {
     const icon = readIcon(bytes);
     return icon.png !== null && hasExcessMetadata(openAs(png, icon.png));

@@ -1,7 +1,7 @@
 import { scaledSize } from '../../geometry.ts';
 import { requirePage, requireRasterisable } from '../bounds.ts';
 import { textAt } from '../bytes.ts';
-import { plainFacts, rawInput } from '../raw-pixels.ts';
+import { plainFacts, rawFile, rawInput } from '../raw-pixels.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { drawPdf, readPdf } from './decode.ts';
 
@@ -9,6 +9,7 @@ const label = 'PDF';
 
 /** PDF: PDFium draws one page on white, at the required size. */
 export const pdf: SourceFormat = {
+  ...rawFile,
   name: 'pdf',
   label,
   extensions: ['pdf'],
@@ -18,13 +19,8 @@ export const pdf: SourceFormat = {
     refused: 'a PDF document',
     advice: 'deliver its pages as images, or let the operator set SERVICE_PDF=on',
   },
-  runsIn: 'process',
   vector: true,
-  animates: false,
-  hasMetadata: false,
   cost: { ms: 0, bytes: 0 },
-  container: null,
-  options: {},
   weigh: () => null,
   examine: async (file, { sourceMaxPixels }, { page }) => {
     const { pages, ...size } = await readPdf(file.bytes, page ?? 0);
