@@ -1,16 +1,15 @@
 import { inverted, type Matrix, product, type Row, times, transposed } from './matrix.ts';
-import type { Primaries } from './written-profile.ts';
+import { d50, type Primaries } from './written-profile.ts';
 
 /** CIE 1931 x and y. */
 export type Chromaticity = readonly [x: number, y: number];
 
-/** The cones' response to XYZ (Bradford; ICC.1:2022, annex E), and the white D50 of profiles. */
+/** The cones' response to XYZ (Bradford; ICC.1:2022, annex E). */
 const bradford: Matrix = [
   [0.8951, 0.2664, -0.1614],
   [-0.7502, 1.7135, 0.0367],
   [0.0389, -0.0685, 1.0296],
 ];
-const d50: Row = [0.9642, 1, 0.8249];
 
 /** More than the XYZ of any display. */
 const maxXyz = 4;

@@ -1,3 +1,4 @@
+import { srgbToXyz } from './colour-space.ts';
 import { curveTag, fixed, srgbCurve, tag, writeProfile } from './written-profile.ts';
 
 /**
@@ -6,9 +7,7 @@ import { curveTag, fixed, srgbCurve, tag, writeProfile } from './written-profile
 const grid = [2, 17, 17, 17] as const;
 
 /** Converts sRGB to the profiles' XYZ, of which a lookup table codes half (ICC.1:2022, 6.3.4.2). */
-const toXyz = [
-  0.4360747, 0.3850649, 0.1430804, 0.2225045, 0.7168786, 0.0606169, 0.0139322, 0.0971045, 0.7141733,
-].map((value) => value / 2);
+const toXyz = srgbToXyz.flat().map((value) => value / 2);
 
 /**
  * Creates a profile for CMYK files that lack a profile, with browsers' colours: red, green and blue

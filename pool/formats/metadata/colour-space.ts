@@ -6,7 +6,7 @@ import { profileTags } from './profile.ts';
 export type Rgb = readonly [number, number, number];
 
 /** Linear sRGB to the XYZ of profiles, with white D50 (Bradford adaptation). */
-const srgb: Matrix = [
+export const srgbToXyz: Matrix = [
   [0.4360747, 0.3850649, 0.1430804],
   [0.2225045, 0.7168786, 0.0606169],
   [0.0139322, 0.0971045, 0.7141733],
@@ -145,7 +145,7 @@ function readProfile(bytes: Buffer): ProfileColours | null {
   if (!red || !green || !blue) return null;
   const toLight = inverted(transposed([red, green, blue]));
   if (toLight === null || light.length < 3) return null;
-  const matrix = product(toLight, srgb);
+  const matrix = product(toLight, srgbToXyz);
   const inverse = inverted(matrix);
   return inverse && { matrix, inverse, light };
 }

@@ -53,7 +53,8 @@ export function limitedRangeCurve([gamma = 1, a = 1, b = 0, c = 0, d = 0]: Curve
   return [gamma, a * scale, b - a * black, c * scale, (d + black) / scale, 0, -c * black];
 }
 
-const d50: Xyz = [0.9642, 1, 0.8249];
+/** The white of profiles. */
+export const d50: Xyz = [0.9642, 1, 0.8249];
 const headerBytes = 128;
 
 /** Tags with the same data share it. */
