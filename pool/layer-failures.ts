@@ -59,13 +59,13 @@ export class LayerFailures {
     });
   }
 
-  /** @throws ServiceError the layer's cached failure, which can start a check */
-  requireUsable(layer: LayerInput): void {
+  /** Returns the layer's cached failure, or null. Can start a check of it. */
+  find(layer: LayerInput): ServiceError | null {
     const failure = this.#failures.get(toKey(layer));
-    if (failure === undefined) return;
+    if (failure === undefined) return null;
     if (!failure.checking && this.#now() - failure.at >= recheckAfterMs)
       void this.#recheck(layer, failure);
-    throw failure.error;
+    return failure.error;
   }
 
   set(layer: LayerInput, error: ServiceError): void {

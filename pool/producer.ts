@@ -102,11 +102,8 @@ export class Producer {
   requireUsableLayers({ inputs, variant, project, findLoader }: ImageRequest): void {
     for (const input of inputs) {
       if (input.layer === null) continue;
-      try {
-        this.#layerFailures.requireUsable({ project, input, findLoader });
-      } catch (error) {
-        throw errorOfInput(variant, input, error);
-      }
+      const error = this.#layerFailures.find({ project, input, findLoader });
+      if (error !== null) throw errorOfInput(variant, input, error);
     }
   }
 
