@@ -135,7 +135,7 @@ function createControlPlane(
   onError: ControlPlaneEnvironment['onError'],
 ): ControlPlane {
   const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts } = settings;
-  const { db, keys, organisations, prewarms, projects, projectDocuments, purges } = store;
+  const { db, keys, organisations, prewarms, projects, purges } = store;
   const callbacks = new Callbacks(db);
   return new ControlPlane({
     authentication: new Authentication(keys, organisations),
@@ -145,7 +145,6 @@ function createControlPlane(
     onError,
     services: {
       projects,
-      projectDocuments,
       guard: engine.sources.guard,
       queue,
       prewarms,

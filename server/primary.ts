@@ -298,15 +298,13 @@ export class Primary {
   /** Deletes purged images, once the index lists all files. */
   #followPurges(store: Store): void {
     const { signal } = this.#shutdown;
-    const { projects, projectDocuments } = store;
     const onError = async (error: unknown) => {
       // Loaded late, because the primary forks before it loads the driver.
       const { isOutage } = await import('../store/outage.ts');
       if (!isOutage(error)) this.#log.warn({ err: error }, 'reading purges failed');
     };
     this.#sweep = new Sweep({
-      projects,
-      projectDocuments,
+      projects: store.projects,
       index: this.#diskCacheIndex,
       bucket: this.#bucket,
       log: this.#log,

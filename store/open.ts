@@ -10,7 +10,6 @@ import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
 import { StoreUnavailable } from './outage.ts';
 import { Prewarms } from './prewarms.ts';
-import { ProjectDocuments } from './project-documents.ts';
 import { Projects } from './projects.ts';
 import { Purges } from './purges.ts';
 import { UsageRecords } from './usage.ts';
@@ -42,7 +41,6 @@ export function connectStore(
     /** Whether the embedded store runs in this process: no service uses it. */
     isInProcess: embedded !== null,
     projects: new Projects(db),
-    projectDocuments: new ProjectDocuments(db),
     organisations: new Organisations(db),
     keys: new Keys(db),
     prewarms: new Prewarms(db),

@@ -1,7 +1,7 @@
-import type { Db, Document } from 'mongodb';
+import type { Document } from 'mongodb';
 import { callbackJobName, jobsCollection, prewarmJobName } from './waiting-jobs.ts';
 
-export interface ProjectCollection {
+interface ProjectCollection {
   readonly name: string;
   readonly ofProject: (id: string) => Document;
 }
@@ -27,19 +27,3 @@ export const projectCollections: readonly ProjectCollection[] = [
   { name: 'usage', ofProject: (project) => ({ project }) },
   { name: 'activity', ofProject: (project) => ({ project }) },
 ];
-
-/** A project's documents in other collections. */
-export class ProjectDocuments {
-  readonly #db: Db;
-
-  constructor(db: Db) {
-    this.#db = db;
-  }
-
-  /** Idempotent. Has no deadline, because a project can have many documents. */
-  async delete(projectId: string): Promise<void> {
-    for (const { name, ofProject } of projectCollections) {
-      await this.#db.collection(name).deleteMany(ofProject(projectId));
-    }
-  }
-}

@@ -21,6 +21,7 @@ import {
   removedFields,
 } from './project.ts';
 import { projectColours } from './project-colours.ts';
+import { projectCollections } from './project-documents.ts';
 import { originField, type ProjectOrigin } from './project-origin.ts';
 import { type UrlSecret, withUrlSecret } from './url-secret.ts';
 
@@ -74,10 +75,12 @@ const anyState: StateCheck = () => {};
 
 /** Every change is one atomic update, so that concurrent changes are not lost. */
 export class Projects {
+  readonly #db: Db;
   readonly #collection: Collection<Project>;
   readonly hostClaims: HostClaims;
 
   constructor(db: Db) {
+    this.#db = db;
     this.#collection = db.collection('projects');
     this.hostClaims = new HostClaims(db);
   }
@@ -249,6 +252,16 @@ export class Projects {
   delete(id: string, now: () => number = Date.now): Promise<Project | null> {
     const $set = { ...deletedFields, deletedAt: new Date(now()) };
     return this.#changeWithPurge(id, null, now, { $set, $unset: removedFields });
+  }
+
+  /**
+   * Deletes a project's documents in other collections. Idempotent. Has no deadline, because a
+   * project can have many documents.
+   */
+  async deleteDocuments(id: string): Promise<void> {
+    for (const { name, ofProject } of projectCollections) {
+      await this.#db.collection(name).deleteMany(ofProject(id));
+    }
   }
 
   /** Yields projects purged or deleted since a time. */

@@ -25,10 +25,9 @@ export function createGuard(settings: Settings): AddressGuard {
 
 export function createServices(store: Store, settings: Settings) {
   const { purgeHookUrl, prewarmQueue } = settings;
-  const { projects, projectDocuments, prewarms, purges } = store;
+  const { projects, prewarms, purges } = store;
   return {
     projects,
-    projectDocuments,
     prewarms,
     purges,
     guard: createGuard(settings),

@@ -3,7 +3,6 @@ import { LRUCache } from 'lru-cache';
 import type { Logger } from '../../contract/log.ts';
 import type { Bucket } from '../../pool/s3/bucket.ts';
 import { groupsPurgedAfter, lastGeneration } from '../../store/generations.ts';
-import type { ProjectDocuments } from '../../store/project-documents.ts';
 import type { Projects, SweptProject } from '../../store/projects.ts';
 import { isPurgedKey, projectDigits } from '../image/key.ts';
 import type { DiskCacheIndex } from './disk-cache-index.ts';
@@ -26,8 +25,7 @@ const everyMs = 4_000;
 const overlapMs = 180_000;
 
 export interface SweepOptions {
-  readonly projects: Pick<Projects, 'purgedSince'>;
-  readonly projectDocuments: Pick<ProjectDocuments, 'delete'>;
+  readonly projects: Pick<Projects, 'purgedSince' | 'deleteDocuments'>;
   readonly index: Pick<DiskCacheIndex, 'deleteWhere'>;
   /**
    * Null if there is no shared cache. Every machine deletes its objects, without waiting for the
@@ -64,7 +62,7 @@ export class Sweep {
    * process wrote afterwards. Every machine does so. Never rejects.
    */
   async follow(): Promise<void> {
-    const { projects, projectDocuments, signal, onError, pauseMs = everyMs } = this.#options;
+    const { projects, signal, onError, pauseMs = everyMs } = this.#options;
     let since = new Date(0);
     while (!signal.aborted) {
       const startedAt = Date.now();
@@ -74,7 +72,7 @@ export class Sweep {
           // The next start completes the rest.
           if (signal.aborted) return;
           if (lastGeneration(project) > (this.#swept.get(project._id) ?? 0)) purged.push(project);
-          if (project.deletedAt != null) await projectDocuments.delete(project._id);
+          if (project.deletedAt != null) await projects.deleteDocuments(project._id);
         }
         since = new Date(startedAt - overlapMs);
       } catch (error) {

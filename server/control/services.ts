@@ -5,7 +5,6 @@ import type { JobQueue } from '../../store/jobs.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { Keys } from '../../store/keys.ts';
 import type { Prewarms } from '../../store/prewarms.ts';
-import type { ProjectDocuments } from '../../store/project-documents.ts';
 import type { Project, Projects } from '../../store/projects.ts';
 import type { Purges } from '../../store/purges.ts';
 import type { SourceLoaders } from '../origins/source-loaders.ts';
@@ -16,7 +15,6 @@ import type { UsageRecorder } from '../usage/usage.ts';
 export interface Services {
   readonly projects: Projects;
   readonly guard: AddressGuard;
-  readonly projectDocuments: Pick<ProjectDocuments, 'delete'>;
   readonly queue: Pick<JobQueue, 'add' | 'open'>;
   readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
   readonly purges: Pick<Purges, 'hold' | 'confirm' | 'find'>;

@@ -6,7 +6,8 @@ import { HostClaims } from '../../store/delivery-host.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import { Keys } from '../../store/keys.ts';
 import { Prewarms } from '../../store/prewarms.ts';
-import { ProjectDocuments, projectCollections } from '../../store/project-documents.ts';
+import { projectCollections } from '../../store/project-documents.ts';
+import { Projects } from '../../store/projects.ts';
 import { Purges } from '../../store/purges.ts';
 import { UsageRecords } from '../../store/usage.ts';
 import { testDatabase } from './connection.ts';
@@ -42,8 +43,7 @@ t.test("deletes a project's documents, except calls of the purge hook", async (t
   for (const id of ['prj_1', 'prj_10']) await fill(id);
   t.same(await countJobs('prj_1'), all);
 
-  const documents = new ProjectDocuments(db);
-  for (let i = 0; i < 2; i += 1) await documents.delete('prj_1');
+  for (let i = 0; i < 2; i += 1) await new Projects(db).deleteDocuments('prj_1');
   t.same(await countJobs('prj_1'), {
     keys: 0,
     hosts: 0,

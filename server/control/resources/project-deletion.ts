@@ -22,14 +22,11 @@ export function readForce(query: string): boolean {
  * @throws ServiceError project_not_found, prewarm_in_progress
  */
 export async function deleteProject(
-  services: Pick<
-    Services,
-    'projects' | 'projectDocuments' | 'queue' | 'purges' | 'callsPurgeHook' | 'onChange'
-  >,
+  services: Pick<Services, 'projects' | 'queue' | 'purges' | 'callsPurgeHook' | 'onChange'>,
   id: string,
   { force }: { readonly force: boolean },
 ): Promise<void> {
-  const { projects, projectDocuments, queue } = services;
+  const { projects, queue } = services;
   await findProject(services, id);
   const open = force ? 0 : await queue.open(id);
   if (open > 0) {
@@ -37,5 +34,5 @@ export async function deleteProject(
     throw new ServiceError('prewarm_in_progress', message);
   }
   await purgeWith(services, id, null, () => projects.delete(id));
-  await withTimeout(projectDocuments.delete(id)).catch(() => {});
+  await withTimeout(projects.deleteDocuments(id)).catch(() => {});
 }

@@ -10,7 +10,6 @@ import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { Sweep, type SweepOptions } from '../../../server/cluster/sweep.ts';
 import { cacheKey } from '../../../server/image/key.ts';
 import { sourceGroup } from '../../../store/generations.ts';
-import { ProjectDocuments } from '../../../store/project-documents.ts';
 import type { SweptProject } from '../../../store/projects.ts';
 import { UsageRecords } from '../../../store/usage.ts';
 import { refusing, startTestS3, variables } from '../../pool/s3/server.ts';
@@ -62,8 +61,8 @@ function startSweep(t: Test, parts: Pick<SweepOptions, 'index' | 'bucket' | 'log
         looks += 1;
         yield* [...purged.values()];
       },
+      deleteDocuments: async () => {},
     },
-    projectDocuments: { delete: async () => {} },
     signal: stopping(t).signal,
     onError: (error) => t.error(error),
     pauseMs: 20,
@@ -196,8 +195,8 @@ async function startFollowing(t: Test, fails = () => {}) {
   const found = new Map<string, number>();
   const log = { info: () => {}, warn: () => {} };
   const index = { deleteWhere: async () => 0 };
-  const projectDocuments = new ProjectDocuments(db);
   const observed = {
+    deleteDocuments: (id: string) => projects.deleteDocuments(id),
     async *purgedSince(time: Date) {
       for await (const project of projects.purgedSince(time)) {
         found.set(project._id, (found.get(project._id) ?? 0) + 1);
@@ -208,7 +207,6 @@ async function startFollowing(t: Test, fails = () => {}) {
   };
   const sweep = new Sweep({
     projects: observed,
-    projectDocuments,
     index,
     bucket: null,
     log,

@@ -1,6 +1,5 @@
 import t, { type Test } from 'tap';
 import { hosts } from '../../../server/control/resources/hosts.ts';
-import { ProjectDocuments } from '../../../store/project-documents.ts';
 import { Projects } from '../../../store/projects.ts';
 import { testDatabase } from '../../store/connection.ts';
 
@@ -65,11 +64,11 @@ t.test('lists a host only in the project that owns it, after changes at once', a
 });
 
 t.test('keeps no claim of a deleted project', async (t) => {
-  const { db, projects, ids, owners, put } = await start(t);
+  const { projects, ids, owners, put } = await start(t);
   const [id] = ids;
   once(projects.hostClaims, 'claim', async () => {
     await projects.delete(id);
-    await new ProjectDocuments(db).delete(id);
+    await projects.deleteDocuments(id);
   });
   await t.rejects(put(id, host), { code: 'project_not_found' });
   t.same(await owners(), []);
