@@ -2,7 +2,7 @@ import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
-import { colour, flag, toText, type ValueSchema } from '../image/values.ts';
+import { colour, flag, type ParameterType, toText, type ValueSchema } from '../image/values.ts';
 import { ref } from './schema.ts';
 
 const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
@@ -31,11 +31,12 @@ export function parameterSchema(name: ParameterName): object {
   return key === null ? parameters[name].schema : ref(key);
 }
 
-/** Returns a parameter's schema with its rule in words, for error messages. */
-export const ruledParameter = (name: ParameterName): object => ({
-  ...parameters[name].schema,
-  'x-rule': `must be ${parameters[name].accepts}`,
+/** Returns the schema of a parameter or a layer field with its rule in words, for error messages. */
+export const ruledSchema = ({ schema, accepts }: ParameterType<unknown>): object => ({
+  ...schema,
+  'x-rule': `must be ${accepts}`,
 });
+export const ruledParameter = (name: ParameterName): object => ruledSchema(parameters[name]);
 
 /** Returns the schemas of image parameters as JSON values: the fields of an object. */
 export const parameterFields = (
@@ -51,11 +52,22 @@ export const parameterAliases: Readonly<Record<string, string>> = Object.fromEnt
 /**
  * Returns, in words, the errors that the schema cannot find.
  * @param subject of the errors, such as `variants[0]`
+ * @param types by the names of the values
+ * @param maxCharacters maximum length as JSON, because each project holds the values in memory
  */
-export function parameterErrors(values: PresetParameters, subject: string): string[] {
+export function valueErrors(
+  values: PresetParameters,
+  subject: string,
+  types: Readonly<Record<string, ParameterType<unknown>>>,
+  maxCharacters = Number.POSITIVE_INFINITY,
+): string[] {
+  if (JSON.stringify(values).length > maxCharacters) {
+    return [`${subject} must have at most ${maxCharacters} characters as JSON`];
+  }
   return Object.entries(values).flatMap(([name, value]) => {
-    const { accepts, parse } = parameters[name as ParameterName];
-    return parse(toText(value)) === undefined ? [`${subject}.${name} must be ${accepts}`] : [];
+    const type = types[name];
+    const isValid = type === undefined || type.parse(toText(value)) !== undefined;
+    return isValid ? [] : [`${subject}.${name} must be ${type.accepts}`];
   });
 }
 

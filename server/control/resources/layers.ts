@@ -3,7 +3,7 @@ import {
   fontFamilies,
   packagedFamily,
 } from '../../../pool/rendering/text/fonts.ts';
-import type { LayerFields, StoredLayer } from '../../../store/layer.ts';
+import type { StoredLayer } from '../../../store/layer.ts';
 import type { PresetValue } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
@@ -14,16 +14,15 @@ import {
   layerKinds,
 } from '../../image/layer-fields.ts';
 import { findLayer } from '../../image/layers.ts';
-import { toText } from '../../image/values.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
-import { layerFieldSchema } from '../image-schemas.ts';
+import { layerFieldSchema, ruledSchema, valueErrors } from '../image-schemas.ts';
 import { partNameSchema, requirePartName } from '../part-names.ts';
 import { ProjectItems } from '../project-items.ts';
 import { exactlyOneOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
-/** Maximum length as JSON: each project holds all its layers in memory. */
+/** Maximum length as JSON. */
 const maxCharacters = 4_096;
 
 /** Returns the schema of a kind's fields as JSON values. */
@@ -40,12 +39,6 @@ function fieldsSchema(kind: LayerKind, toSchema: (field: LayerField<unknown>) =>
     additionalProperties: false,
   } as const;
 }
-
-/** Returns a field's schema with its rule in words, for error messages. */
-const ruledField = ({ schema, accepts }: LayerField<unknown>): object => ({
-  ...schema,
-  'x-rule': `must be ${accepts}`,
-});
 
 const inputSchema = (kinds: Readonly<Record<LayerKind, object>>) => ({
   type: 'object',
@@ -69,8 +62,8 @@ const layerInput: NamedSchema<StoredLayer> = {
   name: 'LayerInput',
   schema: inputSchema(kinds),
   validated: inputSchema({
-    image: fieldsSchema('image', ruledField),
-    text: fieldsSchema('text', ruledField),
+    image: fieldsSchema('image', ruledSchema),
+    text: fieldsSchema('text', ruledSchema),
   }),
   parts,
   example: {
@@ -101,7 +94,11 @@ const layers = new ProjectItems<StoredLayer, Layer, 'guard' | 'fonts'>({
   limit: 50,
   readName: (text) => requirePartName('layer', text),
   checkInput: async (input, _name, _projectId, { fonts }) => {
-    rejectInvalid(layerErrors(input));
+    rejectInvalid(
+      layerKinds.flatMap((kind) =>
+        valueErrors(input[kind] ?? {}, kind, fieldsOfKind(kind), maxCharacters),
+      ),
+    );
     await checkFont(input.text?.['font'], fonts);
   },
   checkForProject: (project, { image, text }, services) => {
@@ -127,22 +124,6 @@ export const layerOperations = {
     'Returns the remaining layers. Deleting a missing layer is not an error. Image URLs with the layer then fail.',
   ),
 };
-
-/** Returns, in words, the errors that the schema cannot find. */
-function layerErrors(layer: StoredLayer): string[] {
-  return layerKinds.flatMap((kind) => fieldErrors(kind, layer[kind] ?? {}));
-}
-
-function fieldErrors(kind: LayerKind, given: LayerFields): string[] {
-  if (JSON.stringify(given).length > maxCharacters) {
-    return [`${kind} must have at most ${maxCharacters} characters as JSON`];
-  }
-  return Object.entries(fieldsOfKind(kind)).flatMap(([name, field]) => {
-    const value = given[name];
-    const isValid = value === undefined || field.parse(toText(value)) !== undefined;
-    return isValid ? [] : [`${kind}.${name} must be ${field.accepts}`];
-  });
-}
 
 /**
  * By the operator's folder: fonts do not change after the start, and WOFF2 takes time to unpack.

@@ -1,14 +1,14 @@
 import type { PresetParameters } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
-import { type ParameterName, parameterNames } from '../../image/parameters.ts';
+import { type ParameterName, parameterNames, parameters } from '../../image/parameters.ts';
 import { findPreset, presetOptions } from '../../image/resolve-variant.ts';
 import {
   parameterAliases,
-  parameterErrors,
   parameterFields,
   parameterSchema,
   ruledParameter,
+  valueErrors,
 } from '../image-schemas.ts';
 import { partNameSchema, requirePartName } from '../part-names.ts';
 import { ProjectItems } from '../project-items.ts';
@@ -18,7 +18,7 @@ import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 /** Preset parameters: all except the parameter that names a preset. */
 const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
 
-/** Maximum length as JSON: each project holds all its presets in memory. */
+/** Maximum length as JSON. */
 const maxCharacters = 1_024;
 
 /** Returns the schema of a preset's parameters as JSON values. */
@@ -79,7 +79,8 @@ export const presets = new ProjectItems<PresetInput, Preset>({
   body: preset,
   limit: 100,
   readName: (text) => requirePartName('preset', text),
-  checkInput: ({ parameters }) => rejectInvalid(presetErrors(parameters)),
+  checkInput: (input) =>
+    rejectInvalid(valueErrors(input.parameters, 'parameters', parameters, maxCharacters)),
   checkForProject: checkFallback,
   set: ({ projects }, projectId, name, { parameters }, check) =>
     projects.setItem(projectId, 'presets', name, parameters, check),
@@ -100,14 +101,6 @@ export const presetOperations = {
     'Returns the remaining presets. Deleting a missing preset is not an error. Image URLs with the preset then fail.',
   ),
 };
-
-/** Returns, in words, the errors that the schema cannot find. */
-function presetErrors(preset: PresetParameters): string[] {
-  if (JSON.stringify(preset).length > maxCharacters) {
-    return [`parameters must have at most ${maxCharacters} characters as JSON`];
-  }
-  return parameterErrors(preset, 'parameters');
-}
 
 function checkFallback(project: Project, { parameters }: PresetInput): void {
   const { fallback } = presetOptions(parameters);

@@ -1,10 +1,10 @@
 import type { PresetParameters } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
 import { findLayer } from '../../image/layers.ts';
-import { type ParameterName, parameterNames } from '../../image/parameters.ts';
+import { type ParameterName, parameterNames, parameters } from '../../image/parameters.ts';
 import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
 import { toText } from '../../image/values.ts';
-import { parameterErrors, parameterFields } from '../image-schemas.ts';
+import { parameterFields, valueErrors } from '../image-schemas.ts';
 
 /** Maximum length of all variants as JSON, because each job of the request contains them. */
 export const maxVariantCharacters = 8_192;
@@ -29,7 +29,9 @@ export function variantErrors(variants: readonly PresetParameters[]): string[] {
   if (JSON.stringify(variants).length > maxVariantCharacters) {
     return [`variants must have at most ${maxVariantCharacters} characters as JSON`];
   }
-  return variants.flatMap((variant, index) => parameterErrors(variant, `variants[${index}]`));
+  return variants.flatMap((variant, index) =>
+    valueErrors(variant, `variants[${index}]`, parameters),
+  );
 }
 
 /**
