@@ -7,21 +7,22 @@ export interface FocalArea {
   readonly weight: number;
 }
 
-/** A URL's filters: parameters, and settings of the size. */
-export interface ThumborFilters {
-  readonly meaning: Meaning;
+/** Returns a URL's filters if it sets none: parameters, and settings of the size. */
+const noFilters = () => ({
+  meaning: new Meaning(),
   /** Names that thumbor ignores. */
-  readonly ignored: string[];
-  stretch: boolean;
-  noUpscale: boolean;
-  upscale: boolean;
+  ignored: [] as string[],
+  stretch: false,
+  noUpscale: false,
+  upscale: false,
   /** Counterclockwise, in degrees. */
-  rotation: number;
+  rotation: 0,
   /** The background around an image smaller than its box. */
-  fill: string | null;
-  readonly focal: FocalArea[];
-  metadata: string | null;
-}
+  fill: null as string | null,
+  focal: [] as FocalArea[],
+  metadata: null as string | null,
+});
+export type ThumborFilters = ReturnType<typeof noFilters>;
 
 type Read = (filters: ThumborFilters, args: readonly string[], name: string) => void;
 
@@ -151,17 +152,7 @@ const maxFilters = 30;
  * @throws ServiceError parameter_invalid naming the filter
  */
 export function readThumborFilters(text: string): ThumborFilters {
-  const filters: ThumborFilters = {
-    meaning: new Meaning(),
-    ignored: [],
-    stretch: false,
-    noUpscale: false,
-    upscale: false,
-    rotation: 0,
-    fill: null,
-    focal: [],
-    metadata: null,
-  };
+  const filters = noFilters();
   if (text === '') return filters;
   const calls = text.replace(/\)$/, '').split('):', maxFilters + 1);
   if (calls.length > maxFilters) throw optionInvalid('filters', `are more than ${maxFilters}`);
