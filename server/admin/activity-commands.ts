@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import type { Store } from '../../store/open.ts';
-import { requireProject } from '../project-not-found.ts';
+import { requireProject } from '../require-project.ts';
 import { Activity } from '../usage/activity/activity.ts';
 import { withStore } from './store.ts';
 import { jsonOption, print, printable, printList } from './terminal.ts';

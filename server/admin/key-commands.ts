@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type KeyAccess, keyAccesses, type NewKey } from '../../store/keys.ts';
 import type { Store } from '../../store/open.ts';
-import { requireProject } from '../project-not-found.ts';
+import { requireProject } from '../require-project.ts';
 import { findOrganisation } from './organisation-commands.ts';
 import { withStore } from './store.ts';
 import { AdminError, day, jsonOption, print, printList } from './terminal.ts';

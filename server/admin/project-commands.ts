@@ -3,7 +3,7 @@ import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
 import type { ListedProject } from '../../store/projects.ts';
-import { requireProject } from '../project-not-found.ts';
+import { requireProject } from '../require-project.ts';
 import { namingOptions } from './option-names.ts';
 import { findOrganisation } from './organisation-commands.ts';
 import { addSignCommand } from './sign-command.ts';

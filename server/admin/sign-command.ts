@@ -3,7 +3,7 @@ import type { Project, Projects } from '../../store/projects.ts';
 import { signingSecrets } from '../image/access.ts';
 import { signImageUrl } from '../image/sign-url.ts';
 import { siteAtHost } from '../image/site.ts';
-import { requireProject } from '../project-not-found.ts';
+import { requireProject } from '../require-project.ts';
 import { withStore } from './store.ts';
 import { AdminError, print } from './terminal.ts';
 

@@ -8,7 +8,7 @@ import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
-import { projectNotFound } from '../project-not-found.ts';
+import { requireProject } from '../require-project.ts';
 import { storeUnavailable } from '../store-failure.ts';
 import type { ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { Subject } from '../usage/activity/subject.ts';
@@ -169,7 +169,9 @@ export class Delivery {
       const { parameters } = address;
       return { address, read: readOptions(parameters), texts: readLayerTexts(parameters) };
     });
-    const state = await this.#findProject(address.projectId, observed);
+    const { projectId } = address;
+    const state = await runStage(observed, 'project', () => this.#confirmed(projectId));
+    observed.found(state.counts);
     const { project } = state;
     const source = resolveSource(address.source, project.origin);
     observed.addressed(project._id, source);
@@ -257,12 +259,6 @@ export class Delivery {
     observed.sent(subject, bytes);
   }
 
-  async #findProject(projectId: string, observed: ObservedRequest): Promise<ProjectState> {
-    const state = await runStage(observed, 'project', () => this.#confirmed(projectId));
-    observed.found(state.counts);
-    return state;
-  }
-
   /** Returns the source's image, or the fallback's if the source fails. */
   async #getOrFallback(request: CheckedRequest, fallback: URL | null): Promise<Delivered> {
     try {
@@ -342,9 +338,7 @@ export class Delivery {
 
   /** @throws ServiceError project_not_found */
   async #confirmed(project: string): Promise<ProjectState> {
-    const state = await this.#environment.projects.find(project);
-    if (state === null) throw projectNotFound(project);
-    return state;
+    return requireProject(project, await this.#environment.projects.find(project));
   }
 
   /** Renders the final image while the client gets a provisional one. */
