@@ -7,6 +7,7 @@ import { freePort } from './free-port.ts';
 import { App } from './http/app.ts';
 import { Connections } from './http/connection-limit.ts';
 import { errorResponse } from './http/error-response.ts';
+import { uncachedHeaders } from './http/headers.ts';
 import { defaultTimeouts, NodeServer } from './http/node-server.ts';
 import type { HttpApp } from './http/server.ts';
 import { expositionType } from './telemetry/registry.ts';
@@ -18,11 +19,7 @@ const maxConnections = 100;
 
 /** The operations listener of the service, which serves `/metrics`. */
 function operationsApp(listensOn: string, metrics: () => Promise<string>): App {
-  const headers = [
-    ['content-type', expositionType],
-    ['cache-control', 'no-store'],
-    ['x-content-type-options', 'nosniff'],
-  ] as const;
+  const headers = [['content-type', expositionType] as const, ...uncachedHeaders];
   return new App(
     [
       {

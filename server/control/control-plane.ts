@@ -2,7 +2,7 @@ import type { Network } from '../../contract/networks.ts';
 import { withTimeout } from '../../store/deadline.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
-import { csvHeaders, jsonHeaders, noContentHeaders } from '../http/headers.ts';
+import { jsonHeaders, uncachedHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { storeUnavailable, toStoreFailure } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
@@ -17,6 +17,11 @@ import type { Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
 
 const defaultBodyBytes = 64 * 1024;
+/** CSV with a header row (RFC 4180, 3). */
+const csvHeaders: Headers = [
+  ['content-type', 'text/csv; charset=utf-8; header=present'],
+  ...uncachedHeaders,
+];
 
 export interface ControlPlaneEnvironment {
   readonly authentication: Authentication;
@@ -118,7 +123,7 @@ export class ControlPlane {
 
 /** Returns the body of a successful response, and the headers that describe it. */
 function toContent({ result }: Operation, answer: unknown): Pick<HttpResponse, 'headers' | 'body'> {
-  if (result === null) return { headers: noContentHeaders, body: null };
+  if (result === null) return { headers: uncachedHeaders, body: null };
   if (answer instanceof Csv) return { headers: csvHeaders, body: answer.text };
   const { field } = result;
   const isList = answer instanceof List;

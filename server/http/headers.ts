@@ -1,24 +1,13 @@
 import type { Headers, HttpResponse } from './request.ts';
 
+/** Headers of an uncacheable response, which is complete if it has no body. */
+export const uncachedHeaders: Headers = [
+  ['cache-control', 'no-store'],
+  ['x-content-type-options', 'nosniff'],
+];
+
 /** Headers of uncacheable JSON. */
-export const jsonHeaders: Headers = [
-  ['content-type', 'application/json'],
-  ['cache-control', 'no-store'],
-  ['x-content-type-options', 'nosniff'],
-];
-
-/** Headers of an uncacheable response that has no body. */
-export const noContentHeaders: Headers = [
-  ['cache-control', 'no-store'],
-  ['x-content-type-options', 'nosniff'],
-];
-
-/** Headers of uncacheable CSV with a header row (RFC 4180, 3). */
-export const csvHeaders: Headers = [
-  ['content-type', 'text/csv; charset=utf-8; header=present'],
-  ['cache-control', 'no-store'],
-  ['x-content-type-options', 'nosniff'],
-];
+export const jsonHeaders: Headers = [['content-type', 'application/json'], ...uncachedHeaders];
 
 /** Lets scripts of any page read the response (Fetch standard, CORS protocol). */
 export const readableAnywhere: Headers = [['access-control-allow-origin', '*']];
