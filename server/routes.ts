@@ -24,7 +24,7 @@ interface Endpoints {
 
 /** All routes of the public listener. */
 export function routes({ delivery, control, health, baseUrl, webConsole }: Endpoints): Route[] {
-  const openApi = wellFormed(openApiHandler(baseUrl));
+  const openApi = openApiHandler(baseUrl);
   const image: Handler = (request) => delivery.handle(request);
   return [
     // RFC 9110, 9.3.7: OPTIONS for the server as a whole.
@@ -36,23 +36,11 @@ export function routes({ delivery, control, health, baseUrl, webConsole }: Endpo
     },
     readable('/img/*', 'image', image, imageErrorHeaders),
     readable('/img', 'image', image, imageErrorHeaders),
-    readable(
-      '/api/health',
-      'health',
-      wellFormed((request) => health.sendHealth(request)),
-    ),
-    readable(
-      '/api/health/live',
-      'health',
-      wellFormed((request) => request.respond(alive)),
-    ),
-    readable(
-      '/api/ready',
-      'health',
-      wellFormed((request) => health.sendReadiness(request)),
-    ),
-    readable('/openapi.json', 'openapi', openApi),
-    readable(`${controlPrefix}/openapi.json`, 'openapi', openApi),
+    readableJson('/api/health', 'health', (request) => health.sendHealth(request)),
+    readableJson('/api/health/live', 'health', (request) => request.respond(alive)),
+    readableJson('/api/ready', 'health', (request) => health.sendReadiness(request)),
+    readableJson('/openapi.json', 'openapi', openApi),
+    readableJson(`${controlPrefix}/openapi.json`, 'openapi', openApi),
     // API keys are for backends: CORS preflights fail because OPTIONS is missing, and pages cannot
     // read responses because CORS headers are missing.
     {
@@ -133,7 +121,7 @@ const wellFormed =
 
 const noContent: HttpResponse = { status: 204, headers: [], body: null };
 
-const readableJson = (cacheControl: string, body: string): HttpResponse => ({
+const jsonResponse = (cacheControl: string, body: string): HttpResponse => ({
   status: 200,
   headers: [
     ['content-type', 'application/json'],
@@ -148,7 +136,7 @@ const readableJson = (cacheControl: string, body: string): HttpResponse => ({
  * Liveness, for tools that restart processes. It ignores the store and drains, which a restart
  * cannot repair.
  */
-const alive = readableJson('no-store', JSON.stringify({ ok: true, status: 'ok' }));
+const alive = jsonResponse('no-store', JSON.stringify({ ok: true, status: 'ok' }));
 
 const readMethods = ['GET', 'HEAD', 'OPTIONS'];
 
@@ -171,6 +159,10 @@ function readable(
   };
 }
 
+/** Like `readable`, for a route that needs a well-formed request. */
+const readableJson = (path: string, name: HttpRequest['route'], handler: Handler): Route =>
+  readable(path, name, wellFormed(handler));
+
 /** The response to the preflight of a request that sends headers outside the CORS safelist. */
 const preflightResponse: HttpResponse = {
   status: 204,
@@ -187,7 +179,7 @@ const preflightResponse: HttpResponse = {
 function openApiHandler(baseUrl: string): Handler {
   let response: HttpResponse | null = null;
   return (request) => {
-    response ??= readableJson('no-cache', JSON.stringify(openApiDocument(baseUrl), null, 2));
+    response ??= jsonResponse('no-cache', JSON.stringify(openApiDocument(baseUrl), null, 2));
     request.respond(response);
   };
 }
