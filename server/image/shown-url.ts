@@ -1,4 +1,3 @@
-import type { ServiceError } from '../../contract/errors.ts';
 import {
   cutText,
   hidden,
@@ -6,7 +5,7 @@ import {
   shownText,
   withoutTokens,
 } from '../../contract/shown-source.ts';
-import type { Project } from '../../store/projects.ts';
+import type { ShownRequest } from '../telemetry/image-telemetry.ts';
 import { canonicalName, hasTooManyParameters, isImagePath } from './address.ts';
 
 const maxUrlLength = 300;
@@ -16,7 +15,7 @@ const maxMessageLength = 200;
 /**
  * Returns a failed request without secrets. The project's hosts might read other services' URLs.
  */
-export function shownRequest({ path, query, source, project, error }: FailedUrl) {
+export const shownRequest: ShownRequest = ({ path, query, source, project, error }) => {
   const shown = source instanceof URL ? shownSource(source) : shownText(source?.href ?? '');
   const hosts = Object.values(project?.hosts ?? {});
   const isNative = hosts.every(({ urls = 'native' }) => urls === 'native');
@@ -25,22 +24,15 @@ export function shownRequest({ path, query, source, project, error }: FailedUrl)
     url: shownUrl(path, query, shown, isNative),
     message: shownMessage(error, isNative),
   };
-}
+};
+
+type FailedError = Parameters<ShownRequest>[0]['error'];
 
 /** Returns an error's message without names from the URL, which can be secrets. */
-function shownMessage({ code, message }: FailedUrl['error'], isNative: boolean): string {
+function shownMessage({ code, message }: FailedError, isNative: boolean): string {
   // This message quotes an option from another service's URL.
   if (!isNative && code === 'parameter_invalid') return '';
   return cutText(withoutTokens(message.replaceAll(/`[^`]*`/g, hidden)), maxMessageLength);
-}
-
-interface FailedUrl {
-  readonly path: string;
-  readonly query: string;
-  /** Null if the URL is invalid. */
-  readonly source: Pick<URL, 'href'> | null;
-  readonly project: Pick<Project, 'hosts'> | null;
-  readonly error: Pick<ServiceError, 'code' | 'message'>;
 }
 
 /**

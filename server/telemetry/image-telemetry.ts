@@ -27,10 +27,11 @@ interface ImageRequest extends RequestTelemetry {
 }
 
 /** Returns a failed request's source, URL and message without secrets. */
-type ShownRequest = (
+export type ShownRequest = (
   request: Pick<ImageRequest, 'path' | 'query'> & {
+    /** Null if the URL is invalid. */
     readonly source: Pick<URL, 'href'> | null;
-    readonly project: Project | null;
+    readonly project: Pick<Project, 'hosts'> | null;
     readonly error: Pick<ServiceError, 'code' | 'message'>;
   },
 ) => Pick<FailedRequest, 'source' | 'url' | 'message'>;
