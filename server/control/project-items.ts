@@ -1,9 +1,25 @@
+import { isPartName, partNamePattern } from '../../store/preset.ts';
 import type { ItemField, Project, StateCheck } from '../../store/projects.ts';
 import { List } from './list.ts';
 import { itemResult, listResult, type Operation } from './operation.ts';
 import type { NamedSchema } from './schema.ts';
 import { changed, findProject, type Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
+
+/** The schema of preset and layer names. */
+export const partNameSchema = {
+  type: 'string',
+  pattern: partNamePattern,
+  description: 'A lower-case letter, followed by up to 39 lower-case letters, digits, - and _.',
+} as const;
+
+/** Checks the name of a preset or layer. @throws ServiceError invalid_request */
+export function requirePartName(kind: 'preset' | 'layer', name: string): string {
+  if (isPartName(name)) return name;
+  throw invalidRequest(
+    `the name of a ${kind} must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _`,
+  );
+}
 
 /**
  * Services needed by the operations of one kind of item, plus the services that every kind needs.

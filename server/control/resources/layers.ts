@@ -16,8 +16,7 @@ import {
 import { findLayer } from '../../image/layers.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { layerFieldSchema, ruledSchema, valueErrors } from '../image-schemas.ts';
-import { partNameSchema, requirePartName } from '../part-names.ts';
-import { ProjectItems } from '../project-items.ts';
+import { ProjectItems, partNameSchema, requirePartName } from '../project-items.ts';
 import { exactlyOneOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';

@@ -10,8 +10,7 @@ import {
   ruledParameter,
   valueErrors,
 } from '../image-schemas.ts';
-import { partNameSchema, requirePartName } from '../part-names.ts';
-import { ProjectItems } from '../project-items.ts';
+import { ProjectItems, partNameSchema, requirePartName } from '../project-items.ts';
 import { type NamedSchema, ref } from '../schema.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
