@@ -21,7 +21,6 @@ import type { Readiness } from './health.ts';
 import type { App } from './http/app.ts';
 import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
 import { Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
-import { drainRequests } from './http/drain.ts';
 import { RequestHosts } from './http/request-hosts.ts';
 import { Delivery } from './image/deliver.ts';
 import { isPurgedKey, projectDigits } from './image/key.ts';
@@ -240,7 +239,7 @@ class FrontEnd {
     if (this.#draining) return;
     this.#draining = true;
     this.#log.info('draining');
-    await drainRequests(this.#app, graceMs, drainWithinMs);
+    await this.#app.drain(graceMs, drainWithinMs);
     this.#projects.stop();
     const stored = this.#usage.close().finally(() => this.#store.close());
     const closed = Promise.all([this.#engine.close(), stored, this.#tracing?.close()]);

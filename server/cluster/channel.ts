@@ -108,7 +108,7 @@ export type ToFrontEnd =
    * `drain`.
    */
   | { readonly type: 'service-stops' }
-  /** Finish the requests in progress and exit; `graceMs`: see `drainRequests`. */
+  /** Finish the requests in progress and exit; `graceMs`: see `App.drain`. */
   | { readonly type: 'drain'; readonly graceMs: number }
   | { readonly type: 'machine-stats'; readonly stats: MachineStats }
   /** The reply to `started`, after the primary has opened the store. */

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Connections } from './connection-limit.ts';
 import { errorResponse, MethodNotAllowed } from './error-response.ts';
@@ -47,6 +48,8 @@ interface AppEnvironment {
   readonly unreadableErrorHeaders?: ErrorHeaders | null;
 }
 
+/** Interval of looking for requests during a drain. */
+const pollEveryMs = 20;
 /** Longer paths are cut in messages, and get no suggestion. */
 const maxPath = 200;
 
@@ -59,7 +62,7 @@ export class App implements HttpApp {
   /** Number of requests in progress. */
   open = 0;
   /** Number of requests since the start. */
-  count = 0;
+  #count = 0;
   closing = false;
 
   /**
@@ -80,10 +83,24 @@ export class App implements HttpApp {
     return this.#server.listen(host, port);
   }
 
-  /** Stops listening. From then on every response closes its connection. */
-  stopListening(): void {
+  /**
+   * Stops listening. From then on a client that reuses its connection still gets a response, which
+   * closes the connection. Resolves when no request is in progress and none has arrived for
+   * `graceMs`.
+   * @param withinMs resolves after this time even if requests are in progress
+   */
+  async drain(graceMs: number, withinMs: number): Promise<void> {
     if (!this.closing) this.#server?.stopListening();
     this.closing = true;
+    const deadline = performance.now() + withinMs;
+    let idleSince = performance.now();
+    let count = this.#count;
+    while (performance.now() < deadline) {
+      await sleep(pollEveryMs);
+      if (this.open > 0 || this.#count !== count) idleSince = performance.now();
+      count = this.#count;
+      if (this.open === 0 && performance.now() - idleSince >= graceMs) return;
+    }
   }
 
   /** Null before it listens. */
@@ -92,9 +109,9 @@ export class App implements HttpApp {
   }
 
   begin(): string {
-    this.count += 1;
+    this.#count += 1;
     this.open += 1;
-    return this.#idPrefix + this.count.toString(36);
+    return this.#idPrefix + this.#count.toString(36);
   }
 
   onEnd(request: HttpRequest, status: number | null, ms: number): void {

@@ -72,7 +72,7 @@ async function serve(t: Test, start: StartHttpServer) {
   );
   const port = await freePort();
   t.equal(await app.listen(start, '127.0.0.1', port), true);
-  t.teardown(() => app.stopListening());
+  t.teardown(() => app.drain(0, 0));
   const send = async (bytes: string, localAddress = '127.0.0.1'): Promise<Socket> => {
     const socket = connect({ port, host: '127.0.0.1', localAddress });
     socket.on('error', () => {});
