@@ -23,14 +23,9 @@ interface Counts {
 /** Counts every request when it ends, hits included. A count takes a few additions and no look-up by a text. */
 export class RequestMetrics {
   readonly #registry: MetricsRegistry;
-  readonly #counts: Readonly<Record<RouteName, Partial<Record<Tier, Counts>>>> = {
-    image: {},
-    control: {},
-    health: {},
-    openapi: {},
-    console: {},
-    other: {},
-  };
+  readonly #counts = Object.fromEntries(routeNames.map((name) => [name, {}])) as Readonly<
+    Record<RouteName, Partial<Record<Tier, Counts>>>
+  >;
 
   constructor(registry: MetricsRegistry) {
     this.#registry = registry;
