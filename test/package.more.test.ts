@@ -40,6 +40,7 @@ interface Manifest {
   readonly dependencies?: Readonly<Record<string, string>>;
   readonly optionalDependencies?: Readonly<Record<string, string>>;
   readonly peerDependencies?: Readonly<Record<string, string>>;
+  readonly overrides?: Readonly<Record<string, unknown>>;
   readonly peerDependenciesMeta?: Readonly<Record<string, { readonly optional?: boolean }>>;
 }
 const readManifest = async (path: string): Promise<Manifest> =>
@@ -148,6 +149,15 @@ t.test('stays small, and contains neither sources nor source maps', async (t) =>
   }
 });
 
+t.test('uses the versions of its packages that its users get', async (t) => {
+  const { overrides } = await readManifest(rootPath);
+  const shipped = await foldersFor(await readManifest(installed), rootPath);
+  const names = [...shipped].map((path) => path.split('node_modules/').at(-1));
+  t.ok(names.includes('sharp'));
+  // npm applies overrides only in the clone.
+  for (const name of Object.keys(overrides ?? {})) t.notOk(names.includes(name), name);
+});
+
 t.test('contains its documentation, and the pages that messages name', async (t) => {
   const files = await readdir(installed, { recursive: true });
   for (const page of files.filter((path) => /^(?:docs\/.*|README)\.md$/.test(path))) {
@@ -161,8 +171,11 @@ t.test('contains its documentation, and the pages that messages name', async (t)
   }
   const programs = files.filter((path) => /^dist\/(?!server\/console\/page).*\.c?js$/.test(path));
   const texts = programs.map((path) => readFile(join(installed, path), 'utf8'));
+  // Comments of bundled packages name pages of these packages.
   const names = (await Promise.all(texts)).flatMap((text) => [
-    ...text.matchAll(/documentPath\(["'`]([\w./-]+)["'`]\)|docs\/([\w/-]+\.md)/g),
+    ...text
+      .replaceAll(/^\s*\/\/.*/gm, '')
+      .matchAll(/documentPath\(["'`]([\w./-]+)["'`]\)|docs\/([\w/-]+\.md)/g),
   ]);
   const pages = new Set(names.map(([, inCall, inText]) => inCall ?? inText));
   t.ok(pages.has('http-engines.md'));
