@@ -16,9 +16,10 @@ const ready = (worker: Worker) =>
   until('ready', async () => (await worker.get('/health/ready')).status === 200);
 
 /** Sends a request with any Host, which fetch would set itself. */
-const statusFor = (url: string, host: string, headers = {}): Promise<number> =>
+const statusFor = (url: string, host: string, headers = {}, options = {}): Promise<number> =>
   new Promise((resolve, reject) => {
-    const outgoing = request(url, { headers: { host, ...headers } }, (response) => {
+    const all = { headers: { host, ...headers }, ...options };
+    const outgoing = request(url, all, (response) => {
       response.resume();
       resolve(response.statusCode ?? 0);
     });
@@ -155,6 +156,21 @@ t.test('starts a worker before the service', async (t) => {
     }
     const right = basic('operator:a pass:word');
     t.equal((await guarded.get('/workbench/', right)).status, 200);
+    // Several versions of @fastify/static let such paths pass a guard.
+    for (const [path, status, withCredentials] of [
+      ['/%77orkbench/index.html', 401, 200],
+      ['/workbench/./index.html', 401, 200],
+      ['/workbench//index.html', 401, 200],
+      ['/workbench/assets/../index.html', 401, 200],
+      ['/workbench/..%2f..%2fpackage.json', 401, 400],
+      ['/workbench/../package.json', 401, 400],
+      ['/workbench%2Findex.html', 404, 404],
+      ['/health/../workbench/index.html', 404, 404],
+    ] as const) {
+      const statusAt = (headers: Record<string, string>) =>
+        statusFor(guarded.url, 'localhost', headers, { path });
+      t.same([await statusAt({}), await statusAt(right)], [status, withCredentials], path);
+    }
     const api = await guarded.get('/workbench/api?limit=10', right);
     t.same([api.status, api.body.jobs], [200, []]);
 
