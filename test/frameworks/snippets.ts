@@ -98,7 +98,7 @@ async function curlProblems(code: string, { box }: Case, dpr: number, parent: st
   const cwd = join(parent, 'curl');
   await mkdir(cwd, { recursive: true });
   const { stdout } = await run('sh', ['-c', code], { cwd });
-  const { width, height } = await sharp(await readFile(join(cwd, 'picture'))).metadata();
+  const { width, height } = await sharp(await readFile(join(cwd, 'image'))).metadata();
   const isRight = areClose([width / dpr, height / dpr], box, 0.5);
   if (stdout.startsWith('HTTP/1.1 200 ') && isRight) return [];
   return [`${stdout}${width} x ${height} px`];
