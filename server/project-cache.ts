@@ -179,7 +179,8 @@ export class ProjectCache {
   }
 
   /**
-   * Returns a delivery host's project, or null. Looks up the host if necessary.
+   * Returns a delivery host's project, or null, even if the store does not respond. Looks up the
+   * host if necessary.
    * @throws ServiceError overloaded
    */
   async findAt(host: string): Promise<ProjectState | null> {
@@ -192,6 +193,11 @@ export class ProjectCache {
     }
     await this.#lookUpHost(host);
     return this.find(this.#hosts.get(host) ?? '');
+  }
+
+  /** Returns whether the store has confirmed that a delivery host belongs to no project. */
+  isUnowned(host: string): boolean {
+    return !this.#isStoreDown && this.#unknownHosts.has(host);
   }
 
   /** Returns a cached project, or null, without confirming it. */

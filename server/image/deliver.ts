@@ -134,8 +134,11 @@ export class Delivery {
     const originAt = hosts.createOriginFinder(request);
     const deliver = (requested: RequestedSite): Promise<void> => {
       const { host, found } = requested;
-      if (found === null && missing !== null) {
-        throw projects.isStoreDown ? storeUnavailable() : missing(request, host);
+      if (found === null) {
+        const needsSite = missing !== null || projectInQuery(request.query) === '';
+        const isUnowned = (name: string) => name === '' || projects.isUnowned(name);
+        if (needsSite && !names.every(isUnowned)) throw storeUnavailable();
+        if (missing !== null) throw missing(request, host);
       }
       const client = { origin: originAt(host), accept };
       const headers = { negotiated, conditions, backgroundToken, isLoop, client };

@@ -5,6 +5,7 @@ import { startOwner } from '../../store/embedded/children.ts';
 import { shortFolder } from '../../store/embedded/stores.ts';
 import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
+import { StrictConnection } from '../raw-http.ts';
 import { rootKey, startControl } from './control.ts';
 
 t.test(
@@ -29,6 +30,16 @@ t.test(
       const url = `${service.url}/img/${origin.url}${path}?project=${id}`;
       return (await fetch(url)).headers.get('x-cache');
     };
+    const atHosts = (...hosts: string[]) =>
+      Promise.all(
+        hosts.map(async (host) => {
+          const connection = await StrictConnection.open(service.port);
+          const path = host.startsWith('native') ? `/img/${origin.url}/a.jpg` : '/a.jpg';
+          const { status } = await connection.request('GET', path, { host });
+          connection.close();
+          return status;
+        }),
+      );
     const health = async () => (await fetch(`${service.url}/api/health`)).status;
     await call('PUT', `/projects/${id}/presets/card`, { json: { parameters: { w: 40 } } });
     t.same([await image('/a.jpg'), await health()], [200, 200]);
@@ -38,7 +49,9 @@ t.test(
     // that second.
     const key = await control.issue(null, 'write');
     t.equal((await call('GET', '/projects', { key })).status, 200);
+    t.same(await atHosts('a.example', 'native.example'), [404, 400]);
     await link.cut();
+    const unknownHosts = atHosts('b.example', 'native.b.example');
     const waiting = Promise.all([
       ...Array.from({ length: 30 }, () => call('GET', '/projects', { key })),
       ...Array.from({ length: 30 }, () => call('POST', '/projects', { key, body: '{"name":"x"}' })),
@@ -46,6 +59,8 @@ t.test(
     const unknown = call('GET', '/projects', { key: 'sk_somebody-else' });
     t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200], 'cached and new images');
 
+    t.same(await unknownHosts, [503, 503], 'before the service notices the outage');
+    t.same(await atHosts('a.example', 'native.example'), [503, 503], 'after it has noticed');
     // Both cached and unknown keys get 503.
     for (const { status, body, headers } of [...(await waiting), await unknown]) {
       t.equal(status, 503);
