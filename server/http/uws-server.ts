@@ -11,6 +11,7 @@ import type { Connections } from './connection-limit.ts';
 import { getEncoded } from './headers.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
+import { ChunkedBody } from './uws-chunked-body.ts';
 import type { UwsLibrary } from './uws-library.ts';
 import { Admission, SilentConnections } from './uws-waiting.ts';
 import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
@@ -181,6 +182,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   #req: UwsRequest | null;
   #accept = '';
   #isLast = false;
+  #chunkedBody: ChunkedBody | null = null;
   /** Set while the client reads the response. */
   networks: readonly string[] = [];
 
@@ -223,7 +225,9 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   checkBody(): boolean {
     if (!this.isWellFormed()) return false;
     const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
-    this.#isLast = hasUnexpectedBody(this.method, length, coding);
+    const isUnexpected = hasUnexpectedBody(this.method, length, coding);
+    this.#isLast = isUnexpected || coding !== '';
+    if (coding !== '' && !isUnexpected) this.#chunkedBody = new ChunkedBody(this.#res);
     return true;
   }
 
@@ -239,6 +243,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   }
 
   protected receiveBody(onChunk: (chunk: Uint8Array) => void, onEnd: () => void): void {
+    if (this.#chunkedBody !== null) return this.#chunkedBody.read(onChunk, onEnd);
     this.#res.onData((chunk, isLast) => {
       onChunk(new Uint8Array(chunk));
       if (isLast) onEnd();
@@ -261,6 +266,9 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   }
 
   protected write(response: HttpResponse): void {
+    if (this.#chunkedBody?.isReceived === false) {
+      return this.#chunkedBody.onReceived(() => this.write(response));
+    }
     const corked = () => this.#res.cork(() => this.#write(response));
     // Wait: otherwise uWebSockets.js would parse the bytes after this request. It ends a connection
     // that sends more before the response. Counted connections handle one request at a time.

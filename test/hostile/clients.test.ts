@@ -159,6 +159,9 @@ const smuggling: readonly (readonly [what: string, fields: string, body: string]
   ['a negative chunk', chunked, `-1\r\n${hidden}`],
   ['a chunk after a line feed', chunked, `2\n${hidden}`],
   ['an open quote in an extension', chunked, `5;a="\r\n${hidden}`],
+  ['chunks that end with other bytes', chunked, `2\r\n{}xx0\r\nxx${hidden}`],
+  ['chunks with line feeds only', chunked, `2\n{}xx0\nxx${hidden}`],
+  ['chunks of line feeds', chunked, `2\n{}\n0\n\nx${hidden}`],
   ['a chunk that is longer', chunked, `2\r\nabc\r\n0\r\n\r\n${hidden}`],
 ];
 
