@@ -30,7 +30,7 @@ export const typeNames: Readonly<Record<string, string>> = {
 };
 
 export const formatNames: Readonly<Record<string, string>> = {
-  uri: 'a URI',
+  uri: 'an absolute URL',
   date: 'a date of RFC 3339',
   'date-time': 'a date and time of RFC 3339',
 };

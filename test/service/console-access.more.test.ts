@@ -50,11 +50,11 @@ t.test(
       const target = `/img/${encodeURIComponent(source)}?project=${id}&w=40`;
       const fetchStatus = async (path: string) => (await fetch(url + path)).status;
       for (let n = 0; n < 3; n += 1) t.equal(await fetchStatus(target), 200);
-      await page.getByLabel('TTL seconds').fill('600');
+      await page.getByLabel('Validity in seconds').fill('600');
       const ask = page.getByRole('button', { name: 'Require signatures …' });
       await ask.click();
       await page.getByText('Unsigned requests in the last hour: 3.', { exact: true }).waitFor();
-      await hasFocus(page.getByRole('button', { name: 'Keep' }));
+      await hasFocus(page.getByRole('button', { name: 'Cancel' }));
       t.same(await findViolations(page), []);
       await page.keyboard.press('Enter');
       await hasFocus(ask);

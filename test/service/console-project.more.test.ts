@@ -35,7 +35,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     await page.keyboard.press('Enter');
     await form.getByLabel('Name').fill('<b>Mine</b>');
     await control(form, 'Origin').fill(`${origin.url}/`);
-    await form.getByLabel('Allowed origins').fill('a.example\n*.b.example');
+    await form.getByLabel('Allowed hosts').fill('a.example\n*.b.example');
     await form.getByRole('button', { name: 'Create' }).click();
     await hasFocus(page.getByRole('heading', { level: 1, name: '<b>Mine</b>' }));
     t.match(await page.title(), /^<b>Mine<\/b> · Image delivery$/);
@@ -154,7 +154,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     t.same(await storedPresets(), [{ ...card, parameters: { ...card.parameters, w: 401 } }]);
     await page.reload();
     await presets.getByRole('button', { name: 'Delete card …' }).click();
-    await hasFocus(presets.getByRole('button', { name: 'Keep' }));
+    await hasFocus(presets.getByRole('button', { name: 'Cancel' }));
     await page.keyboard.press('Enter');
     await hasFocus(presets.getByRole('button', { name: 'Delete card …' }));
     await page.keyboard.press('Enter');

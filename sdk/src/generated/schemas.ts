@@ -314,24 +314,24 @@ export interface PurgeStatus {
 /** How a project's images follow their sources. Ages are in seconds. */
 export interface Freshness {
   /**
-   * Age at which a source is revalidated. `origin` follows the origin's Cache-Control; null never
-   * revalidates. The operator sets bounds. It must be a whole number from 1 to 31536000, "origin"
-   * or null.
+   * Age in seconds from which the service revalidates a source; null for never. `origin` follows the
+   * origin's Cache-Control. The operator sets bounds. It must be a whole number from 1 to 31536000,
+   * "origin" or null.
    */
   sourceAge: number | 'origin' | null;
-  /** How long browsers keep an image; null for a year. 0 to 31536000. */
+  /** Seconds that browsers keep an image; null for a year. 0 to 31536000. */
   browserAge: number | null;
 }
 
 /** How a project's images follow their sources. Ages are in seconds. */
 export interface FreshnessInput {
   /**
-   * Age at which a source is revalidated. `origin` follows the origin's Cache-Control; null never
-   * revalidates. The operator sets bounds. It must be a whole number from 1 to 31536000, "origin"
-   * or null.
+   * Age in seconds from which the service revalidates a source; null for never. `origin` follows the
+   * origin's Cache-Control. The operator sets bounds. It must be a whole number from 1 to 31536000,
+   * "origin" or null.
    */
   sourceAge: number | 'origin' | null;
-  /** How long browsers keep an image; null for a year. 0 to 31536000. */
+  /** Seconds that browsers keep an image; null for a year. 0 to 31536000. */
   browserAge: number | null;
 }
 
@@ -840,7 +840,7 @@ export interface ProjectKey {
 export interface ProjectKeyInput {
   /** User of the key. 1 to 80 characters. */
   name: string;
-  /** Whether the key can change the project (default) or only read it. */
+  /** `write`, the default of the API, can change the project; `read` can only read it. */
   access?: 'read' | 'write' | undefined;
 }
 

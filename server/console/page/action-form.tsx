@@ -36,9 +36,9 @@ export function ActionForm({
   const form = useRef<HTMLFormElement>(null);
   const [isAsking, setAsking] = useState<boolean | null>(null);
   const submitButton = useRef<HTMLButtonElement>(null);
-  const keepButton = useRef<HTMLButtonElement>(null);
+  const cancelButton = useRef<HTMLButtonElement>(null);
   useLayoutEffect(() => {
-    if (isAsking !== null) (isAsking ? keepButton : submitButton).current?.focus();
+    if (isAsking !== null) (isAsking ? cancelButton : submitButton).current?.focus();
   }, [isAsking]);
   const isOpened = onCancel !== undefined;
   useLayoutEffect(() => {
@@ -78,8 +78,8 @@ export function ActionForm({
           {question !== undefined && isAsking !== true && ' …'}
         </button>
         {isAsking === true && (
-          <button ref={keepButton} type="button" onClick={() => setAsking(false)}>
-            Keep
+          <button ref={cancelButton} type="button" onClick={() => setAsking(false)}>
+            Cancel
           </button>
         )}
         {props.buttons}

@@ -43,7 +43,7 @@ export function Confirm({ verb, object, consequence, onConfirm, isAlone = false 
         {verb} {object}
       </button>
       <button ref={button} type="button" class={size} onClick={() => setAsking(false)}>
-        Keep
+        Cancel
       </button>
     </span>
   );

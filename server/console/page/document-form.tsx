@@ -18,20 +18,20 @@ const documents = {
     /** The schema name of the request body, in which every field is nullable. */
     input: 'FreshnessInput',
     intro:
-      'How images follow sources that change under the same URL. Without ages, images change only after a purge or with another v in their URL.',
+      'How images follow sources that change under the same URL. Without a source age, an image changes only after a purge, or with another v in its URL.',
     label: 'Freshness',
     /** The meaning of an empty control. */
     placeholders: { sourceAge: 'never', browserAge: 'a year' },
-    saved: 'Saved. Images follow it within two seconds; browsers keep what they have.',
+    saved: 'Saved. Images follow it within two seconds; browsers keep their images.',
   },
   limits: {
     title: 'Limits',
     input: 'LimitsInput',
     intro:
-      'Of a day (UTC). Beyond them images that are not cached are refused. Only a root key may change them.',
-    label: 'Limits for a day',
+      'Daily limits (UTC). Above a limit, the service refuses images that are not cached. Only a root key can change limits.',
+    label: 'Daily limits',
     placeholders: { rendersPerDay: 'no limit', bytesPerDay: 'no limit' },
-    saved: 'The limits are saved. Beyond them, images that are not cached are refused.',
+    saved: 'Saved. Above a limit, the service refuses images that are not cached.',
   },
 } as const;
 

@@ -1,3 +1,4 @@
+import { formText } from './format.ts';
 import type { Failure } from './service.ts';
 
 /** A form's errors by field name. */
@@ -23,7 +24,7 @@ export function toFieldErrors(failure: Failure | null): FieldErrors {
         const [, name = nameKey, index, rule] = pattern.exec(error) ?? [];
         if (rule === undefined) return [];
         const subject = index === undefined ? 'It' : `Number ${Number(index) + 1}`;
-        return [[name, `${subject} ${rule}.`] as const];
+        return [[name, formText(`${subject} ${rule}.`)] as const];
       }),
   );
 }

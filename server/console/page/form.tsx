@@ -1,6 +1,6 @@
 import { type FieldErrors, noErrors } from './field-errors.ts';
 import { FieldGroups } from './field-groups.tsx';
-import { fieldLabel, withoutBackticks } from './format.ts';
+import { fieldLabel, formText } from './format.ts';
 import {
   chooseKind,
   getExample,
@@ -72,7 +72,7 @@ function createControls({ schema, values, onChange, ...props }: SchemaFieldsProp
     };
     const words = getWords(field.items ?? {});
     if (words.length > 0) {
-      const help = withoutBackticks(field.description ?? '');
+      const help = formText(field.description ?? '');
       return <Checkboxes key={name} {...common} words={words} help={help} />;
     }
     return (
@@ -93,7 +93,7 @@ function createControls({ schema, values, onChange, ...props }: SchemaFieldsProp
 function getHelp(field: Schema): string {
   const example = getExample(field);
   return [
-    withoutBackticks(field.description ?? ''),
+    formText(field.description ?? ''),
     chooseKind(field) === 'list' ? 'One on each line.' : '',
     example === '' ? '' : `Example: ${example}`,
   ]

@@ -51,13 +51,24 @@ export function formatChange(from: number, to: number): string {
   return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${number.format(Math.abs(percent))} %`;
 }
 
+/** Labels of fields with unclear or abbreviated names. */
+const labels: Readonly<Record<string, string>> = {
+  allowedOrigins: 'Allowed hosts',
+  ttlSeconds: 'Validity in seconds',
+  urls: 'URL format',
+};
+
 /** Returns a field name as words: `defaultQuality` becomes `Default quality`. */
 export function fieldLabel(name: string): string {
-  const words = name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
+  const words = labels[name] ?? name.replace(/([a-z])([A-Z])/g, '$1 $2').toLowerCase();
   return words
     .replace(/^./, (first) => first.toUpperCase())
     .replace(/\b(url|dpr|ttl)\b/i, (word) => word.toUpperCase());
 }
+
+/** Returns an API text in the words of a form, in which an empty control means null. */
+export const formText = (text: string): string =>
+  withoutBackticks(text).replace(/(?<!")\bnull\b(?!")/g, 'empty');
 
 /** Returns a text of the service's tables without the backticks around names. */
 export const withoutBackticks = (text: string): string => text.replaceAll('`', '');

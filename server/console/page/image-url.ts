@@ -1,4 +1,5 @@
 import { createImageUrls, type ImageOptions, type ImageUrls } from '@image-delivery/sdk';
+import type { Values } from './schema.ts';
 
 /** Transform parameter values by name; '' if unset. */
 export type ParameterTexts = Readonly<Record<string, string>>;
@@ -54,6 +55,13 @@ export const isSource = (text: string): boolean => isPath(text) || isAbsolute(te
 const isPath = (text: string): boolean => /^\/(?![/\\])/.test(text);
 
 const isAbsolute = (text: string): boolean => /^https?:\/\/[^/]/i.test(text) && URL.canParse(text);
+
+/** Returns a form's values with absolute `sources`, which can be paths on the project's origin. */
+export function withAbsolute(values: Values, origin: string): Values {
+  const sources = (values['sources'] ?? '').split(/\s+/);
+  const absolute = sources.map((text) => (isPath(text) ? toAbsolute(text, origin) : text));
+  return { ...values, sources: absolute.join('\n') };
+}
 
 /** Returns an image's absolute URL, or '' for an invalid text. @param text a URL or a path on the origin */
 export function toAbsolute(text: string, origin: string): string {

@@ -3,7 +3,7 @@ import { ActionForm } from './action-form.tsx';
 import { Controls, toDefaults } from './controls.tsx';
 import { SchemaFields } from './form.tsx';
 import { countText } from './format.ts';
-import type { ParameterTexts } from './image-url.ts';
+import { type ParameterTexts, withAbsolute } from './image-url.ts';
 import { SelectField } from './labelled.tsx';
 import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
@@ -72,12 +72,13 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
     : imagesOfFormats(splitLines(values['widths'] ?? ''), splitLines(values['formats'] ?? ''));
   const images = sourceCount * each;
   const submit = async () => {
+    const absolute = withAbsolute(values, project.origin);
     const body = isVariants
       ? {
-          ...toBody([['sources', sources]], values),
+          ...toBody([['sources', sources]], absolute),
           variants: variants.map((variant) => toBody(variantFields, variant)),
         }
-      : toBody(getFields({ properties: { sources, ...sizes } }), values);
+      : toBody(getFields({ properties: { sources, ...sizes } }), absolute);
     const { locatedId } = await api('POST', `/projects/${project.id}/prewarm`, body);
     const path = `/projects/${project.id}/prewarms/${locatedId}`;
     setAccepted({ path, images });

@@ -5,6 +5,7 @@ import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { SchemaFields } from './form.tsx';
 import { countText } from './format.ts';
+import { withAbsolute } from './image-url.ts';
 import { Loading } from './loading.tsx';
 import { FailureNotice, Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
@@ -38,7 +39,7 @@ export function Purge({ api, project, description }: ProjectProps) {
     return `${what} are purged. Within two seconds the service stops sending the old ones.`;
   };
   const purgeSources = async () => {
-    const message = await purge(toBody(getFields(schema), values));
+    const message = await purge(toBody(getFields(schema), withAbsolute(values, project.origin)));
     setValues({});
     return message;
   };
@@ -48,9 +49,9 @@ export function Purge({ api, project, description }: ProjectProps) {
       project={project}
       intro={
         <>
-          Deletes the cached images of sources that have changed, in all sizes and formats. CDNs and
-          browsers keep what they have: purge the CDN afterwards by the tags of the images, and
-          change <code>v</code> in a URL for browsers.
+          Deletes the cached images of changed sources, in all sizes and formats. CDNs and browsers
+          keep their images: purge the CDN afterwards by tags, and change <code>v</code> in the URL
+          for browsers.
         </>
       }
     >

@@ -102,7 +102,7 @@ function FirstSecret({ api, project, description, onCreate }: FirstSecretProps) 
   const { ttlSeconds = {} } = description.schemas['SigningSecretInput']?.properties ?? {};
   const field = {
     ...ttlSeconds,
-    description: 'The longest time until a URL expires, in seconds; empty for no limit.',
+    description: 'The longest time until a URL expires; empty for no limit.',
   };
   const schema = { properties: { ttlSeconds: field } };
   return (

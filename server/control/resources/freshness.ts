@@ -22,14 +22,14 @@ const freshness = named(
           },
         ],
         description:
-          "Age at which a source is revalidated. `origin` follows the origin's Cache-Control; null never revalidates. The operator sets bounds.",
+          "Age in seconds from which the service revalidates a source; null for never. `origin` follows the origin's Cache-Control. The operator sets bounds.",
         examples: [300],
       },
       browserAge: {
         type: ['integer', 'null'],
         minimum: 0,
         maximum: maxAgeSeconds,
-        description: 'How long browsers keep an image; null for a year.',
+        description: 'Seconds that browsers keep an image; null for a year.',
         examples: [60],
       },
     }),

@@ -66,7 +66,8 @@ const keyInput = named(
       access: {
         type: 'string',
         enum: keyAccesses,
-        description: 'Whether the key can change the project (default) or only read it.',
+        description:
+          '`write`, the default of the API, can change the project; `read` can only read it.',
       },
     },
     required: ['name'],

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { formatChange } from '../../../server/console/page/format.ts';
+import { formatChange, formText } from '../../../server/console/page/format.ts';
 
 t.test('formats size changes', async (t) => {
   for (const [from, to, text] of [
@@ -12,4 +12,11 @@ t.test('formats size changes', async (t) => {
   ] as const) {
     t.equal(formatChange(from, to), text);
   }
+});
+
+t.test('words API texts for forms', async (t) => {
+  t.equal(
+    formText('Seconds; null for `never`. It must be a number or null, and is "null".'),
+    'Seconds; empty for never. It must be a number or empty, and is "null".',
+  );
 });

@@ -27,7 +27,7 @@ t.test('names the field and the rule in every error', async (t) => {
         { name: '😀'.repeat(81), origin: 'a b', extra: 1 },
         'extra is not a known field',
         'name must have at most 80 characters, and has 81',
-        'origin must be a URI, and is "a b"',
+        'origin must be an absolute URL, and is "a b"',
       ],
       [
         { name: 'x', origin: url, allowedOrigins: ['a.example', 7] },
@@ -58,7 +58,7 @@ t.test('names the field and the rule in every error', async (t) => {
       [{}, 'the body must have src or sources'],
       [{ sources: [] }, 'sources must have at least 1 item, and has none'],
       [{ sources: Array(21).fill(url) }, 'sources must have at most 20 items, and has 21'],
-      [{ sources: [url, 'b'] }, 'sources[1] must be a URI, and is "b"'],
+      [{ sources: [url, 'b'] }, 'sources[1] must be an absolute URL, and is "b"'],
       ...[{ widths: [5] }, { formats: ['webp'] }, { quality: 50 }, { dpr: 1 }].map(
         (field) =>
           [
@@ -198,10 +198,12 @@ t.test('accepts values exactly within their bounds', async (t) => {
 t.test('repeats part of a rejected value, with its password hidden', async (t) => {
   const errors = (origin: string) => findErrors('CreateProjectInput', { name: 'x', origin });
   const [long = ''] = errors(`a b${'x'.repeat(8_000)}`);
-  t.match(long, /^origin must be a URI, and is "a bx+" …$/);
+  t.match(long, /^origin must be an absolute URL, and is "a bx+" …$/);
   t.ok(long.length < 160);
-  t.same(errors('https://u:secret@a b/'), ['origin must be a URI, and is "https://a b/"']);
-  t.same(errors('a \ud800'), ['origin must be a URI, and is "a \ufffd"']);
+  t.same(errors('https://u:secret@a b/'), [
+    'origin must be an absolute URL, and is "https://a b/"',
+  ]);
+  t.same(errors('a \ud800'), ['origin must be an absolute URL, and is "a \ufffd"']);
 });
 
 t.test('suggests the likely URL for a text that lacks a part of a URL', async (t) => {
