@@ -28,6 +28,11 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByText('npm run demo').waitFor();
     await page.getByText('projects create --name "My site"').waitFor();
     await page.getByRole('link', { name: 'ok', exact: true }).waitFor();
+    const { page: slow } = await opened();
+    await slow.route('**/api/health', () => {});
+    await slow.goto(url);
+    const loading = slow.getByRole('link', { name: 'loading' });
+    t.match(await loading.getAttribute('class'), 'good', 'no alarm before the first response');
     t.same(await findViolations(page), []);
     await page.getByRole('link', { name: 'create a project' }).click();
     await signIn(page);

@@ -13,14 +13,14 @@ const hosts: ItemKind<DeliveryHost> = {
   singular: 'delivery host',
   title: 'Delivery hosts',
   intro:
-    'Hosts whose requests belong to the project: the path of a URL is that of the source below the base. Only a root key can change them.',
+    'Hosts for short image URLs of this project: the URL path is the path of the source below the base. Only a root key can change them.',
   nameLabel: 'Host',
   nameHelp:
     'A host name that leads to this service, without wildcard and port. Example: img.shop.example',
   getName: ({ host }) => host,
   describe: ({ base, urls, updatedAt }) => (
     <>
-      {base === null ? 'the origin of the project' : <code>{base}</code>}, URLs: {urls}{' '}
+      {urls} URLs, sources below {base === null ? "the project's origin" : <code>{base}</code>}{' '}
       <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),

@@ -71,7 +71,7 @@ function Delivered({ picture, project }: DeliveredProps) {
             {type}, {width} × {height}, {formatBytes(bytes)}{' '}
             {from !== undefined && (
               <span class="quiet">
-                {formatChange(from.bytes, bytes)} of {formatBytes(from.bytes)} as {from.format}
+                {formatChange(from.bytes, bytes)} from {formatBytes(from.bytes)} as {from.format}
               </span>
             )}
           </figcaption>

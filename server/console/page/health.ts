@@ -89,10 +89,11 @@ export function computeState(history: HealthHistory, needsWorker: boolean): Serv
   const { samples, failure } = history;
   if (failure !== null) return { word: 'no answer', isGood: false };
   const { health } = samples.at(-1) ?? {};
-  if (needsWorker && health?.ok && missingWorker(history) !== null) {
+  if (health === undefined) return { word: 'loading', isGood: true };
+  if (needsWorker && health.ok && missingWorker(history) !== null) {
     return { word: 'no worker', isGood: false };
   }
-  return { word: health?.status ?? 'loading', isGood: health?.ok === true };
+  return { word: health.status, isGood: health.ok };
 }
 
 /**

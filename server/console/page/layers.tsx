@@ -57,8 +57,8 @@ const layers: ItemKind<Layer> = {
   title: 'Layers',
   intro: (
     <>
-      Images and texts under a name. <code>layer=badge,price</code> in the URL of an image draws
-      them, and <code>text.price=19%20€</code> gives a text other words.
+      Named images and texts: <code>layer=badge,price</code> in an image URL draws these layers, and{' '}
+      <code>text.price=19%20€</code> replaces a layer's text.
     </>
   ),
   nameLabel: 'Layer name',

@@ -38,7 +38,7 @@ const origins: ItemKind<ProjectOrigin> = {
   singular: 'private source',
   title: 'Private sources',
   intro:
-    'Hosts whose images are not public. The service sends request headers to them, or signs requests to a bucket. Secrets are encrypted, and never shown again.',
+    'Hosts of images that are not public. The service sends request headers, or signs requests to a bucket. It encrypts the secrets, and no page shows them again.',
   nameLabel: 'Host',
   nameHelp:
     'A host on the allowlist, with its port if it is not 443 or 80. Example: photos.example.com',

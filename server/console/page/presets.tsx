@@ -26,8 +26,8 @@ const presets: ItemKind<Preset> = {
   title: 'Presets',
   intro: (
     <>
-      <code>preset=card</code> in the URL of an image stands for the parameters that are kept under
-      this name. Those of the URL itself take precedence.
+      Named sets of parameters: <code>preset=card</code> in an image URL applies the preset. Other
+      parameters in the URL override it.
     </>
   ),
   nameLabel: 'Preset name',

@@ -73,7 +73,9 @@ function toFacts(loaded: Loaded | null, source: ImageFacts['source'] | null): re
     [
       'Size',
       loaded === null ? '–' : formatBytes(loaded.bytes),
-      compared((to, from) => `${formatChange(from.bytes, to.bytes)} of ${formatBytes(from.bytes)}`),
+      compared(
+        (to, from) => `${formatChange(from.bytes, to.bytes)} from ${formatBytes(from.bytes)}`,
+      ),
     ],
     [
       'Pixels',

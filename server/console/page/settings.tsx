@@ -24,7 +24,7 @@ export function Settings(props: ProjectProps) {
     return 'Saved.';
   };
   return (
-    <PageSection title="Settings" project={project} intro="The name of the project, and its site.">
+    <PageSection title="Settings" project={project} intro="The project's name and site.">
       <ActionForm
         label="Name and site"
         submit="Save"
@@ -56,7 +56,7 @@ function Deletion({ api, project, onDelete }: ProjectProps) {
       <h2 id="deletion">Delete the project</h2>
       <p>
         Its keys, presets, layers, private sources, secrets, usage and images are deleted, and the
-        URLs of its images answer 404. This cannot be undone.
+        URLs of its images return 404. This cannot be undone.
       </p>
       <ActionForm
         label="Delete the project"

@@ -18,9 +18,9 @@ export function SignIn({ session }: { readonly session: Session }) {
     <section class="card narrow">
       <Title text="Sign in" />
       <p>
-        Projects are managed with an API key. The service printed one at its first start;{' '}
-        <code>{launchCommand('admin', 'npm run admin --')} keys create</code> creates others, also
-        for one project or read-only.
+        An API key manages projects. The service printed a key when it first started;{' '}
+        <code>{launchCommand('admin', 'npm run admin --')} keys create --help</code> explains how to
+        create more, also for a single project or read-only.
       </p>
       <FailureNotice failure={session.failure} />
       <ActionForm label="Sign in" submit="Sign in" onSubmit={signIn} disabled={key.trim() === ''}>

@@ -14,7 +14,7 @@ const secrets: ItemKind<UrlSecret> = {
   singular: 'URL secret',
   title: 'URL secrets',
   intro:
-    'Secrets with which other services sign the URLs of the project. URLs with a wrong signature are refused, and unsigned ones too if the project requires signatures. Only a key for all projects can change them, and they are never shown again.',
+    "Another service's secrets, to verify the signatures in its URLs on a delivery host. URLs with a wrong signature return 403; unsigned URLs too, if the project requires signatures. Only a key for all projects can change secrets, and no page shows them again.",
   nameLabel: 'Service',
   nameHelp:
     'The service whose URLs a delivery host reads: imgix, cloudinary, imgproxy or thumbor. Example: imgix',

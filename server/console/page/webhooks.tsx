@@ -23,10 +23,10 @@ export function Webhooks({ api, project }: ProjectProps) {
       project={project}
       intro={
         <>
-          A prewarming or a purge by the API with a <code>callbackUrl</code> ends with a signed
-          request to it. An operator prints the secret that verifies it with{' '}
-          <code>npm run --silent admin -- projects webhook-secret {project.id}</code>. These are the
-          last requests, the newest first.
+          If an API request for prewarming or a purge contains a <code>callbackUrl</code>, this URL
+          receives a signed request at the end. The list starts with the newest. Operators print the
+          secret that verifies the signature with{' '}
+          <code>npm run --silent admin -- projects webhook-secret {project.id}</code>.
         </>
       }
     >

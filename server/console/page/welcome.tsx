@@ -3,6 +3,8 @@ import { launchCommand } from './launch-command.ts';
 import { linkTo } from './route.ts';
 import type { Session } from './session.ts';
 
+const admin = launchCommand('admin', 'npm run --silent admin --');
+
 interface WelcomeProps {
   readonly session: Session;
   readonly hasProject: boolean;
@@ -13,18 +15,18 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
   const { api, projects } = session;
   return (
     <section class="card welcome" aria-label="What to do next">
-      <h2>What this is</h2>
+      <h2>About this service</h2>
       <p>
-        This service fetches a source image, transforms it as the URL says, and delivers it in the
-        best format that the browser supports. A <strong>project</strong> lists the hosts whose
-        images it may use.
+        This service fetches a source image, transforms it by the parameters in the URL, and
+        delivers it in the best format that the browser supports. A <strong>project</strong> lists
+        the hosts of its source images.
       </p>
       {hasProject ? (
         <>
           <h2>Next: an image</h2>
           <p>
-            Paste the URL of an image on a host of the project's allowlist, and change the
-            parameters next to it.
+            Paste the URL of an image on an allowed host, or its path on the project's site, and
+            change the parameters.
           </p>
         </>
       ) : api !== null ? (
@@ -44,29 +46,29 @@ export function Welcome({ session, hasProject }: WelcomeProps) {
       ) : (
         <>
           <h2>Next: a project</h2>
-          <ol>
+          <p>There are three ways:</p>
+          <ul>
             <li>
-              <a href={linkTo('/sign-in')}>Sign in</a> with the API key that the first start has
-              printed (<code>sk_…</code>) and <a href={linkTo('/projects')}>create a project</a>.
+              <a href={linkTo('/sign-in')}>Sign in</a> with the API key that the first start printed
+              (<code>sk_…</code>), and <a href={linkTo('/projects')}>create a project</a>.
             </li>
             <li>
-              Or create one in a terminal, and paste the id that this prints as the project:
+              Create a project in a terminal, and paste the printed id into <em>Project</em>:
               <CopyText
                 label="the command"
-                text={`${launchCommand('admin', 'npm run --silent admin --')} projects create --name "My site" --origin https://www.example.com/`}
+                text={`${admin} projects create --name "My site" --origin https://www.example.com/`}
               />
             </li>
             <li>
-              Or start a demo with sample images:
+              Start a demo with sample images:
               <CopyText
                 label="the command of the demo"
                 text={launchCommand('demo', 'npm run demo')}
               />
             </li>
-          </ol>
+          </ul>
           <p class="quiet">
-            The key is lost? <code>npm run --silent admin -- keys create --root</code> makes another
-            one.
+            If the key is lost, <code>{admin} keys create --root</code> creates another.
           </p>
         </>
       )}
