@@ -71,7 +71,9 @@ const codesByStatus = {
     url_secret_not_found: control("Check the kind, or list the project's URL secrets."),
     purge_not_found: control('Use the Location header of the purge response, within a day.'),
     prewarm_not_found: control('Use the Location header of the prewarm response, within a day.'),
-    endpoint_not_found: control('Check the path against the OpenAPI document at /openapi.json.'),
+    endpoint_not_found: control(
+      'Check the path against /openapi.json. If it is an image path of a delivery host, forward the Host header.',
+    ),
     source_not_found: image('Check that the source URL opens in a browser.'),
   },
   405: {

@@ -93,7 +93,7 @@ export function createApp(parts: FrontEndParts): App {
         delivery: parts.delivery,
         hosts: parts.hosts,
         ownHostOnly,
-        refusal: (method, path) => app.refusal(method, path),
+        refusal: (method, path, host) => app.refusal(method, path, host),
       }),
       admit: crossSite ? null : sameSiteOnly(baseUrl),
       trace:

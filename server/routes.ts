@@ -65,8 +65,8 @@ interface HostRouting {
   readonly hosts: RequestHosts;
   /** Whether hosts other than the service's own serve only images. */
   readonly ownHostOnly: boolean;
-  /** The error for a path that does not exist. */
-  readonly refusal: (method: string, path: string) => ServiceError;
+  /** The error for a path that does not exist on a host. */
+  readonly refusal: (method: string, path: string, host: string) => ServiceError;
 }
 
 /**
@@ -82,7 +82,7 @@ export function routingByHost({ delivery, hosts, ownHostOnly, refusal }: HostRou
     const image: Handler = (request) => delivery.handle(request, missing);
     return readable('/*', 'image', image, imageErrorHeaders);
   };
-  const unknownPath = imagesOr(({ method, path }) => refusal(method, path));
+  const unknownPath = imagesOr(({ method, path }, host) => refusal(method, path, host));
   const ownPath = imagesOr((_, host) => hostNotAllowed(host));
   return (request: HttpRequest, ofPath: Route | undefined): Route | undefined => {
     if (ofPath?.name === 'image' || (ofPath !== undefined && !ownHostOnly)) return ofPath;

@@ -136,12 +136,14 @@ export class App implements HttpApp {
     return this.#errorResponse(error, createHeaders ?? null, null);
   }
 
-  refusal(method: string, path: string): ServiceError {
+  /** @param host a name that is not a delivery host, or '' for addresses and the own host */
+  refusal(method: string, path: string, host = ''): ServiceError {
     const allowed = this.#route(path)?.methods(path) ?? [];
+    const on = host === '' ? '' : ` on ${host}, which is not a delivery host`;
     return allowed.length === 0
       ? new ServiceError(
           'endpoint_not_found',
-          `${method} ${path.slice(0, maxPath)} does not exist.${this.#suggestion(path)}`,
+          `${method} ${path.slice(0, maxPath)} does not exist${on}.${this.#suggestion(path)}`,
         )
       : new MethodNotAllowed(method, path, allowed);
   }

@@ -149,7 +149,11 @@ eachHttpServer(
     t.test('serves no images, but the service itself, on other hosts', async (t) => {
       const nowhere = await get('img.c.example', '/pic.png');
       t.equal(nowhere.status, 404);
-      t.match(JSON.parse(nowhere.body.toString()), { code: 'endpoint_not_found' });
+      t.match(JSON.parse(nowhere.body.toString()), {
+        code: 'endpoint_not_found',
+        message: 'GET /pic.png does not exist on img.c.example, which is not a delivery host.',
+        resolution_hint: / delivery host, forward the Host header\.$/,
+      });
       t.equal(nowhere.headers.get('x-image-error'), undefined);
       const missing = await get('127.0.0.1', '/healthz');
       t.match(JSON.parse(missing.body.toString()).message, /Did you mean \/api\/health\?$/);

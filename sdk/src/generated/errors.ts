@@ -86,7 +86,7 @@ export const errors = {
   },
   endpoint_not_found: {
     status: 404,
-    hint: 'Check the path against the OpenAPI document at /openapi.json.',
+    hint: 'Check the path against /openapi.json. If it is an image path of a delivery host, forward the Host header.',
   },
   source_not_found: { status: 404, hint: 'Check that the source URL opens in a browser.' },
   method_not_allowed: { status: 405, hint: 'Use a method listed in the Allow header.' },
