@@ -154,7 +154,7 @@ export class WebConsole {
         ...pageHeaders(policies.error),
         ['vary', 'Accept'],
       ],
-      body: errorPage(error, root, root + this.load().folder, request.id),
+      body: errorPage(error, root, root + this.load().folder, request),
     };
   }
 }

@@ -2,6 +2,7 @@ import type { ConsolePictures } from '../../contract/console-pictures.ts';
 import type { ServiceError } from '../../contract/errors.ts';
 import { escapeHtml } from '../../contract/escape-markup.ts';
 import { launchCommand } from '../../contract/launch-command.ts';
+import type { HttpRequest } from '../http/request.ts';
 
 /** The path prefix of the pages' files; the next segment is their version. */
 export const consolePrefix = '/console/';
@@ -87,23 +88,38 @@ ${needsScript}`;
 /**
  * Returns an error page with the fields of the JSON error.
  * @param root the relative URL of `/`
- * @param id the request id
+ * @param request the failed request
  */
 export function errorPage(
   serviceError: ServiceError,
   root: string,
   files: string,
-  id: string,
+  request: HttpRequest,
 ): string {
   const { status } = serviceError;
   const { error, code, message, resolution_hint: hint } = serviceError.toBody();
+  const state = playgroundState(request);
+  const link = state === '' ? 'Playground and console' : 'Open the image in the playground';
   const body = `<main class="failure">
 <p class="failure-status">${status}</p>
 <h1>${escapeHtml(error)}</h1>
 <p class="failure-message">${escapeHtml(message)}</p>
 <p>${escapeHtml(hint)}</p>
-<p><a href="${root}">Playground and console</a> · <a href="${root}docs">API reference</a></p>
-<p class="quiet">Code <code>${code}</code> · Request <code>${escapeHtml(id)}</code></p>
+<p><a href="${root}${escapeHtml(state)}">${link}</a> · <a href="${root}docs">API reference</a></p>
+<p class="quiet">Code <code>${code}</code> · Request <code>${escapeHtml(request.id)}</code></p>
 </main>`;
   return page(`${status} ${error}`, files, '<meta name="robots" content="noindex">', body);
+}
+
+/** Returns the fragment that opens a failed image in the playground; '' for other requests. */
+function playgroundState({ path, query }: HttpRequest): string {
+  const [, source] = /^\/img\/?(.*)$/s.exec(path) ?? [];
+  if (source === undefined) return '';
+  const state = new URLSearchParams(query);
+  try {
+    if (source !== '') state.set('url', decodeURIComponent(source));
+  } catch {
+    return '';
+  }
+  return `#/?${state}`;
 }

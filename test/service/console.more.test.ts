@@ -307,14 +307,21 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     const { page, problems } = await opened();
     for (const path of ['/nothing', `/img/http://other.example/a/b.jpg?project=${project}`]) {
       await page.goto(url + path);
-      await page.getByRole('link', { name: 'Playground and console' }).waitFor();
+      await page.getByRole('link', { name: /playground/i }).waitFor();
       const family = await page.evaluate('getComputedStyle(document.body).fontFamily');
       t.match(family, /^system-ui/, `the style sheet is found from ${path}`);
       t.same(await findViolations(page), []);
     }
-    await page.getByRole('link', { name: 'Playground and console' }).click();
-    await page.getByRole('heading', { name: 'Playground' }).waitFor();
-    t.match(problems, [/status of 404/, /status of 403/]);
+    await page.getByRole('link', { name: 'Open the image in the playground' }).click();
+    await page.getByText('other.example is not on the project').waitFor();
+    t.equal(await page.getByLabel('Source image URL').inputValue(), 'http://other.example/a/b.jpg');
+    t.equal(await page.getByLabel('Project', { exact: true }).inputValue(), project);
+    await page.goto(`${url}/img/?url=/none.jpg&project=${project}&w=90&exp=1&sig=%22%3Cb`);
+    await page.getByRole('link', { name: 'Open the image in the playground' }).click();
+    await page.getByRole('alert').waitFor();
+    t.equal(await page.getByLabel('Source image URL').inputValue(), '/none.jpg');
+    t.equal(await control(page, 'w').inputValue(), '90');
+    t.ok(problems.every((problem) => /status of 40[34]/.test(problem)));
   });
 
   t.test('lists many projects of a key', async (t) => {
