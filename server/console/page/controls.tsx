@@ -5,7 +5,7 @@ import { FieldGroups, isWide } from './field-groups.tsx';
 import { fieldLabel, withoutBackticks } from './format.ts';
 import type { ParameterTexts } from './image-url.ts';
 import type { ApiParameter } from './openapi.ts';
-import { chooseKind } from './schema.ts';
+import { chooseKind, getWords } from './schema.ts';
 import { SchemaField } from './schema-field.tsx';
 
 /** The groups in order; the first are open initially. */
@@ -35,7 +35,8 @@ export function Controls(props: ControlsProps) {
   const [open] = useState(isWide);
   const control = ({ name, schema, example, meaning, accepts }: ApiParameter) => {
     const kind = chooseKind(schema);
-    const isShort = kind === 'flag' || (kind === 'number' && (schema.maximum ?? 0) > 800);
+    const isFlag = kind === 'flag' && getWords(schema).length === 0;
+    const isShort = isFlag || (kind === 'number' && (schema.maximum ?? 0) > 800);
     // The user types the value. Other controls offer only accepted values.
     const isFree =
       ['text', 'colour'].includes(kind) || (kind === 'number' && schema.anyOf !== undefined);

@@ -23,7 +23,7 @@ export function SchemaField(props: SchemaFieldProps) {
   if (kind === 'colour') return <ColourField {...field} />;
   if (kind === 'choice' || kind === 'flag') {
     const words = getWords(schema).map((word) => [word, word] as const);
-    const options = kind === 'flag' ? flagOptions : words;
+    const options = kind === 'flag' ? [...flagOptions, ...words] : words;
     const none = ['', 'default'] as const;
     return <SelectField {...field} options={field.required ? options : [none, ...options]} />;
   }

@@ -94,7 +94,7 @@ function jsonValue(schema: Schema, text: string): unknown {
     const lines = splitLines(text, items.format === 'uri' ? /\s+/ : undefined);
     return lines.map((line) => jsonValue(items, line));
   }
-  if (kind === 'flag') return text === '1';
+  if (kind === 'flag' && /^[01]$/.test(text)) return text === '1';
   if (hasType(schema, 'boolean') && /^(true|false)$/.test(text)) return text === 'true';
   const number = Number(text);
   return isNumeric(schema) && !Number.isNaN(number) ? number : text;
@@ -113,7 +113,8 @@ export function getExample(schema: Schema): string {
 /** Returns a JSON value as text. Flags become 1 and 0, as in URLs. */
 function toText(schema: Schema, value: unknown): string {
   if (value === undefined || value === null) return '';
-  return String(chooseKind(schema) === 'flag' ? Number(value) : value);
+  const isFlag = typeof value === 'boolean' && chooseKind(schema) === 'flag';
+  return String(isFlag ? Number(value) : value);
 }
 
 /** Returns a form's body, omitting empty fields. */
