@@ -151,7 +151,7 @@ t.test(
       await page
         .getByText('It must be a whole number from 1 to 31536000, "origin" or empty')
         .waitFor();
-      await page.getByText('revalidates a source; empty for never.').waitFor();
+      await page.getByText('until the service revalidates a source; empty for never').waitFor();
       t.match(await reported(problems, 1), [/status of 400/]);
       await page.getByLabel('Source age').fill('');
       await page.getByRole('button', { name: 'Save freshness' }).click();

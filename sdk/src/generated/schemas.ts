@@ -314,9 +314,9 @@ export interface PurgeStatus {
 /** How a project's images follow their sources. Ages are in seconds. */
 export interface Freshness {
   /**
-   * Age in seconds from which the service revalidates a source; null for never. `origin` follows the
-   * origin's Cache-Control. The operator sets bounds. It must be a whole number from 1 to 31536000,
-   * "origin" or null.
+   * Seconds until the service revalidates a source; null for never. `origin` follows the origin's
+   * Cache-Control. The operator sets bounds. It must be a whole number from 1 to 31536000, "origin"
+   * or null.
    */
   sourceAge: number | 'origin' | null;
   /** Seconds that browsers keep an image; null for a year. 0 to 31536000. */
@@ -326,9 +326,9 @@ export interface Freshness {
 /** How a project's images follow their sources. Ages are in seconds. */
 export interface FreshnessInput {
   /**
-   * Age in seconds from which the service revalidates a source; null for never. `origin` follows the
-   * origin's Cache-Control. The operator sets bounds. It must be a whole number from 1 to 31536000,
-   * "origin" or null.
+   * Seconds until the service revalidates a source; null for never. `origin` follows the origin's
+   * Cache-Control. The operator sets bounds. It must be a whole number from 1 to 31536000, "origin"
+   * or null.
    */
   sourceAge: number | 'origin' | null;
   /** Seconds that browsers keep an image; null for a year. 0 to 31536000. */

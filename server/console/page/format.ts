@@ -66,7 +66,7 @@ export function fieldLabel(name: string): string {
     .replace(/\b(url|dpr|ttl)\b/i, (word) => word.toUpperCase());
 }
 
-/** Returns an API text in the words of a form, in which an empty control means null. */
+/** Returns an API text for a form: an empty control means null. */
 export const formText = (text: string): string =>
   withoutBackticks(text).replace(/(?<!")\bnull\b(?!")/g, 'empty');
 

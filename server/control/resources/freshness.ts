@@ -22,7 +22,7 @@ const freshness = named(
           },
         ],
         description:
-          "Age in seconds from which the service revalidates a source; null for never. `origin` follows the origin's Cache-Control. The operator sets bounds.",
+          "Seconds until the service revalidates a source; null for never. `origin` follows the origin's Cache-Control. The operator sets bounds.",
         examples: [300],
       },
       browserAge: {
