@@ -13,6 +13,8 @@ async function readActivity(store: Store, id: string) {
   return new Activity({ records: store.activity, now: Date.now }).of(id);
 }
 
+const delay = 'Requests appear after up to a minute.';
+
 export function addActivityCommands(program: Command): void {
   program
     .command('failures')
@@ -27,12 +29,13 @@ export function addActivityCommands(program: Command): void {
           items: failuresBody(await readActivity(store, id)),
           fields: (failure) => failure,
           cells: ({ at, status, code, count, url }) => ({
-            TIME: at.slice(0, 19).replace('T', ' '),
+            'TIME (UTC)': at.slice(0, 19).replace('T', ' '),
             STATUS: String(status),
             CODE: code,
             COUNT: String(count),
             URL: url,
           }),
+          empty: `No failures in the last day. ${delay}`,
         });
       }),
     );
@@ -59,6 +62,7 @@ export function addActivityCommands(program: Command): void {
           items: named,
           fields: (item) => item,
           cells: ({ name, requests }) => ({ REQUESTS: String(requests), NAME: name }),
+          empty: `No delivered images. ${delay}`,
         });
       }),
     );
