@@ -1,15 +1,14 @@
 import sharp from 'sharp';
 import type { Test } from 'tap';
 import { until } from '../until.ts';
+import { prefix, rootKey, send } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
 import { defaultHttpServer, eachHttpServer } from './http-servers.ts';
 import { picture } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
-import { json } from './service.ts';
 
 type Headers = Readonly<Record<string, string>>;
 
-const rootKey = 'sk_0123456789';
 const context = (version: number) => `http://iiif.io/api/image/${version}/context.json`;
 const profile = (version: number) =>
   `<http://iiif.io/api/image/${version}/level2.json>;rel="profile"`;
@@ -43,7 +42,7 @@ async function startIiif(t: Test, environment: Headers) {
 eachHttpServer(
   'describes a source in info.json',
   async (t, { environment }) => {
-    const { get, origin, url, id, port: servicePort } = await startIiif(t, environment);
+    const { get, origin, port, id } = await startIiif(t, environment);
     const own = '/iiif/3/x%2Fa%20b.jpg';
 
     t.test('describes the image in version 3.0', async (t) => {
@@ -100,13 +99,13 @@ eachHttpServer(
     });
 
     t.test("ignores the request's port unless it is the base URL's", async (t) => {
-      for (const [host, port] of [
+      for (const [host, expected] of [
         ['IIIF.shop.example:8443', ''],
         ['iiif.shop.example:0', ''],
-        [`iiif.shop.example:${servicePort}`, `:${servicePort}`],
+        [`iiif.shop.example:${port}`, `:${port}`],
       ] as const) {
         const { text } = await get(`${own}/info.json`, { host });
-        t.equal(JSON.parse(text).id, `http://iiif.shop.example${port}${own}`, host);
+        t.equal(JSON.parse(text).id, `http://iiif.shop.example${expected}${own}`, host);
       }
       const forged = { 'x-forwarded-proto': 'https', 'x-forwarded-host': 'evil.example' };
       const untrusted = await get(`${own}/info.json`, forged);
@@ -127,11 +126,8 @@ eachHttpServer(
 
     t.test('counts the parameters of a tile', async (t) => {
       for (let i = 0; i < 2; i += 1) await get(`${own}/0,0,512,512/64,64/0/gray.png`);
-      const authorization = `Bearer ${rootKey}`;
-      const top = await fetch(`${url}/api/sdk/v1/projects/${id}/top`, {
-        headers: { authorization },
-      });
-      const { variants } = (await json(top)).top.hour;
+      const { body } = await send(port, 'GET', `${prefix}/projects/${id}/top`, {});
+      const { variants } = body.top.hour;
       const variant = 'crop=0,0,512,512&dpr=1&fit=fill&fmt=png&grayscale=1&h=64&w=64';
       t.match(
         variants.find(({ requests }: { requests: number }) => requests === 2),

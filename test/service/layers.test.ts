@@ -3,6 +3,7 @@ import { signature, signedText } from '../../server/image/access.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
 import { italic, openSans, woff2 } from '../pool/rendering/text/font-files.ts';
 import { until } from '../until.ts';
+import { prefix, rootKey, send } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
 import { solid } from './origin.ts';
 import { json } from './service.ts';
@@ -10,21 +11,13 @@ import { json } from './service.ts';
 const white = [255, 255, 255, 255];
 const red = [255, 0, 0, 255];
 
-const key = 'sk_root-key-of-the-tests';
-
 t.test("draws a project's layers on images that name them", async (t) => {
-  const service = await startFrontEnd(t, { SERVICE_ROOT_API_KEY: key });
+  const service = await startFrontEnd(t, { SERVICE_ROOT_API_KEY: rootKey });
   const { origin, store, project } = service;
   origin.serve('/a.png', await solid(200, 100, 'white'));
   origin.serve('/badge.png', await solid(20, 20, 'red'));
-  const call = async (method: string, path: string, body?: object, id = project) => {
-    const response = await fetch(`${service.url}/api/sdk/v1/projects/${id}/${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: await json(response) };
-  };
+  const call = (method: string, path: string, json?: object, id = project) =>
+    send(service.port, method, `${prefix}/projects/${id}/${path}`, { json });
   const put = async (name: string, layer: object, id = project) =>
     t.match(await call('PUT', `layers/${name}`, layer, id), { status: 200 }, name);
   const load = (query: string, id = project) =>

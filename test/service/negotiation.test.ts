@@ -3,6 +3,7 @@ import t from 'tap';
 import { ssim, toReference } from '../../bench/encoders/ssim.ts';
 import { redAndBlueError, redOnBlue } from '../pool/rendering/red-on-blue.ts';
 import { until } from '../until.ts';
+import { prefix, rootKey, send } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
@@ -67,14 +68,14 @@ t.test('delivers SVGs as sanitised SVGs', async (t) => {
 });
 
 t.test('sends the quick format with auto until the best format is ready', async (t) => {
-  const rootKey = 'sk_root-key-of-the-formats';
   const settings = { SERVICE_AUTO_FIRST: 'webp', SERVICE_ROOT_API_KEY: rootKey };
   // An image of the memory cache, and one that only the disk keeps.
   for (const more of [
     {},
     { SERVICE_MEMORY_CACHE_BYTES: '0', SERVICE_DISK_CACHE_BYTES: '1000000000' },
   ]) {
-    const { url, origin, image, project, log } = await startFrontEnd(t, { ...settings, ...more });
+    const frontEnd = await startFrontEnd(t, { ...settings, ...more });
+    const { url, port, origin, image, project, log } = frontEnd;
     const cached = 'SERVICE_DISK_CACHE_BYTES' in more ? 'disk' : 'memory';
     origin.serve('/a.jpg', await picture(600, 400));
     const get = async (query: string, accept = 'image/avif,image/webp,*/*', init = {}) => {
@@ -123,21 +124,16 @@ t.test('sends the quick format with auto until the best format is ready', async 
     t.match(await get('w=100', '*/*'), { type: 'image/jpeg', cache: 'miss' });
     t.match(await get('w=100&fmt=json'), { type: 'application/json', cache: 'miss' });
 
-    const purge = `${url}/api/sdk/v1/projects/${project}/purge`;
-    const headers = { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' };
-    const body = JSON.stringify({ all: true });
-    t.equal((await fetch(purge, { method: 'POST', headers, body })).status, 202);
+    const of = `${prefix}/projects/${project}`;
+    t.equal((await send(port, 'POST', `${of}/purge`, { json: { all: true } })).status, 202);
     await until('the purge', async () => {
       const { type, control } = await get('w=300');
       return type === 'image/webp' && control === 'public, max-age=5';
     });
     t.match(await best('w=300'), { status: 200 });
     await until('the usage of the renders after responses', async () => {
-      const response = await fetch(`${url}/api/sdk/v1/projects/${project}/usage`, { headers });
-      const { usage } = (await response.json()) as {
-        usage: { days: { background: { renders: number } }[] };
-      };
-      return usage.days.at(-1)?.background.renders === 3;
+      const { usage } = (await send(port, 'GET', `${of}/usage`, {})).body;
+      return usage.days.at(-1).background.renders === 3;
     });
     t.same(log, []);
   }

@@ -5,10 +5,10 @@ import sharp from 'sharp';
 import t, { type Test } from 'tap';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
+import { prefix, rootKey, send } from './control/control.ts';
 import { startFrontEnd, type TestFrontEnd } from './front-end.ts';
 import { picture, startTestOrigin } from './origin.ts';
 
-const rootKey = 'sk_root-key-of-the-tests';
 const newKey = (id: string) => `${id}:${randomBytes(32).toString('base64')}`;
 
 /** Returns a single-colour image. */
@@ -25,14 +25,12 @@ const readRed = async (response: Response): Promise<number | string | undefined>
 
 /** Functions that request images from a front end. */
 function clients(frontEnd: TestFrontEnd) {
-  const { url } = frontEnd;
+  const { url, port } = frontEnd;
   const image = (project: string, source: string, query = '') =>
     fetch(`${url}/img/${source}?project=${project}&fmt=png${query}`);
   const call = async (method: string, path: string, json?: unknown) => {
-    const body = json === undefined ? null : JSON.stringify(json);
-    const headers = { authorization: `Bearer ${rootKey}`, 'content-type': 'application/json' };
-    const response = await fetch(`${url}/api/sdk/v1/projects/${path}`, { method, headers, body });
-    return { status: response.status, text: await response.text() };
+    const { status, body } = await send(port, method, `${prefix}/projects/${path}`, { json });
+    return { status, text: JSON.stringify(body) };
   };
   return { ...frontEnd, image, call };
 }

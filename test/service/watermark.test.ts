@@ -4,15 +4,13 @@ import { backgroundHeader, backgroundToken } from '../../contract/background-tok
 import { findDeployment } from '../../store/deployment.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';
+import { prefix, rootKey, send } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
 import { solid, startTestOrigin } from './origin.ts';
-import { json } from './service.ts';
-
-const key = 'sk_root-key-of-the-tests';
 
 t.test("draws the project's watermark on all its images", async (t) => {
   const service = await startFrontEnd(t, {
-    SERVICE_ROOT_API_KEY: key,
+    SERVICE_ROOT_API_KEY: rootKey,
     SERVICE_SOURCE_TIMEOUT_MS: '3000',
   });
   const { origin, store } = service;
@@ -22,14 +20,8 @@ t.test("draws the project's watermark on all its images", async (t) => {
   elsewhere.serve('/mark.png', await solid(10, 10, 'red'));
   // The allowlist does not include the watermark's host, localhost.
   const project = await service.createProject('127.0.0.1');
-  const call = async (method: string, path: string, body?: object) => {
-    const response = await fetch(`${service.url}/api/sdk/v1/projects/${path}`, {
-      method,
-      headers: { authorization: `Bearer ${key}`, 'content-type': 'application/json' },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-    });
-    return { status: response.status, body: await json(response) };
-  };
+  const call = (method: string, path: string, json?: object) =>
+    send(service.port, method, `${prefix}/projects/${path}`, { json });
   const patch = (settings: object, id = project) => call('PATCH', `${id}/settings`, settings);
   const current = async () => (await call('GET', project)).body;
   const set = async (settings: object) => t.match(await patch(settings), { status: 200 });
