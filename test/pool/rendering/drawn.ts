@@ -99,6 +99,21 @@ export function corners({ at, width, height }: Readable, inside = 3): number[][]
   return [at(inside, inside), at(right, inside), at(inside, bottom), at(right, bottom)];
 }
 
+/** Returns the box of the pixels that a predicate selects: left, top, width, height. */
+export function findBox({ at, width, height }: Readable, isSelected: (pixel: number[]) => boolean) {
+  const xs: number[] = [];
+  const ys: number[] = [];
+  for (let y = 0; y < height; y += 1) {
+    for (let x = 0; x < width; x += 1) {
+      if (!isSelected(at(x, y))) continue;
+      xs.push(x);
+      ys.push(y);
+    }
+  }
+  const [left, top] = [Math.min(...xs), Math.min(...ys)];
+  return [left, top, Math.max(...xs) - left + 1, Math.max(...ys) - top + 1];
+}
+
 export function allNear(actual: readonly number[][], expected: readonly Rgb[], tolerance = 20) {
   return expected.every((colour, index) => near(actual[index] ?? [], colour, tolerance));
 }

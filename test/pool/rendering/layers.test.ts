@@ -12,7 +12,7 @@ import {
 import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
 import { resolveLayers } from '../../../server/image/layers.ts';
 import { project } from '../../project.ts';
-import { drawn, plain, rendered, renderedIfLight } from './drawn.ts';
+import { drawn, findBox, plain, rendered, renderedIfLight } from './drawn.ts';
 import { animation, blue, near, type Rgb, red, watermark } from './pictures.ts';
 import { useFonts } from './text/drawn-text.ts';
 
@@ -63,22 +63,9 @@ const textLayer = (changes: Partial<TextLayer> = {}): TextLayer => ({
   ...changes,
 });
 
-type Picture = Awaited<ReturnType<typeof drawn>>;
-
-/** Returns the box of the pixels that differ from the source: left, top, width, height. */
-function changed({ at, width, height }: Pick<Picture, 'at' | 'width' | 'height'>, below = brown) {
-  const xs: number[] = [];
-  const ys: number[] = [];
-  for (let y = 0; y < height; y += 1) {
-    for (let x = 0; x < width; x += 1) {
-      if (near(at(x, y), below, 20)) continue;
-      xs.push(x);
-      ys.push(y);
-    }
-  }
-  const [left, top] = [Math.min(...xs), Math.min(...ys)];
-  return [left, top, Math.max(...xs) - left + 1, Math.max(...ys) - top + 1];
-}
+/** Returns the box of the pixels that differ from the source. */
+const changed = (image: Parameters<typeof findBox>[0], below = brown) =>
+  findBox(image, (pixel) => !near(pixel, below, 20));
 
 const withImage = (changes: Partial<ImageLayer>, bytes: Uint8Array = mark) =>
   drawn(source, { layers: [imageLayer(changes)] }, bytes);

@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import { type Gravity, gravities } from '../../../contract/placement.ts';
 import type { Variant } from '../../../pool/variant.ts';
-import { drawn, plain } from './drawn.ts';
+import { drawn, findBox, plain } from './drawn.ts';
 import { claimingPng, near, type Rgb, type WatermarkChanges, watermark } from './pictures.ts';
 
 const white: Rgb = [255, 255, 255];
@@ -16,22 +16,8 @@ async function marked(
   options: Partial<Variant> = {},
   bytes: Uint8Array = mark,
 ) {
-  const { at, width, height } = await drawn(
-    source,
-    { ...options, layers: watermark(changed) },
-    bytes,
-  );
-  const xs: number[] = [];
-  const ys: number[] = [];
-  for (let y = 0; y < height; y += 1) {
-    for (let x = 0; x < width; x += 1) {
-      if (!near(at(x, y), white, 20)) continue;
-      xs.push(x);
-      ys.push(y);
-    }
-  }
-  const [left, top] = [Math.min(...xs), Math.min(...ys)];
-  return [left, top, Math.max(...xs) - left + 1, Math.max(...ys) - top + 1];
+  const image = await drawn(source, { ...options, layers: watermark(changed) }, bytes);
+  return findBox(image, (pixel) => near(pixel, white, 20));
 }
 
 const places: Readonly<Record<Gravity, readonly [left: number, top: number]>> = {
