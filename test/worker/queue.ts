@@ -1,13 +1,13 @@
 import type { Db, WithId } from 'mongodb';
 import { pino } from 'pino';
 import type { Test } from 'tap';
-import { AddressGuard } from '../../pool/source/guard.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { Projects } from '../../store/projects.ts';
 import { Purges } from '../../store/purges.ts';
 import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
+import { createGuard } from '../pool/source/origin.ts';
 import { testDatabase } from '../store/connection.ts';
 import { prewarmJob } from '../store/prewarm-job.ts';
 import { until } from '../until.ts';
@@ -78,8 +78,4 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
 }
 
 /** Allows this machine. */
-export const localGuard = new AddressGuard({
-  privateSources: ['127.0.0.1:*'],
-  sourcePorts: null,
-  own: { urls: [], ports: [] },
-});
+export const localGuard = createGuard(['127.0.0.1:*']);

@@ -7,11 +7,11 @@ import { FairShare } from '../../../pool/fair-share.ts';
 import { readBody } from '../../../pool/source/body.ts';
 import { Connections } from '../../../pool/source/connections.ts';
 import { fetchSource } from '../../../pool/source/fetch.ts';
-import { AddressGuard } from '../../../pool/source/guard.ts';
 import { SharedMemory } from '../../../pool/source/shared-memory.ts';
 import { until } from '../../until.ts';
 import {
   client,
+  createGuard,
   expectFailure,
   listen,
   openSources,
@@ -278,11 +278,7 @@ t.test('reads responses of every form and in any pieces', async (t) => {
 
 /** Opens fetches with one connection per origin. */
 function openFetches(t: Test) {
-  const guard = new AddressGuard({
-    privateSources: ['127.0.0.1:*'],
-    sourcePorts: null,
-    own: { urls: [], ports: [1] },
-  });
+  const guard = createGuard(['127.0.0.1:*']);
   const connections = new Connections(guard, { perOrigin: 1, kept: 1, timeoutMs: 10_000 });
   t.teardown(() => connections.destroy());
   const budget = new FairShare(4_000_000, 0);

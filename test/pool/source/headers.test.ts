@@ -4,10 +4,9 @@ import t from 'tap';
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../../contract/errors.ts';
 import { FairShare } from '../../../pool/fair-share.ts';
-import { AddressGuard } from '../../../pool/source/guard.ts';
 import { headerLoader } from '../../../pool/source/header-loader.ts';
 import { SharedMemory } from '../../../pool/source/shared-memory.ts';
-import { client, expectFailure, openSources, startOrigin } from './origin.ts';
+import { client, createGuard, expectFailure, openSources, startOrigin } from './origin.ts';
 
 const secret = 'Bearer secret-of-the-test';
 const credentials = { authorization: secret, 'x-token': 'other-secret' };
@@ -66,14 +65,9 @@ t.test('sends no headers from https to http', async (t) => {
       handler.onResponseEnd?.(controller, {});
     },
   };
-  const guard = new AddressGuard({
-    privateSources: [],
-    sourcePorts: [80, 443],
-    own: { urls: [], ports: [] },
-  });
   const { signal } = new AbortController();
   const options = {
-    guard,
+    guard: createGuard(),
     connections,
     signal,
     loopId: 'a',

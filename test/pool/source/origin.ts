@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { Server, Socket } from 'node:net';
 import type { Test } from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
+import { AddressGuard, type GuardOptions } from '../../../pool/source/guard.ts';
 import {
   type AcquireOptions,
   type SourceOptions,
@@ -86,6 +87,13 @@ export async function expectFailure(promise: Promise<unknown>): Promise<ServiceE
   }
   throw new Error('The promise did not reject.');
 }
+
+/** Returns a guard that allows these private sources, and public sources at any port. */
+export const createGuard = (
+  privateSources: readonly string[] = [],
+  changes: Partial<GuardOptions> = {},
+): AddressGuard =>
+  new AddressGuard({ privateSources, sourcePorts: null, own: { urls: [], ports: [] }, ...changes });
 
 export const sourceSettings: SourceSettings = {
   fetchConcurrency: 8,

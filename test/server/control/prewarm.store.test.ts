@@ -1,10 +1,10 @@
 import t from 'tap';
-import { AddressGuard } from '../../../pool/source/guard.ts';
 import { type PrewarmInput, queuePrewarm } from '../../../server/control/resources/prewarms.ts';
 import { JobQueue } from '../../../store/jobs.ts';
 import { Prewarms } from '../../../store/prewarms.ts';
 import { Projects } from '../../../store/projects.ts';
 import type { PrewarmJob } from '../../../store/waiting-jobs.ts';
+import { createGuard } from '../../pool/source/origin.ts';
 import { testDatabase } from '../../store/connection.ts';
 
 type Variants = NonNullable<PrewarmInput['variants']>;
@@ -17,9 +17,7 @@ t.test('prewarms images', async (t) => {
     origin: 'https://a.example/',
     allowedOrigins: ['a.example', '*.cdn.example', '127.0.0.1', '10.0.0.1'],
   });
-  const guard = new AddressGuard({
-    privateSources: ['10.0.0.1'],
-    sourcePorts: null,
+  const guard = createGuard(['10.0.0.1'], {
     own: { urls: ['http://service.example:3000/'], ports: [3000] },
   });
   const queued: PrewarmJob[] = [];

@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
-import { AddressGuard } from '../../../pool/source/guard.ts';
 import { purgeImages } from '../../../server/control/resources/purges.ts';
 import { cdnProjectTag } from '../../../server/image/caching.ts';
 import { StoreUnavailable } from '../../../store/outage.ts';
 import { Projects } from '../../../store/projects.ts';
 import { Purges } from '../../../store/purges.ts';
+import { createGuard } from '../../pool/source/origin.ts';
 import { testDatabase } from '../../store/connection.ts';
 
 const away = async (): Promise<never> => {
@@ -25,11 +25,7 @@ async function startPurging(t: Test) {
   const services = {
     projects,
     callsPurgeHook: true,
-    guard: new AddressGuard({
-      privateSources: [],
-      sourcePorts: null,
-      own: { urls: [], ports: [] },
-    }),
+    guard: createGuard(),
     onChange: () => {},
     callbacks: null,
   };

@@ -1,8 +1,8 @@
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { AddressGuard } from '../../../pool/source/guard.ts';
 import { updateSettings } from '../../../server/control/resources/settings.ts';
 import type { Projects } from '../../../store/projects.ts';
+import { createGuard } from '../../pool/source/origin.ts';
 
 t.test('chooses the error of a watermark check by its cause', async (t) => {
   let failure: Error | null = null;
@@ -15,11 +15,7 @@ t.test('chooses the error of a watermark check by its cause', async (t) => {
         return {};
       },
     } as unknown as Projects,
-    guard: new AddressGuard({
-      privateSources: [],
-      sourcePorts: null,
-      own: { urls: [], ports: [1] },
-    }),
+    guard: createGuard(),
     checkWatermark: async () => {
       if (failure !== null) throw failure;
     },
