@@ -60,15 +60,6 @@ t.test('does not wait for responses in an open loop', async (t) => {
   t.match(statuses, { 200: 20, UND_ERR_HEADERS_TIMEOUT: 20 });
 });
 
-t.test('sends every request of a late open loop', async (t) => {
-  const url = await serve(t, (_request, response) => {
-    response.end();
-  });
-  const running = run({ url, first: 0, rate: 200 }, { seconds: 0.2 });
-  Atomics.wait(new Int32Array(new SharedArrayBuffer(4)), 0, 0, 50);
-  t.equal((await running).counts.miss, 40);
-});
-
 t.test('waits for responses in a closed loop, and ends after its requests', async (t) => {
   let [open, most] = [0, 0];
   const paths: (string | undefined)[] = [];

@@ -45,13 +45,6 @@ function leans(actual: readonly number[], colour: readonly number[]): boolean {
   return Math.min(...strong) > Math.max(...weak) + 40;
 }
 
-t.test('returns the content types', async (t) => {
-  for (const name of ['blurhash', 'thumbhash', 'lqip'] as const) {
-    t.equal(placeholders[name].contentType, 'text/plain; charset=utf-8');
-  }
-  t.equal(placeholders.json.contentType, 'application/json');
-});
-
 t.test("decodes a blurhash to the image's colours", async (t) => {
   const hash = await placeholder('blurhash', quarters(300, 200));
   t.ok(isBlurhashValid(hash).result);

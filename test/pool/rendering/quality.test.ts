@@ -8,7 +8,7 @@ import {
   type OutputFormat,
 } from '../../../pool/rendering/encode/encodings.ts';
 import { drawn, rendered } from './drawn.ts';
-import { animation, noise, quarters } from './pictures.ts';
+import { noise, quarters } from './pictures.ts';
 
 const photo = await sharp(await picture('portrait-rotated.jpg'), { autoOrient: true })
   .resize({ width: 320 })
@@ -66,20 +66,6 @@ t.test('keeps every pixel at any quality if lossless', async (t) => {
       t.ok(output.equals(other), `${name}: ${format} does not depend on the quality`);
     }
   }
-});
-
-t.test('keeps every frame if lossless', async (t) => {
-  const frames = [
-    [9, 200, 90],
-    [201, 33, 77],
-    [14, 15, 160],
-  ] as const;
-  const source = await animation('webp', frames, { width: 30, height: 20 });
-  const options = { lossless: true, animated: true };
-  const output = await encoded(sharp(source, { pages: -1 }), 'webp', options);
-  t.equal((await sharp(output).metadata()).pages, 3);
-  const expected = await visible(sharp(source, { pages: -1 }));
-  t.ok((await visible(sharp(output, { pages: -1 }))).equals(expected));
 });
 
 t.test('ignores lossless for JPEG', async (t) => {

@@ -106,15 +106,6 @@ for (const [orientation, colours] of Object.entries(uprightCorners)) {
   });
 }
 
-t.test('resets a kept orientation tag', async (t) => {
-  const stored = quarters(160, 80).withMetadata({ orientation: 6 });
-  const source = await stored.jpeg().toBuffer();
-  const output = await drawn(source, { formats: ['jpeg'], stripMetadata: false });
-  const { orientation, exif, width, height } = await output.header();
-  t.same([orientation, width, height], [1, 80, 160]);
-  t.ok(exif, 'the other tags are kept');
-});
-
 t.test('reads an orientation only from a single SHORT, like browsers', async (t) => {
   for (const format of ['jpeg', 'png'] as const) {
     const picture = quarters(8, 4).withMetadata({ orientation: 6 });

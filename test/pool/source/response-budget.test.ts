@@ -74,26 +74,6 @@ t.test('closes an idle connection that receives bytes', async (t) => {
   await until('the connection is closed', () => isClosed);
 });
 
-t.test('returns equal bytes however the body is split', async (t) => {
-  const body = Buffer.from(Array.from({ length: 300_000 }, (_, index) => index % 251));
-  const { get } = await open(t, async (socket, path) => {
-    const size = Number(path.slice(1));
-    const head =
-      size % 2 === 0 ? `HTTP/1.1 200 OK\r\nContent-Length: ${body.length}\r\n\r\n` : chunked;
-    socket.write(head);
-    for (let at = 0; at < body.length; at += size) {
-      const part = body.subarray(at, at + size);
-      if (head === chunked) socket.write(`${part.length.toString(16)}\r\n`);
-      socket.write(part);
-      if (head === chunked) socket.write('\r\n');
-    }
-    if (head === chunked) socket.write('0\r\n\r\n');
-  });
-  for (const size of [999, 1_000, 4_095, 4_096, 65_537, 99_999, 100_000, 300_000]) {
-    t.ok(body.equals((await get(`/${size}`)).bytes), `${size}`);
-  }
-});
-
 t.test('accepts a body of many compressed members', async (t) => {
   const member = Buffer.alloc(60_000, 'svg');
   const members = Buffer.concat(Array.from({ length: 15 }, () => gzipSync(member)));
