@@ -10,6 +10,7 @@ import {
   isLongAuthority,
   readAuthority,
 } from '../../contract/hosts.ts';
+import { usedCpuMs } from '../clock.ts';
 import { propertyRuns } from '../extended.ts';
 
 /** Returns Chinese letters, which are the slowest to convert. */
@@ -68,9 +69,9 @@ t.test('rejects a text that is too long for a host and does not convert it', asy
   ] as const) {
     t.equal(isLongAuthority(text), isLong, `${text.length} characters`);
   }
-  const started = performance.now();
+  const before = usedCpuMs();
   for (let i = 0; i < 20; i++) t.equal(canonicalHost(`${i}${letters(20_000)}`), null);
-  t.ok(performance.now() - started < 1_000, 'the conversion would take 20 s');
+  t.ok(usedCpuMs() - before < 2_000, 'the conversion would take 20 s');
 });
 
 t.test("reads a reference's authority like the URL standard", async (t) => {

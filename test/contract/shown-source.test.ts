@@ -1,5 +1,6 @@
 import t from 'tap';
 import { shownSource } from '../../contract/shown-source.ts';
+import { usedCpuMs } from '../clock.ts';
 
 t.test('shows the parts that identify a source, and no secrets', async (t) => {
   const sources = [
@@ -48,8 +49,8 @@ t.test('shows long paths in linear time', async (t) => {
   ];
   for (const part of parts) {
     const url = new URL(`https://a.example/${part.repeat(16_000 / part.length)}`);
-    const start = performance.now();
+    const before = usedCpuMs();
     for (let i = 0; i < 30; i += 1) shownSource(url);
-    t.ok(performance.now() - start < 1_000, part);
+    t.ok(usedCpuMs() - before < 1_000, part);
   }
 });

@@ -38,8 +38,9 @@ t.test('caches failures for 5 s', async (t) => {
   };
   const origin = await startOrigin(t, ({ url = '' }, response) => replies[url]?.[1](response));
   const { now, pass } = clock();
-  const sources = openSources(t, { sourceMaxBytes: 1_000, sourceTimeoutMs: 300 }, { now });
   for (const [path, [code]] of Object.entries(replies)) {
+    const timeout = code === 'source_timeout' ? { sourceTimeoutMs: 300 } : {};
+    const sources = openSources(t, { sourceMaxBytes: 1_000, ...timeout }, { now });
     const get = () => expectFailure(sources.acquire(origin.url(path), client()));
     const first = await get();
     t.equal(first.code, code, path);

@@ -164,15 +164,16 @@ t.test('reads hostile addresses in bounded time', async (t) => {
     'a path of segments': [`/img/https://e.com/${'a/../'.repeat(1_600)}`, 'project=p'],
   };
   for (const [what, [to, query]] of Object.entries(addresses)) {
-    const ms = [1, 2, 3, 4, 5, 6, 7].map(() => {
-      const began = performance.now();
+    const isFast = () => {
+      const startedAt = performance.now();
       try {
         readOptions(readAddress(to, query).parameters);
       } catch {}
-      return performance.now() - began;
-    });
-    // The first two take 40 ms without their limits, the next three 4 to 10 ms.
-    t.ok(Math.min(...ms) < 2, `${what}: ${Math.min(...ms)} ms`);
+      // The first two take 40 ms without their limits, the next three 4 to 10 ms.
+      return performance.now() - startedAt < 2;
+    };
+    // Other programs interrupt most runs on a busy machine, but not all.
+    t.ok(Array.from({ length: 100 }).some(isFast), what);
   }
 });
 
