@@ -134,4 +134,9 @@ t.test('lowers the quality as far as maxbytes requires', async (t) => {
   }
   const png = { formats: ['png'] } as const;
   t.equal(await bytesWith({ ...png, maxBytes: 10 }), await bytesWith(png), 'not in PNG');
+  t.same((await drawn(photograph, { ...png, maxBytes: 10 })).warnings, ['maxbytes_exceeded']);
+  const auto = { formats: ['webp'], quality: 'auto' } as const;
+  const maxBytes = Math.round((await bytesWith(auto)) / 2);
+  const bytes = await bytesWith({ ...auto, maxBytes });
+  t.ok(bytes <= maxBytes && bytes > 0.8 * maxBytes, `q=auto: ${bytes} of ${maxBytes}`);
 });
