@@ -353,7 +353,7 @@ eachHttpServer(
             (await fetch(service.url + target, { method })).headers.get('content-length'),
           );
           for (const [what, body, sent] of bodies) {
-            const head = `${method} ${target} HTTP/1.1\r\nHost: x\r\n${fields}${body}\r\n\r\n`;
+            const head = `${method} ${target} HTTP/1.1\r\nHost: localhost\r\n${fields}${body}\r\n\r\n`;
             const alone = await connect();
             alone.send(head + sent);
             const response = await alone.response(method);
