@@ -14,7 +14,7 @@ export interface Crop {
   readonly gravity: Placement | null;
 }
 
-/** A URL's options if it sets none. Later options replace earlier ones. */
+/** A URL's options if it sets no option. Later options replace earlier ones. */
 const noOptions = {
   width: 0,
   height: 0,

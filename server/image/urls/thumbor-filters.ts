@@ -7,7 +7,7 @@ export interface FocalArea {
   readonly weight: number;
 }
 
-/** Returns a URL's filters if it sets none: parameters, and settings of the size. */
+/** Returns a URL's filters if it sets no filter: parameters, and settings of the size. */
 const noFilters = () => ({
   meaning: new Meaning(),
   /** Names that thumbor ignores. */
