@@ -21,7 +21,12 @@ export async function openOwnStore(
   log: Logger,
   shutdown: Shutdown,
 ): Promise<Store> {
-  const store = await open(settings, reportOutages(settings, log), log).catch(async (error) => {
+  const opened = makeFolder(settings.dataDir).then(() =>
+    openStore(settings, reportOutages(settings, log), (reason) =>
+      log.warn({ reason }, 'store backup failed'),
+    ),
+  );
+  const store = await opened.catch(async (error) => {
     const reason = await openErrorText(error, settings.dataDir);
     return reason === null
       ? shutdown.fail('The store could not be opened.', error)
@@ -69,15 +74,6 @@ function reportOutages(settings: Settings, log: Logger): (cause: string | null) 
       `The store is unavailable: ${cause}. Until it answers, the service delivers only images of known projects.\n`,
     );
   };
-}
-
-async function open(
-  settings: Settings,
-  onOutage: (cause: string | null) => void,
-  log: Logger,
-): Promise<Store> {
-  await makeFolder(settings.dataDir);
-  return openStore(settings, onOutage, (reason) => log.warn({ reason }, 'store backup failed'));
 }
 
 /** Safe to repeat. */
