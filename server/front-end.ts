@@ -309,20 +309,15 @@ class FrontEnd {
         this.#engine.caches.pauseDiskWrites(message.stats.diskFull);
         return;
       case 'store-opened':
-        if (message.storePrepared) this.#markPrepared();
         this.#projects.remember(message.knownProjects.projects, message.knownProjects.confirmedAt);
         return;
       case 'store-prepared':
-        return this.#markPrepared();
+        this.#storePrepared = true;
+        return this.#onStorePrepared();
       case 'project-changed':
         return this.#projects.compare(message.id);
       default:
         return this.#coalescer.receive(message);
     }
-  }
-
-  #markPrepared(): void {
-    this.#storePrepared = true;
-    this.#onStorePrepared();
   }
 }

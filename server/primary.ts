@@ -243,14 +243,11 @@ export class Primary {
         this.#known.confirm(message.projectsConfirmedAt ?? 0);
         return;
       case 'started':
-        void this.#opening.then(({ url }) =>
-          this.#supervisor.send(frontEnd, {
-            type: 'store-opened',
-            storeUrl: url,
-            storePrepared: this.#storePrepared,
-            knownProjects: this.#known.snapshot,
-          }),
-        );
+        void this.#opening.then(({ url }) => {
+          const knownProjects = this.#known.snapshot;
+          this.#supervisor.send(frontEnd, { type: 'store-opened', storeUrl: url, knownProjects });
+          if (this.#storePrepared) this.#supervisor.send(frontEnd, { type: 'store-prepared' });
+        });
         return;
       case 'store-reached':
         this.#reached.add(frontEnd);

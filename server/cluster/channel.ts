@@ -123,7 +123,6 @@ export interface StoreOpened {
   readonly type: 'store-opened';
   /** Contains the credentials. */
   readonly storeUrl: string;
-  readonly storePrepared: boolean;
   readonly knownProjects: KnownProjectsSnapshot;
 }
 

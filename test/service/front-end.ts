@@ -68,7 +68,6 @@ export async function startFrontEnd(
   const storeOpened: StoreOpened = {
     type: 'store-opened',
     storeUrl,
-    storePrepared: true,
     knownProjects: { confirmedAt: 0, projects: [] },
   };
   let reason: string | null = null;
@@ -77,7 +76,10 @@ export async function startFrontEnd(
       if (message.type === 'cannot-start') reason = message.reason;
     },
     start: async () => storeOpened,
-    receive: (receiver) => receiver(storeOpened),
+    receive: (receiver) => {
+      receiver(storeOpened);
+      receiver({ type: 'store-prepared' });
+    },
   };
   const log: LogLine[] = [];
   const level = environment['SERVICE_LOG_LEVEL'] ?? 'warn';

@@ -14,7 +14,6 @@ interface Line {
 const storeOpened: StoreOpened = {
   type: 'store-opened',
   storeUrl: '',
-  storePrepared: true,
   knownProjects: { confirmedAt: 0, projects: [] },
 };
 
