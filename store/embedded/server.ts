@@ -130,10 +130,6 @@ async function startThread(
   thread.once('error', (error) => {
     cause = error instanceof Error ? error : new Error(String(error));
   });
-  thread.on('message', (message: ThreadMessage) => {
-    if (message.type === 'unreadable') cause = new DataFileDamaged(data.file, message.reason);
-    if (message.type === 'backup-failed') onBackupFailure(message.reason);
-  });
   const send = (message: OwnerMessage) => thread.postMessage(message);
   // Terminating a thread inside an lmdb transaction aborts the process or hangs.
   const stop = () => {
@@ -153,6 +149,8 @@ async function startThread(
   const listening = new Promise<null>((settle) => {
     thread.on('message', (message: ThreadMessage) => {
       if (message.type === 'listening') settle(null);
+      if (message.type === 'unreadable') cause = new DataFileDamaged(data.file, message.reason);
+      if (message.type === 'backup-failed') onBackupFailure(message.reason);
     });
   });
 

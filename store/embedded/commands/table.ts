@@ -47,12 +47,7 @@ export async function runCommand(
   } catch (error) {
     reply = errorReply(error);
   }
-  try {
-    await state.catalog.journal.durable();
-    return reply;
-  } catch (error) {
-    return errorReply(error);
-  }
+  return state.catalog.journal.durable().then(() => reply, errorReply);
 }
 
 function isCommandName(name: string): name is CommandName {
