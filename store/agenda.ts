@@ -234,7 +234,7 @@ export function createAgenda(
     repository,
     // The store closes the connection.
     ownsConnection: false,
-    // Sends no command, because the repository has a connection and creates no index.
+    // Sends no command: the repository uses this connection and creates no index.
     connect: () => repository.connect(),
     disconnect: async () => {},
   };

@@ -69,7 +69,7 @@ const ranges = (
     ['AS112', '2620:4f:8000::/48'],
     ['multicast', '224.0.0.0/4', 'ff00::/8'],
     ['reserved', '240.0.0.0/4'],
-    // A relay decides where an address ends, even if the embedded IPv4 address is public.
+    // A relay chooses the destination, even if the embedded IPv4 address is public.
     ['6to4', '2002::/16'],
   ] as const
 ).flatMap(([name, ...cidrs]) =>
