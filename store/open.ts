@@ -126,8 +126,13 @@ async function withoutRetry(open: (onOutage: OnOutage) => Promise<Store>): Promi
   const store = await open((cause) => {
     if (cause !== null) failed.abort(new StoreUnavailable(cause));
   });
+  return established(store, failed.signal);
+}
+
+/** Returns the store after its first response; closes it if the signal aborts. */
+async function established(store: Store, signal: AbortSignal): Promise<Store> {
   try {
-    await store.established(failed.signal);
+    await store.established(signal);
     return store;
   } catch (error) {
     await store.close();
@@ -147,18 +152,8 @@ export async function awaitStore(
 ): Promise<Store> {
   for (;;) {
     const url = settings.mongodbUrl ?? (await runningStoreUrl(settings.dataDir));
-    if (url === null) {
-      await sleep(pollEveryMs, undefined, { signal });
-      continue;
-    }
-    const store = connectStore(url, onOutage);
-    try {
-      await store.established(signal);
-      return store;
-    } catch (error) {
-      await store.close();
-      throw error;
-    }
+    if (url !== null) return established(connectStore(url, onOutage), signal);
+    await sleep(pollEveryMs, undefined, { signal });
   }
 }
 
