@@ -81,33 +81,33 @@ export class Consumer {
       // Agenda counts the job as locked until its run has returned.
       setImmediate(() => void this.#trigger.claim(name));
     });
-    this.agenda.define<PrewarmJobData>(
-      prewarmJobName,
-      (job) => this.#hold(job, (lock, signal) => this.#warm(job, lock, signal)),
-      this.#limits(concurrency, backOff),
-    );
     const webhooks = new Webhooks(options);
-    this.agenda.define<PurgeHookJob>(
-      purgeHookJobName,
-      (job) => this.#hold(job, (_, signal) => webhooks.callHook(job, signal)),
-      this.#limits(hookPlaces.all, webhookBackOff),
+    this.#define<PrewarmJobData>(prewarmJobName, concurrency, backOff, (job, signal, lock) =>
+      this.#warm(job, signal, lock),
     );
-    this.agenda.define<CallbackJob>(
-      callbackJobName,
-      (job) => this.#hold(job, (_, signal) => webhooks.callBack(job, signal)),
-      this.#limits(callbackPlaces.all, webhookBackOff),
+    this.#define<PurgeHookJob>(purgeHookJobName, hookPlaces.all, webhookBackOff, (job, signal) =>
+      webhooks.callHook(job, signal),
+    );
+    this.#define<CallbackJob>(callbackJobName, callbackPlaces.all, webhookBackOff, (job, signal) =>
+      webhooks.callBack(job, signal),
     );
   }
 
-  #limits(concurrency: number, backOff: BackoffStrategy) {
-    return {
+  /** @param run rejects soon after its signal has aborted */
+  #define<D>(
+    name: string,
+    concurrency: number,
+    backOff: BackoffStrategy,
+    run: (job: Job<D>, signal: AbortSignal, lock: JobLock) => Promise<void>,
+  ): void {
+    this.agenda.define<D>(name, (job) => this.#hold(job, run), {
       concurrency,
       lockLimit: concurrency,
       lockLifetime: this.#lockLifetimeMs,
-      backoff: (context: Parameters<BackoffStrategy>[0]) =>
+      backoff: (context) =>
         // A stopped job has not failed: the next worker continues it immediately.
         this.#stopping.signal.aborted ? 0 : backOff(context),
-    };
+    });
   }
 
   /** Whether the consumer takes jobs from the queue. */
@@ -138,18 +138,14 @@ export class Consumer {
     await this.queue.release(this.#name);
   }
 
-  /**
-   * Runs a job while this worker holds its lock.
-   *
-   * @param run rejects soon after its signal has aborted
-   */
+  /** Runs a job while this worker holds its lock. */
   async #hold<D>(
     job: Job<D>,
-    run: (lock: JobLock, signal: AbortSignal) => Promise<void>,
+    run: (job: Job<D>, signal: AbortSignal, lock: JobLock) => Promise<void>,
   ): Promise<void> {
     const lock = holdLock(job, this.#lockLifetimeMs);
     try {
-      await run(lock, AbortSignal.any([this.#stopping.signal, lock.lost]));
+      await run(job, AbortSignal.any([this.#stopping.signal, lock.lost]), lock);
     } catch (error) {
       // A stop does not use up an attempt.
       if (this.#stopping.signal.aborted) job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
@@ -159,7 +155,7 @@ export class Consumer {
     }
   }
 
-  async #warm(job: Job<PrewarmJobData>, lock: JobLock, signal: AbortSignal): Promise<void> {
+  async #warm(job: Job<PrewarmJobData>, signal: AbortSignal, lock: JobLock): Promise<void> {
     const { store, log, metrics, autoFormats, serviceUrl } = this.#options;
     const { data } = job.attrs;
     // Logs omit the query, which can contain a secret for the source's host.
