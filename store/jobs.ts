@@ -106,7 +106,7 @@ export class JobQueue {
     try {
       const filter = waitingJobsFilter(prewarmJobName, projectId);
       const waiting = await withTimeout(this.#jobs.countDocuments(filter));
-      // Counts all jobs that this process is adding, even if they are already stored.
+      // Counts all jobs that this process is adding, including stored jobs.
       if (waiting + adding.jobs > this.#maxWaiting) {
         throw new QueueFull(waiting, jobs.length, this.#maxWaiting);
       }

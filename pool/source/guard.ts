@@ -40,7 +40,7 @@ export interface GuardOptions {
   readonly sourcePorts: Ports;
   /** Addresses that are never sources. */
   readonly own: OwnAddresses;
-  /** Configured NAT64 prefixes. The resolver can report more. Default: none. */
+  /** Configured NAT64 prefixes; empty by default. The resolver can report more. */
   readonly nat64Prefixes?: readonly Network[];
   /** DNS servers, `address` or `address:port`; null or absent for the system's servers. */
   readonly dnsServers?: readonly string[] | null;
