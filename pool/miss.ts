@@ -119,7 +119,7 @@ export class Admission {
   }
 
   /**
-   * Counts a miss until the returned function is called.
+   * Counts a miss until the caller calls the returned function.
    * @throws ServiceError overloaded if too many misses are in progress
    */
   admit(owner: Owner): () => void {
