@@ -99,9 +99,18 @@ t.test('resolves types in programs with both module resolutions', async (t) => {
     createImageUrls({ baseUrl: 'https://a.example' });
     // @ts-expect-error
     createImageUrls({ project: 'p' });
-    // @ts-expect-error
-    createSigner({ ...signer, secret: undefined });
     export { later, sources, width, words };`,
+  );
+  const readme = await readFile(join(sdk, 'README.md'), 'utf8');
+  // The other blocks name a file of a framework.
+  const blocks = [...readme.matchAll(/```js\n(?!\/\/ )(.*?)```/gs)].map(([, code = '']) => code);
+  t.ok(blocks.length >= 4, 'the examples of the README');
+  const imports = new Set(blocks.flatMap((code) => code.match(/^import .*\n/gm) ?? []));
+  const [first, ...others] = blocks.map((code) => code.replaceAll(/^import .*\n/gm, ''));
+  const scopes = others.map((code) => `{\n${code}}\n`);
+  await write(
+    'readme.ts',
+    [...imports, first, 'const picture = { sources, img };\n', ...scopes, 'export {};\n'].join(''),
   );
   const tsc = join(rootPath, 'node_modules/typescript/bin/tsc');
   for (const [module, moduleResolution] of [
@@ -113,10 +122,13 @@ t.test('resolves types in programs with both module resolutions', async (t) => {
       moduleResolution,
       strict: true,
       noEmit: true,
-      types: [],
+      target: 'es2022',
+      types: ['node'],
+      typeRoots: [join(rootPath, 'node_modules/@types')],
       lib: ['es2022', 'dom'],
     };
-    await write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['program.ts'] }));
+    const files = ['program.ts', 'readme.ts'];
+    await write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
     const { stdout } = await run(...node(tsc, '--project', app)).catch((error) => error);
     t.equal(stdout, '', moduleResolution);
   }

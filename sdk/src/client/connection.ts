@@ -3,8 +3,11 @@ import type { RetryOptions } from './retries.ts';
 export interface ClientOptions {
   /** The service's address, such as `https://img.example.com`; a path is allowed. */
   readonly baseUrl: string;
-  /** An API key of the service, `sk_…`. It is in no error and in no field of the client. */
-  readonly apiKey: string;
+  /**
+   * An API key of the service, `sk_…`. It is in no error and in no field of the client.
+   * `createClient` throws without it.
+   */
+  readonly apiKey: string | undefined;
   /** Sends the requests; default: the global `fetch`. */
   readonly fetch?: typeof fetch;
   /** Milliseconds for the whole response to one attempt. Default: 30,000. */

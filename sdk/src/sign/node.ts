@@ -21,8 +21,8 @@ export { createAsyncSigner } from './web.ts';
  */
 export function createSigner(options: SignerOptions): Signer {
   checkTimes(options);
-  const computeSignature = (text: string): string =>
-    createHmac('sha256', options.secret).update(text).digest('base64url');
+  const computeSignature = (text: string, secret: string): string =>
+    createHmac('sha256', secret).update(text).digest('base64url');
   return <T extends Signable>(value: T): T =>
     signed(value, options, expiry(options), computeSignature);
 }

@@ -7,8 +7,11 @@ export interface SignerOptions {
   readonly project: string;
   /** Delivery hosts of the project, such as `img.shop.example`, to sign their URLs too. */
   readonly hosts?: readonly string[] | undefined;
-  /** The secret of the project, which `projects sign` has printed. */
-  readonly secret: string;
+  /**
+   * The secret of the project, which `projects sign` has printed. It can be missing until the signer
+   * signs.
+   */
+  readonly secret: string | undefined;
   /** Minimum validity of a URL in seconds. */
   readonly validFor: number;
   /**
@@ -44,20 +47,19 @@ export function checkTimes({ validFor, step = validFor }: SignerOptions): void {
   }
 }
 
+const missingSecret =
+  'secret is missing: that of the project, which the server needs in its environment to sign.';
+
 /**
- * Checks options from the environment when signing starts, because the environment can lack them
- * where a page is built.
+ * Returns the secret. Checks options from the environment when signing starts, because the
+ * environment can lack them where a page is built.
  * @throws TypeError for options that cannot sign
  */
-function checkEnvironment({ baseUrl, project, secret }: SignerOptions): void {
-  const hasSecret = typeof secret === 'string' && secret !== '';
-  const error =
-    baseUrlError(baseUrl) ??
-    projectError(project) ??
-    (hasSecret
-      ? null
-      : 'secret is missing: that of the project, which the server needs in its environment to sign.');
+function readSecret({ baseUrl, project, secret }: SignerOptions): string {
+  const error = baseUrlError(baseUrl) ?? projectError(project);
   if (error !== null) throw new TypeError(error);
+  if (typeof secret !== 'string' || secret === '') throw new TypeError(missingSecret);
+  return secret;
 }
 
 /** Returns the expiry of a URL signed now, in Unix seconds. */
@@ -113,23 +115,23 @@ function createTextSigner(
 /**
  * Signs the image URLs in a value.
  * @param exp when they expire, Unix seconds
- * @param computeSignature returns the signature of a text
+ * @param computeSignature returns the signature of a text by a secret
  * @throws TypeError for options that cannot sign
  */
 export function signed<T extends Signable>(
   value: T,
   options: SignerOptions,
   exp: number,
-  computeSignature: (text: string) => string,
+  computeSignature: (text: string, secret: string) => string,
 ): T;
 export function signed(
   value: Signable,
   options: SignerOptions,
   exp: number,
-  computeSignature: (text: string) => string,
+  computeSignature: (text: string, secret: string) => string,
 ): Signable {
-  checkEnvironment(options);
-  const sign = createTextSigner(options, exp, computeSignature);
+  const secret = readSecret(options);
+  const sign = createTextSigner(options, exp, (text) => computeSignature(text, secret));
   if (typeof value === 'string') return sign(value);
   const { sources, img } = value;
   // The source stayed unchanged, so its URL could come from a user.

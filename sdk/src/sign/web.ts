@@ -24,18 +24,19 @@ function base64url(bytes: ArrayBuffer): string {
 export function createAsyncSigner(options: SignerOptions): AsyncSigner {
   checkTimes(options);
   const algorithm = { name: 'HMAC', hash: 'SHA-256' };
-  const importKey = () =>
-    crypto.subtle.importKey('raw', utf8.encode(options.secret), algorithm, false, ['sign']);
+  const importKey = (secret: string) =>
+    crypto.subtle.importKey('raw', utf8.encode(secret), algorithm, false, ['sign']);
   let imported: ReturnType<typeof importKey> | undefined;
   async function sign<T extends Signable>(value: T): Promise<T> {
     const exp = expiry(options);
     const signatures = new Map<string, string>();
-    signed(value, options, exp, (text) => {
+    signed(value, options, exp, (text, secret) => {
+      imported ??= importKey(secret);
       signatures.set(text, '');
       return '';
     });
-    imported ??= importKey();
     const key = await imported;
+    if (key === undefined) return value;
     for (const text of signatures.keys()) {
       signatures.set(text, base64url(await crypto.subtle.sign('HMAC', key, utf8.encode(text))));
     }
