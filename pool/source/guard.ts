@@ -123,8 +123,8 @@ export class AddressGuard {
     }
     const port = getPort(url);
     if (!this.#allowsPort(host, port)) throw portRefused(host, port);
-    const local = address !== null && isLocal(address);
-    if (this.#isOwnUrl(host, port) || (local && this.#ownPorts.has(port))) throw ownSource();
+    const isLocal = this.#ownPorts.has(port) && address !== null && createLocalCheck()(address);
+    if (this.#isOwnUrl(host, port) || isLocal) throw ownSource();
   }
 
   /** Returns whether a host name or IP literal, in any spelling, is public or a private source. */
@@ -184,12 +184,13 @@ export class AddressGuard {
       throw dnsFailure(name, error);
     });
     if (resolved.some((entry) => entry.family === 6)) await this.#discoveredNat64.ready();
+    const isLocal = this.#ownPorts.has(port) ? createLocalCheck() : () => false;
     for (const { address } of resolved) {
       if (!this.allowsAddress(address, name, port)) {
         throw addressRefused(name, address, port, this.#nat64);
       }
       const parsed = parseAddress(address);
-      if (this.#ownPorts.has(port) && (parsed === null || isLocal(parsed))) throw ownSource();
+      if (parsed === null || isLocal(parsed)) throw ownSource();
     }
     const [first, ...rest] = resolved.filter((entry) => family === 0 || entry.family === family);
     if (first === undefined) throw dnsFailure(name, undefined);
@@ -269,13 +270,11 @@ function addressRefused(
 const hasPort = (ports: Ports, port: number | null): boolean =>
   ports === null || port === null || ports.includes(port);
 
-/** Returns true for every address of this machine. */
-function isLocal(address: IpAddress): boolean {
-  if (isThisMachine(address)) return true;
-  const text = address.toString();
-  return Object.values(networkInterfaces()).some((list) =>
-    list?.some((entry) => parseAddress(entry.address)?.toString() === text),
-  );
+/** Returns a function that returns true for every address of this machine. */
+function createLocalCheck(): (address: IpAddress) => boolean {
+  const interfaces = Object.values(networkInterfaces()).flatMap((list) => list ?? []);
+  const own = new Set(interfaces.map((entry) => parseAddress(entry.address)?.toString()));
+  return (address) => isThisMachine(address) || own.has(address.toString());
 }
 
 function dnsFailure(name: string, cause: unknown): ServiceError {

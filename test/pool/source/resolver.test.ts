@@ -111,6 +111,14 @@ t.test('returns both address families, and does not wait for a silent family', a
   t.same(await resolver.resolve('both.example'), [v4, v6]);
 });
 
+t.test('returns a limited number of addresses', async (t) => {
+  const addresses = Array.from({ length: 40 }, (_, i) => `192.0.2.${i}`);
+  const { resolver } = await createResolver(t, () => ({ addresses }));
+  const resolved = await resolver.resolve('many.example');
+  t.equal(resolved.length, 32);
+  t.ok(resolved.every(({ address }) => addresses.includes(address)));
+});
+
 t.test('resolves localhost and the hosts file locally', async (t) => {
   const path = await file(
     t,
