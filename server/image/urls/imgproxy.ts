@@ -81,8 +81,8 @@ function decodePlain(text: string) {
 function decodeBase64(segments: readonly string[]) {
   if (segments[0] === 'enc') throw noEquivalent('enc');
   const [encoded, extension] = splitExtension(segments.join(''), '.');
-  const text = encoded.replace(/=+$/, '');
-  if (!/^[\w-]+$/.test(text) || text.length > 2 * maxSourceLength || text.length % 4 === 1) {
+  const text = /^([\w-]+)=*$/.exec(encoded)?.[1] ?? '';
+  if (text === '' || text.length > 2 * maxSourceLength || text.length % 4 === 1) {
     throw sourceInvalid('The source URL must be plain/ and a URL, or base64url.');
   }
   try {
