@@ -114,6 +114,17 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByLabel('Its image URL').fill('https://iiif.example/nothing/here');
     await page.getByText('url: The path is not').waitFor();
     t.ok(problems.every((problem) => /status of 400/.test(problem)));
+
+    const host = { base: `${base}/`, urls: 'imgproxy' };
+    await api.call('PUT', `/projects/${project}/hosts/img.example`, { json: host });
+    await page.reload();
+    await page.waitForLoadState('networkidle');
+    const read = page.waitForResponse((response) => /w=130/.test(response.url()) && response.ok());
+    const field = page.getByLabel('Source image URL');
+    await field.fill(`https://img.example/unsafe/w:130/plain${pathname}`);
+    await read;
+    t.equal(await field.inputValue(), source, 'the source of an image URL on a delivery host');
+    await api.call('DELETE', `/projects/${project}/hosts/img.example`);
   });
 
   t.test('shows an image and its facts in the playground', async (t) => {

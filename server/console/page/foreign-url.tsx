@@ -11,18 +11,20 @@ interface ForeignUrlProps {
   readonly api: Api;
   readonly project: Project;
   readonly description: ApiDescription;
+  readonly url: string;
+  readonly onUrl: (url: string) => void;
   readonly onRead: (source: string, options: ParameterTexts) => void;
 }
 
 /** The facts about a source that need the fewest pixels. */
 const sizeOptions = { fmt: 'json', w: '1' };
 
-/** A pasted URL of another service, which fills the controls with its meaning. */
-export function ForeignUrl({ api, project, description, onRead }: ForeignUrlProps) {
+/** A URL of another service or a delivery host, which fills the controls with its meaning. */
+export function ForeignUrl({ api, project, description, url, onUrl, onRead }: ForeignUrlProps) {
   const kinds = kindsIn(description);
   const [urls, setUrls] = useState(kinds[0] ?? '');
-  const [url, setUrl] = useState('');
   const [error, setError] = useState('');
+  const [isOpen, setOpen] = useState(false);
   const [ignored, setIgnored] = useState<readonly string[]>([]);
   const sign = useSignPath(api, project);
   useEffect(() => {
@@ -62,7 +64,11 @@ export function ForeignUrl({ api, project, description, onRead }: ForeignUrlProp
     };
   }, [url, urls, project.id]);
   return (
-    <details class="foreign">
+    <details
+      class="foreign"
+      open={isOpen || error !== ''}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
       <summary>URL of another service</summary>
       <SelectField
         label="Service"
@@ -74,7 +80,7 @@ export function ForeignUrl({ api, project, description, onRead }: ForeignUrlProp
         label="Its image URL"
         type="url"
         value={url}
-        onChange={(text) => setUrl(text.trim())}
+        onChange={(text) => onUrl(text.trim())}
         error={error}
         help={
           ignored.length === 0

@@ -1,5 +1,6 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Controls, toDefaults } from './controls.tsx';
+import { isOnHost, useDeliveryHosts } from './delivery-host-url.ts';
 import { ForeignUrl } from './foreign-url.tsx';
 import { isProjectId, isSource, type ParameterTexts, readImageUrl } from './image-url.ts';
 import { SelectField, TextField } from './labelled.tsx';
@@ -50,6 +51,8 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     const given = parametersIn(givenOptions, description);
     return givenUrl === '' ? { ...last.options, ...given } : given;
   });
+  /** A URL of another service or a delivery host. */
+  const [foreign, setForeign] = useState('');
   const [accept, setAccept] = useState<string>(browsers[0][0]);
   const [loads, setLoads] = useState(0);
   const onlyProject =
@@ -67,6 +70,9 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     if (isProjectId(project)) keepProject(project);
   }, [project]);
 
+  const { api } = session;
+  const known = useProject(session, isProjectId(project) ? project : '') ?? null;
+  const deliveryHosts = useDeliveryHosts(api, known);
   const chooseProject = (id: string) => {
     setProject(id);
     const kept = lastPicture(id);
@@ -75,6 +81,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     setOptions(kept.options);
   };
   const enterSource = (text: string) => {
+    if (isOnHost(text.trim(), deliveryHosts)) return setForeign(text.trim());
     const own = readImageUrl(text.trim(), [description.baseUrl, pageBase()]);
     setSource(own?.source ?? text.trim());
     if (own === null) return;
@@ -82,9 +89,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     setOptions(parametersIn(own.query, description));
   };
 
-  const known = useProject(session, isProjectId(project) ? project : '') ?? null;
   const { baseUrl, parameters } = description;
-  const { api } = session;
   const picture = usePicture({ api, known, baseUrl, source, project, options, accept, loads });
   const defaults = toDefaults(known);
   return (
@@ -100,11 +105,13 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           help="A URL on an allowed host, a path on the project's site, or an image URL of this service, which fills the controls."
           error={isSource(source) || isStarted(source) ? '' : invalidSource}
         />
-        {session.api !== null && known !== null && (
+        {api !== null && known !== null && (
           <ForeignUrl
-            api={session.api}
+            api={api}
             project={known}
             description={description}
+            url={foreign}
+            onUrl={setForeign}
             onRead={(read, meaning) => {
               setSource(read);
               setOptions(parametersIn(meaning, description));
