@@ -112,7 +112,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await cropped;
     t.same(await findViolations(page), []);
     await page.getByLabel('Its image URL').fill('https://iiif.example/nothing/here');
-    await page.getByText('url: The path is not').waitFor();
+    await page.getByText(/^The path is not \{prefix[^;]+ 3\.$/).waitFor();
     t.ok(problems.every((problem) => /status of 400/.test(problem)));
 
     const host = { base: `${base}/`, urls: 'imgproxy' };

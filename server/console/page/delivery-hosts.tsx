@@ -1,12 +1,8 @@
 import type { DeliveryHost } from '@image-delivery/sdk/client';
-import { SchemaFields } from './form.tsx';
 import { formatTime } from './format.ts';
-import type { ApiDescription } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
-import { type ItemKind, type PartFieldsProps, ProjectItems } from './project-items.tsx';
-import { getFields, type Schema, toBody, toValues } from './schema.ts';
-
-const getSchema = ({ schemas }: ApiDescription): Schema => schemas['DeliveryHostInput'] ?? {};
+import { type ItemKind, ProjectItems } from './project-items.tsx';
+import { schemaPart } from './schema-part.tsx';
 
 const hosts: ItemKind<DeliveryHost> = {
   plural: 'hosts',
@@ -27,21 +23,8 @@ const hosts: ItemKind<DeliveryHost> = {
   getLink: () => null,
   consequence: () => 'Its URLs will fail.',
   saved: 'Its URLs follow within two seconds.',
-  Fields: HostFields,
-  toValues: (host, { description }) => toValues(getFields(getSchema(description)), host ?? {}),
-  toBody: (values, { description }) => toBody(getFields(getSchema(description)), values),
+  ...schemaPart('DeliveryHostInput'),
 };
 
 /** The delivery hosts of a project. */
 export const DeliveryHosts = (props: ProjectProps) => <ProjectItems {...props} kind={hosts} />;
-
-function HostFields({ description, values, onChange, errors }: PartFieldsProps) {
-  return (
-    <SchemaFields
-      schema={getSchema(description)}
-      values={values}
-      onChange={onChange}
-      errors={errors}
-    />
-  );
-}

@@ -55,8 +55,9 @@ export function ForeignUrl({ api, project, description, url, onUrl, onRead }: Fo
         );
       },
       (thrown) => {
-        const { message, hint } = Failure.of(thrown);
-        if (isCurrent) setError(`${message} ${hint}`.trim());
+        const { code, message, hint } = Failure.of(thrown);
+        const isOfUrl = code === 'invalid_request';
+        if (isCurrent) setError(isOfUrl ? message.replace(/^url: /, '') : `${message} ${hint}`);
       },
     );
     return () => {

@@ -46,6 +46,9 @@ export function readImageUrl(text: string, bases: readonly string[]) {
   return null;
 }
 
+/** Returns an example of a source URL on a project's origin. */
+export const exampleSource = (origin: string): string => `${origin.replace(/\/$/, '')}/photo.jpg`;
+
 /** Returns whether a text is a complete project id. */
 export const isProjectId = (text: string): boolean => /^prj_\w{16}$/.test(text);
 

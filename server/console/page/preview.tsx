@@ -2,7 +2,7 @@ import type { Project } from '@image-delivery/sdk/client';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { formatBytes } from './format.ts';
-import { isSource } from './image-url.ts';
+import { exampleSource, isSource } from './image-url.ts';
 import { TextField } from './labelled.tsx';
 import { keepPicture, lastPicture } from './last-picture.ts';
 import type { ImageState } from './load-image.ts';
@@ -43,7 +43,7 @@ export function Preview({ project, source, onChange, note, children }: PreviewPr
           label="Image for the preview"
           value={source}
           onChange={(text) => onChange(text.trim())}
-          help={`A URL on an allowed host, or a path on the project's site. Example: ${project.origin.replace(/\/$/, '')}/photo.jpg`}
+          help={`A URL on an allowed host, or a path on the project's site. Example: ${exampleSource(project.origin)}`}
         />
         <Samples project={project.id} near={project.origin} onChoose={onChange} />
         <p class="quiet">{note}</p>

@@ -3,7 +3,7 @@ import { ActionForm } from './action-form.tsx';
 import { Controls, toDefaults } from './controls.tsx';
 import { SchemaFields } from './form.tsx';
 import { countText } from './format.ts';
-import { type ParameterTexts, withAbsolute } from './image-url.ts';
+import { exampleSource, type ParameterTexts, withAbsolute } from './image-url.ts';
 import { SelectField } from './labelled.tsx';
 import { Loading } from './loading.tsx';
 import { FailureNotice } from './notice.tsx';
@@ -104,7 +104,7 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
                 values={values}
                 onChange={setValues}
                 errors={errors}
-                placeholders={{ sources: `${project.origin.replace(/\/$/, '')}/photo.jpg` }}
+                placeholders={{ sources: exampleSource(project.origin) }}
               />
               <SelectField
                 label="Images"

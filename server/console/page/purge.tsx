@@ -5,7 +5,7 @@ import { ActionForm } from './action-form.tsx';
 import { Confirm } from './confirm.tsx';
 import { SchemaFields } from './form.tsx';
 import { countText } from './format.ts';
-import { withAbsolute } from './image-url.ts';
+import { exampleSource, withAbsolute } from './image-url.ts';
 import { Loading } from './loading.tsx';
 import { FailureNotice, Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
@@ -76,7 +76,7 @@ export function Purge({ api, project, description }: ProjectProps) {
               values={values}
               onChange={setValues}
               errors={errors}
-              placeholders={{ sources: `${project.origin.replace(/\/$/, '')}/photo.jpg` }}
+              placeholders={{ sources: exampleSource(project.origin) }}
             />
           )}
         </ActionForm>

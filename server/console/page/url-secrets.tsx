@@ -1,12 +1,8 @@
 import type { UrlSecret } from '@image-delivery/sdk/client';
-import { SchemaFields } from './form.tsx';
 import { formatTime } from './format.ts';
-import type { ApiDescription } from './openapi.ts';
 import type { ProjectProps } from './page-section.tsx';
-import { type ItemKind, type PartFieldsProps, ProjectItems } from './project-items.tsx';
-import { getFields, type Schema, toBody } from './schema.ts';
-
-const getSchema = ({ schemas }: ApiDescription): Schema => schemas['UrlSecretInput'] ?? {};
+import { type ItemKind, ProjectItems } from './project-items.tsx';
+import { schemaPart } from './schema-part.tsx';
 
 const secrets: ItemKind<UrlSecret> = {
   plural: 'urlSecrets',
@@ -29,21 +25,8 @@ const secrets: ItemKind<UrlSecret> = {
   consequence: () =>
     'Its signatures are not checked any more; a project that requires them refuses its URLs.',
   saved: 'URLs are checked with it within two seconds.',
-  Fields: SecretFields,
-  toValues: () => ({}),
-  toBody: (values, { description }) => toBody(getFields(getSchema(description)), values),
+  ...schemaPart('UrlSecretInput'),
 };
 
 /** The secrets that other services sign a project's URLs with. */
 export const UrlSecrets = (props: ProjectProps) => <ProjectItems {...props} kind={secrets} />;
-
-function SecretFields({ description, values, onChange, errors }: PartFieldsProps) {
-  return (
-    <SchemaFields
-      schema={getSchema(description)}
-      values={values}
-      onChange={onChange}
-      errors={errors}
-    />
-  );
-}
