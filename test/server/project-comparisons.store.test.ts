@@ -67,14 +67,6 @@ t.test("applies other processes' changes in order", async (t) => {
   t.equal(cache.find(two._id), untouched);
 });
 
-t.test('does not load projects that no request used', async (t) => {
-  const { others, projects, lookups } = await comparing(t);
-  const { _id } = await others.create(newProject);
-  await others.updateSettings(_id, { defaultQuality: 50 });
-  await projects.next(2);
-  t.same(lookups, []);
-});
-
 t.test('serves cached projects while the store is unavailable', async (t) => {
   const { cache, others, cut, mend, projects, outages } = await comparing(t);
   const { _id } = await others.create(newProject);
