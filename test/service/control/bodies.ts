@@ -1,5 +1,4 @@
 import type { Test } from 'tap';
-import { together } from '../../store/servers.ts';
 import type { Call, Control } from './control.ts';
 
 /** Sends invalid bodies. They get 400 and change no data. */
@@ -228,37 +227,22 @@ export async function bodies(t: Test, control: Control): Promise<void> {
   t.same((await call('GET', '/projects')).body, before.body);
   t.equal(await jobs.countDocuments(), jobsBefore);
 
-  t.test('limits a project to 100 presets', async (t) => {
-    const to = `/projects/${await control.project()}/presets`;
-    const put = async (index: number) => {
-      const { status } = await call('PUT', `${to}/p${index}`, { json: { parameters: { w: 1 } } });
-      return status;
-    };
-    const all = await together(Array.from({ length: 99 }, (_, index) => () => put(index)));
-    t.same(new Set([...all, await put(99)]), new Set([200]));
-    t.same([await put(100), await put(99)], [400, 200], 'existing presets can be replaced');
-    t.equal((await call('DELETE', `${to}/p0`)).status, 200);
-    t.equal(await put(100), 200);
-  });
-
-  t.test('limits a project to 50 layers', async (t) => {
-    const to = `/projects/${await control.project()}/layers`;
-    const put = async (index: number) =>
-      (await call('PUT', `${to}/l${index}`, { json: { text: {} } })).status;
-    const all = await together(Array.from({ length: 49 }, (_, index) => () => put(index)));
-    t.same(new Set([...all, await put(49)]), new Set([200]));
-    t.same([await put(50), await put(49)], [400, 200], 'existing layers can be replaced');
-  });
-
-  t.test('limits a project to 20 private origins', async (t) => {
-    const to = `/projects/${await control.project()}/origins`;
-    const put = async (index: number) => {
-      const json = { headers: { a: 'b' } };
-      return (await call('PUT', `${to}/h${index}.example`, { json })).status;
-    };
-    for (let index = 0; index < 20; index += 1) t.equal(await put(index), 200);
-    t.same([await put(20), await put(19)], [400, 200], 'existing ones can be replaced');
-  });
+  for (const [plural, limit, json] of [
+    ['presets', 100, { parameters: { w: 1 } }],
+    ['layers', 50, { text: {} }],
+    ['origins', 20, { headers: { a: 'b' } }],
+  ] as const) {
+    t.test(`limits a project to ${limit} ${plural}`, async (t) => {
+      const to = `/projects/${await control.project()}/${plural}`;
+      const name = (index: number) => (plural === 'origins' ? `h${index}.example` : `n${index}`);
+      const put = async (index: number) =>
+        (await call('PUT', `${to}/${name(index)}`, { json })).status;
+      for (let index = 0; index < limit; index += 1) t.equal(await put(index), 200);
+      t.same([await put(limit), await put(limit - 1)], [400, 200], 'those that exist are replaced');
+      t.equal((await call('DELETE', `${to}/${name(0)}`)).status, 200);
+      t.equal(await put(limit), 200);
+    });
+  }
 
   t.test('accepts bodies at their limits', async (t) => {
     for (const options of [
