@@ -1,6 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { pino } from 'pino';
-import t from 'tap';
+import t, { type Test } from 'tap';
 import { version } from '../../contract/version.ts';
 import { Purges } from '../../store/purges.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
@@ -15,14 +15,24 @@ const projectTag = 'p-all';
 const readTags = (job: Readonly<Record<string, unknown>>) =>
   (job['data'] as { tags: string[] }).tags;
 
-t.test('calls a purge hook once, signed, after its time', async (t) => {
-  const { db, consume, ended, jobs, queue } = await startQueue(t);
+/** Opens a queue and a receiver of purge hook calls. */
+async function startHook(t: Test, path = '') {
+  const queue = await startQueue(t);
   const receiver = await startReceiver(t);
-  const purges = new Purges(db);
-  const webhooks = { purgeHookUrl: `${receiver.url}/purged?cdn=1`, hookSecret, guard: localGuard };
-  await consume({ webhooks });
-  const unconfirmed = await purges.hold({ projectId, tags: ['s-other'] }, projectTag);
-  const id = await purges.hold({ projectId, tags: ['s-1', 's-2'] }, projectTag);
+  const purges = new Purges(queue.db);
+  const hold = (...tags: string[]) => purges.hold({ projectId, tags }, projectTag);
+  const makeDue = (_id: ObjectId) =>
+    queue.db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt: new Date() } });
+  const webhooks = { purgeHookUrl: receiver.url + path, hookSecret, guard: localGuard };
+  return { ...queue, receiver, purges, hold, makeDue, webhooks };
+}
+
+t.test('calls a purge hook once, signed, after its time', async (t) => {
+  const hook = await startHook(t, '/purged?cdn=1');
+  const { receiver, purges, hold, ended, jobs, queue } = hook;
+  await hook.consume({ webhooks: hook.webhooks });
+  const unconfirmed = await hold('s-other');
+  const id = await hold('s-1', 's-2');
   const confirmedAt = Date.now();
   await purges.confirm('1', { projectId, sourceCount: 2, hook: id });
   t.match(await queue.stats(), { waiting: 0, delayed: 0 }, 'it is no prewarm job');
@@ -36,15 +46,15 @@ t.test('calls a purge hook once, signed, after its time', async (t) => {
   const held = await findJob(unconfirmed);
   t.ok(Number(held?.['nextRunAt']) - Date.now() > 30_000, 'one without a purge waits longer');
 
-  await db.collection('jobs').updateOne({ _id: unconfirmed }, { $set: { nextRunAt: new Date() } });
+  await hook.makeDue(unconfirmed);
   await ended();
   t.same(receiver.received[1]?.body, { tags: ['s-other'] }, 'and is called too');
   t.equal(receiver.received.length, 2);
 });
 
 t.test('repeats a failed call with the same id, and follows no redirect', async (t) => {
-  const { db, consume, ended, jobs, queue } = await startQueue(t);
-  const receiver = await startReceiver(t);
+  const hook = await startHook(t, '/a?token=hidden');
+  const { receiver, ended, jobs, queue, webhooks } = hook;
   receiver.answer((response, count) => {
     if (count === 1) response.writeHead(307, { location: `${receiver.url}/elsewhere` }).end();
     // Send an endless body; the worker reads only its start.
@@ -53,14 +63,9 @@ t.test('repeats a failed call with the same id, and follows no redirect', async 
   const logged: string[] = [];
   const log = pino({ level: 'debug' }, { write: (line: string) => void logged.push(line) });
   const metrics = new WorkerMetrics(() => queue);
-  await consume({
-    log,
-    metrics,
-    webhooks: { purgeHookUrl: `${receiver.url}/a?token=hidden`, hookSecret, guard: localGuard },
-  });
-  const purges = new Purges(db);
-  const id = await purges.hold({ projectId, tags: ['s-1'] }, projectTag);
-  await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
+  await hook.consume({ log, metrics, webhooks });
+  const id = await hook.hold('s-1');
+  await hook.makeDue(id);
   const failed = await until('a failure', async () => {
     const [job] = await jobs();
     return job?.['failedAt'] !== null && job?.['lockedAt'] === null && job;
@@ -68,7 +73,7 @@ t.test('repeats a failed call with the same id, and follows no redirect', async 
   t.match(failed, { failCount: 1, failReason: /^The receiver answered 307\.$/ });
   const pauseMs = Number(failed['nextRunAt']) - Number(failed['lastFinishedAt']);
   t.ok(pauseMs >= 5_000 && pauseMs < 10_000, `a pause of ${pauseMs} ms`);
-  await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
+  await hook.makeDue(id);
   const [done] = await ended();
   t.match(done, { failCount: 0 });
   t.same(
@@ -85,13 +90,11 @@ t.test('repeats a failed call with the same id, and follows no redirect', async 
 });
 
 t.test('releases a call on a stop and uses no attempt', async (t) => {
-  const { db, consume, jobs } = await startQueue(t);
-  const receiver = await startReceiver(t);
+  const { consume, jobs, receiver, hold, makeDue, webhooks } = await startHook(t);
   receiver.answer(() => {});
-  const webhooks = { purgeHookUrl: receiver.url, hookSecret, guard: localGuard };
   const consumer = await consume({ webhooks });
-  const id = await new Purges(db).hold({ projectId, tags: ['s-1'] }, projectTag);
-  await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
+  const id = await hold('s-1');
+  await makeDue(id);
   await until('a call', () => receiver.received.length === 1);
   await consumer.stop(5_000);
   const [job] = await jobs();
@@ -100,42 +103,36 @@ t.test('releases a call on a stop and uses no attempt', async (t) => {
 });
 
 t.test('ends a call with the reason if the setting is missing', async (t) => {
-  const { db, consume, ended } = await startQueue(t);
-  const id = await new Purges(db).hold({ projectId, tags: ['s-1'] }, projectTag);
-  await db.collection('jobs').updateOne({ _id: id }, { $set: { nextRunAt: new Date() } });
+  const { consume, ended, hold, makeDue } = await startHook(t);
+  await makeDue(await hold('s-1'));
   await consume();
   t.match(await ended(), [{ failCount: 1, failReason: /SERVICE_PURGE_HOOK_URL/ }]);
 });
 
 t.test("repeats a killed worker's call, and removes an ended call after a day", async (t) => {
-  const { db, consume, jobs } = await startQueue(t);
-  const receiver = await startReceiver(t);
-  const purges = new Purges(db);
-  const hold = () => purges.hold({ projectId, tags: ['s-1'] }, projectTag);
-  const [killed, old] = [await hold(), await hold()];
+  const { db, consume, jobs, receiver, hold, webhooks } = await startHook(t);
+  const [killed, old] = [await hold('s-1'), await hold('s-1')];
   const ago = (hours: number) => new Date(Date.now() - hours * 3_600_000);
   const set = (_id: ObjectId, state: object) =>
     db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt: null, ...state } });
   await set(killed, { lockedAt: ago(1), lastModifiedBy: 'another worker' });
   await set(old, { lastFinishedAt: ago(25) });
-  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
+  await consume({ webhooks });
   await until('the call', () => receiver.received.length === 1);
   t.equal(receiver.received[0]?.id, String(killed));
   await until('one is left', async () => (await jobs()).length === 1);
 });
 
 t.test('gives each project its turn, however many calls another has queued', async (t) => {
-  const { db, consume, ended } = await startQueue(t);
-  const receiver = await startReceiver(t);
-  const purges = new Purges(db);
-  for (let i = 0; i < 60; i += 1) await purges.hold({ projectId, tags: [`s-${i}`] }, projectTag);
+  const { db, consume, ended, receiver, purges, hold, webhooks } = await startHook(t);
+  for (let i = 0; i < 60; i += 1) await hold(`s-${i}`);
   await purges.hold({ projectId: 'prj_another000000', tags: ['s-other'] }, projectTag);
   const ago = (tags: string[]) => (tags.includes('s-other') ? 1_000 : 2_000);
   for (const { _id, data } of await db.collection('jobs').find().toArray()) {
     const nextRunAt = new Date(Date.now() - ago(data.tags));
     await db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt } });
   }
-  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
+  await consume({ webhooks });
   await ended();
   const at = receiver.received.findIndex(({ body }) => body.tags.includes('s-other'));
   t.ok(at !== -1 && at < 30, `the other project's after ${at} calls`);
