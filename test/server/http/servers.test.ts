@@ -284,13 +284,20 @@ async function oneByOne(send: Sender, count: number, bytes: string): Promise<Soc
   return sockets;
 }
 
-t.test(
-  'uws: serves a client that sends whole requests next to slow clients',
-  { skip },
-  async (t) => {
-    const start = (await limited()).find(([name]) => name === 'uws')?.[1];
-    if (start === undefined) return;
-    const { app, send } = await serve(t, start);
+/** Tests uWebSockets.js with a connection limit. */
+function testUws(
+  title: string,
+  run: (t: Test, served: Awaited<ReturnType<typeof serve>>) => Promise<void>,
+): void {
+  t.test(`uws: ${title}`, { skip: skip || (typeof uws === 'string' && uws) }, async (t) => {
+    const start = (await limited()).at(-1)?.[1];
+    if (start !== undefined) await run(t, await serve(t, start));
+  });
+}
+
+testUws(
+  'serves a client that sends whole requests next to slow clients',
+  async (t, { app, send }) => {
     const { connections } = app;
     await oneByOne(send, limit / 2, `${partOfHead}\r\n`);
     t.equal(connections?.open, limit / 2, 'half of the connections');
@@ -307,13 +314,9 @@ for (const [what, request] of [
   ['an unknown option', 'GET /medium HTTP/1.1\r\nHost: x\r\nConnection: x-close\r\n\r\n'],
   ['pipelining', small.repeat(3)],
 ] as const) {
-  t.test(
-    `uws: still limits a client's idle connections between its requests: ${what}`,
-    { skip },
-    async (t) => {
-      const start = (await limited()).find(([name]) => name === 'uws')?.[1];
-      if (start === undefined) return;
-      const { app, send } = await serve(t, start);
+  testUws(
+    `still limits a client's idle connections between its requests: ${what}`,
+    async (t, { app, send }) => {
       for (let idle = 1; idle <= 2 * limit; idle += 1) {
         await send('', '127.0.0.2');
         const reader = await send(request, '127.0.0.2');
@@ -332,10 +335,8 @@ for (const [what, request] of [
   );
 }
 
-t.test('uws: ends every connection with its response while many are open', { skip }, async (t) => {
-  const start = (await limited()).find(([name]) => name === 'uws')?.[1];
-  if (start === undefined) return;
-  const { app, send } = await serve(t, start);
+testUws('ends every connection with its response while many are open', async (t, served) => {
+  const { app, send } = served;
   await flood(send, 2 * limit, '', () => '127.0.0.2');
   await until('they are open', () => Number(app.connections?.open) > limit / 2);
   const ask = async (path: string, method = 'GET') =>
@@ -351,10 +352,7 @@ t.test('uws: ends every connection with its response while many are open', { ski
   t.match(await ask('/medium', 'HEAD'), /^HTTP\/1\.1 200 [\s\S]*content-length: 102400\r\n\r\n$/i);
 });
 
-t.test('uws: closes the longest waiting of many clients with one each', { skip }, async (t) => {
-  const start = (await limited()).find(([name]) => name === 'uws')?.[1];
-  if (start === undefined) return;
-  const { app, send } = await serve(t, start);
+testUws('closes the longest waiting of many clients with one each', async (t, { app, send }) => {
   const sockets: Socket[] = [];
   for (let client = 0; client < limit + 5; client += 1) {
     sockets.push(await send('', `127.1.${client}.1`));
