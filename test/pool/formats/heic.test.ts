@@ -4,7 +4,6 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { pngOfRows } from '../../../pool/formats/heic/png.ts';
 import { formatsProbed, requireSupportedFormat } from '../../../pool/formats/source-formats.ts';
-import { renderIfLight } from '../../../pool/rendering/render.ts';
 import { listChildren } from '../../children.ts';
 import { root } from '../../root.ts';
 import { until } from '../../until.ts';
@@ -15,9 +14,9 @@ import {
   described,
   drawn,
   inspected,
-  limits,
   opened,
   plain,
+  renderedIfLight,
 } from '../rendering/drawn.ts';
 import {
   blue,
@@ -88,8 +87,7 @@ t.test(
   async (t) => {
     const source = Buffer.from(heic('quarters'));
     source.write('avif', 16, 'latin1');
-    const task = { source: shared(source), layers: [], variant: variant(), limits };
-    t.match(await renderIfLight(task), { isolated: true });
+    t.match(await renderedIfLight(source), { isolated: true });
     t.throws(
       () =>
         requireSupportedFormat({ bytes: source, contentType: null }, { heic: false, pdf: true }),

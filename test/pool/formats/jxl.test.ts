@@ -5,11 +5,18 @@ import t from 'tap';
 import { jxlParts } from '../../../pool/formats/jxl/boxes.ts';
 import { readJxlHeader } from '../../../pool/formats/jxl/header.ts';
 import { readableFormats } from '../../../pool/formats/source-formats.ts';
-import { render, renderIfLight } from '../../../pool/rendering/render.ts';
 import { more } from '../../extended.ts';
 import { root } from '../../root.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { allNear, corners, described, drawn, limits, uprightCorners } from '../rendering/drawn.ts';
+import {
+  allNear,
+  corners,
+  described,
+  drawn,
+  rendered,
+  renderedIfLight,
+  uprightCorners,
+} from '../rendering/drawn.ts';
 import {
   blue,
   green,
@@ -28,7 +35,6 @@ const jxl = (name: string): Buffer =>
 /** Each decoding takes half a second of CPU time. */
 const skip = !more && 'npm run test:more';
 const colours = [red, green, blue, yellow];
-const plainTask = { layers: [], variant: variant(), limits };
 const signature = jxl('turned').subarray(0, 32);
 
 function box(type: string, ...parts: readonly Uint8Array[]): Buffer {
@@ -190,7 +196,7 @@ t.test('names each unsupported feature that it rejects', async (t) => {
   t.throws(refused(oneChannel, ...channel(4)), unsupported(/\(black\)/));
   t.throws(refused(oneChannel, ...channel(2)), unsupported(/\(a spot colour\)/));
   t.throws(refused([2, 2], [0, 4], yes, yes), unsupported(/\(a second alpha\)/));
-  await t.rejects(render({ source: jxl('pq'), ...plainTask }), unsupported(/HDR image \(PQ\)/));
+  await t.rejects(rendered(jxl('pq')), unsupported(/HDR image \(PQ\)/));
 });
 
 t.test('rejects damaged files', async (t) => {
@@ -206,7 +212,7 @@ t.test('rejects damaged files', async (t) => {
     'a box beyond the end': Buffer.concat([signature, Buffer.from([0, 0, 0, 99])]),
   };
   for (const [name, source] of Object.entries(cases)) {
-    await t.rejects(render({ source, ...plainTask }), { code: 'source_corrupt' }, name);
+    await t.rejects(rendered(source), { code: 'source_corrupt' }, name);
   }
 });
 
@@ -217,11 +223,7 @@ t.test('estimates its memory from the header', async (t) => {
     ['alpha', 22 * (4 / 3)],
   ] as const) {
     const cost = { bytes: 2 ** 28 + each * 40 * 30 };
-    t.match(
-      await renderIfLight({ source: jxl(name), ...plainTask }),
-      { isolated: true, cost },
-      name,
-    );
+    t.match(await renderedIfLight(jxl(name)), { isolated: true, cost }, name);
   }
 });
 

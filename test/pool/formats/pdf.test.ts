@@ -1,8 +1,7 @@
 import t from 'tap';
-import { renderIfLight } from '../../../pool/rendering/render.ts';
 import { until } from '../../until.ts';
 import { openPool, patient } from '../execution/pools.ts';
-import { allNear, corners, described, drawn, limits } from '../rendering/drawn.ts';
+import { allNear, corners, described, drawn, renderedIfLight } from '../rendering/drawn.ts';
 import { blue, green, near, red, shared, variant, yellow } from '../rendering/pictures.ts';
 
 interface Page {
@@ -108,8 +107,7 @@ t.test('rejects encrypted, damaged and hostile PDFs', async (t) => {
 });
 
 t.test('draws a PDF in a process, and ends it at the timeout', async (t) => {
-  const task = { source: shared(two), layers: [], variant: variant(), limits };
-  t.match(await renderIfLight(task), { isolated: true });
+  t.match(await renderedIfLight(two), { isolated: true });
   const pool = openPool(t, { transformTimeoutMs: 3_000 });
   const draw = (source: Buffer, width: number) =>
     pool.transform(shared(source), variant({ width }), patient);
