@@ -1,6 +1,6 @@
 import t from 'tap';
 import { until } from '../../until.ts';
-import { finish, openPool, recorder, scriptedThread, submit } from './pools.ts';
+import { finish, openPool, openScripted, scriptedThread, submit } from './pools.ts';
 
 const background = { background: true };
 
@@ -15,14 +15,14 @@ t.test('leaves two threads free for live work', async (t) => {
 });
 
 t.test('makes live requests wait only for running transforms', async (t) => {
-  const { ended, run } = recorder(openPool(t, { threads: 1, queue: 8 }, scriptedThread));
+  const { ended, run } = openScripted(t, { threads: 1, queue: 8 });
   const tasks = ['background 1', 'background 2', 'live 1', 'live 2'];
   await finish(...tasks.map((name) => run(name, { background: name.startsWith('b') })));
   t.same(ended, ['background 1', 'live 1', 'live 2', 'background 2']);
 });
 
 t.test('continues background work during continuous live work', async (t) => {
-  const { ended, run } = recorder(openPool(t, { threads: 1, queue: 64 }, scriptedThread));
+  const { ended, run } = openScripted(t, { threads: 1, queue: 64 });
   const tasks = [run('live')];
   for (let i = 0; i < 3; i += 1) tasks.push(run('background', background));
   for (let i = 0; i < 50; i += 1) tasks.push(run('live'));
@@ -59,9 +59,8 @@ t.test('limits the background queue, and takes no slot in the live queue', async
 });
 
 t.test('continues promoted background work as live work', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
+  const { pool, ended, run } = openScripted(t, { threads: 1, queue: 4 });
   const promotion = new AbortController();
-  const { ended, run } = recorder(pool);
   const tasks = [
     run('live 1'),
     run('background', background),

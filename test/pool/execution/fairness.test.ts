@@ -7,11 +7,10 @@ import type { Variant } from '../../../pool/variant.ts';
 import { until } from '../../until.ts';
 import { formatNamed } from '../formats/named.ts';
 import { sourceFacts as facts, noise, shared, variant } from '../rendering/pictures.ts';
-import { finish, openPool, patient, recorder, scriptedThread, submit } from './pools.ts';
+import { finish, openPool, openScripted, patient, submit } from './pools.ts';
 
 t.test('alternates between projects', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 16 }, scriptedThread);
-  const { ended, run } = recorder(pool);
+  const { pool, ended, run } = openScripted(t, { threads: 1, queue: 16 });
   const running = run('a0', { project: 'a', order: 'cost' });
   await until('it runs', running.started);
   const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2'];
@@ -28,8 +27,7 @@ t.test('alternates between projects', async (t) => {
 });
 
 t.test('reserves the additional thread for projects with no running transform', async (t) => {
-  const pool = openPool(t, { threads: 2, queue: 16 }, scriptedThread);
-  const { run } = recorder(pool);
+  const { pool, run } = openScripted(t, { threads: 2, queue: 16 });
   const own = [1, 2, 3, 4].map((index) => run(`a${index}`, { project: 'a' }));
   t.match(pool.stats(), { active: 2, queued: 2 });
   const others = ['b1', 'b2', 'c1'].map((name) => run(name, { project: name.charAt(0) }));
@@ -43,8 +41,7 @@ t.test('reserves the additional thread for projects with no running transform', 
 });
 
 t.test('drops a transform of the busiest project when the queue is full', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
-  const { ended, run } = recorder(pool);
+  const { pool, ended, run } = openScripted(t, { threads: 1, queue: 4 });
   const running = [run('a0', { project: 'a' }), run('b0', { project: 'b' })];
   const waiting = ['a1', 'a2', 'a3', 'b1'].map((name) => run(name, { project: name.charAt(0) }));
   t.match(pool.stats(), { active: 2, queued: 4, rejected: 0 });
@@ -60,8 +57,7 @@ t.test('drops a transform of the busiest project when the queue is full', async 
 });
 
 t.test('gives another project the additional thread if there is no queue', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 0 }, scriptedThread);
-  const { ended, run } = recorder(pool);
+  const { pool, ended, run } = openScripted(t, { threads: 1, queue: 0 });
   const a = run('a', { project: 'a' });
   t.equal(pool.isFull('a'), true);
   const b = run('b', { project: 'b' });
@@ -73,8 +69,7 @@ t.test('gives another project the additional thread if there is no queue', async
 t.test(
   'runs costly transforms while their memory fits, and lets light transforms overtake',
   async (t) => {
-    const pool = openPool(t, { threads: 3, queue: 16, costlyBytes: 1_000 }, scriptedThread);
-    const { ended, run } = recorder(pool);
+    const { pool, ended, run } = openScripted(t, { threads: 3, queue: 16, costlyBytes: 1_000 });
     const first = run('first', { project: 'a', order: 'cost', costBytes: 600 });
     await until('it runs', first.started);
     const large = run('large', { project: 'a', order: 'cost', costBytes: 5_000 });
@@ -102,7 +97,7 @@ t.test(
 
 /** Submits a project's heavy transform, which waits again once its cost is available. */
 async function heavy(
-  { run }: ReturnType<typeof recorder>,
+  { run }: Pick<ReturnType<typeof openScripted>, 'run'>,
   name: string,
   costBytes: number,
   more: { readonly background?: boolean } = {},
@@ -113,8 +108,7 @@ async function heavy(
 }
 
 t.test('reserves memory for the heavy transform in turn, of any project', async (t) => {
-  const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
-  const names = recorder(pool);
+  const { pool, ...names } = openScripted(t, { threads: 8, queue: 16, costlyBytes: 1_000 });
   const running = await heavy(names, 'a1', 600);
   await until('it runs', running.started);
   const large = await heavy(names, 'b1', 700);
@@ -134,8 +128,7 @@ t.test('reserves memory for the heavy transform in turn, of any project', async 
 });
 
 t.test('reserves memory for the project with fewer running heavy transforms', async (t) => {
-  const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
-  const names = recorder(pool);
+  const { pool, ...names } = openScripted(t, { threads: 8, queue: 16, costlyBytes: 1_000 });
   const [first, other] = [await heavy(names, 'a1', 600), await heavy(names, 'b1', 300)];
   await until('both run', () => first.started() && other.started());
   const [large, small] = [await heavy(names, 'b2', 700), await heavy(names, 'a2', 300)];
@@ -149,8 +142,7 @@ t.test('reserves memory for the project with fewer running heavy transforms', as
 });
 
 t.test('runs heavy transforms of an idle project before more of a busy project', async (t) => {
-  const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
-  const names = recorder(pool);
+  const { pool, ...names } = openScripted(t, { threads: 8, queue: 16, costlyBytes: 1_000 });
   const first = await heavy(names, 'a1', 700);
   await until('it runs', first.started);
   const second = await heavy(names, 'a2', 700);
@@ -174,8 +166,7 @@ t.test('runs heavy transforms of an idle project before more of a busy project',
 t.test(
   "leaves memory to another project's transform next to a transform above the limit",
   async (t) => {
-    const pool = openPool(t, { threads: 8, queue: 16, costlyBytes: 1_000 }, scriptedThread);
-    const names = recorder(pool);
+    const { pool, ...names } = openScripted(t, { threads: 8, queue: 16, costlyBytes: 1_000 });
     const alone = await heavy(names, 'a1', 5_000);
     await until('it runs', alone.started);
     const own = await heavy(names, 'a2', 100);
@@ -197,8 +188,7 @@ t.test(
 );
 
 t.test("keeps a thread free of one project's heavy transforms", async (t) => {
-  const pool = openPool(t, { threads: 3, queue: 16 }, scriptedThread);
-  const names = recorder(pool);
+  const { pool, ...names } = openScripted(t, { threads: 3, queue: 16 });
   const own = [
     await heavy(names, 'a1', 1),
     await heavy(names, 'a2', 1),
@@ -212,8 +202,7 @@ t.test("keeps a thread free of one project's heavy transforms", async (t) => {
 });
 
 t.test('does not leave a costly transform on the additional thread', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 16 }, scriptedThread);
-  const { run } = recorder(pool);
+  const { pool, run } = openScripted(t, { threads: 1, queue: 16 });
   const own = run('a', { project: 'a' });
   await until('it runs', own.started);
   const costly = run('b', { project: 'b', order: 'cost', costBytes: 1 });
@@ -226,8 +215,7 @@ t.test('does not leave a costly transform on the additional thread', async (t) =
 });
 
 t.test('does not queue a transform again if it aborts during its cost estimate', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 4, costlyBytes: 10 }, scriptedThread);
-  const { run } = recorder(pool);
+  const { pool, run } = openScripted(t, { threads: 1, queue: 4, costlyBytes: 10 });
   const own = run('a', { project: 'a', order: 'cost', costBytes: 10 });
   await until('it runs', own.started);
   const controller = new AbortController();

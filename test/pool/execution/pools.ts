@@ -94,8 +94,11 @@ export function submit(pool: TransformPool, options: SubmitOptions = {}) {
   return { ...task, done: pool.transform(task.source, variant(), { ...patient, ...more }) };
 }
 
-/** Queues tasks that record their names, or errors, when they have ended. */
-export function recorder(pool: TransformPool) {
+/**
+ * Opens a pool of scripted threads. Its tasks record their names, or errors, when they have ended.
+ */
+export function openScripted(...[t, changes]: Parameters<typeof openPool>) {
+  const pool = openPool(t, changes, scriptedThread);
   const ended: string[] = [];
   const run = (name: string, options: SubmitOptions = {}) => {
     const task = submit(pool, options);
@@ -105,7 +108,7 @@ export function recorder(pool: TransformPool) {
     );
     return { ...task, done };
   };
-  return { ended, run };
+  return { pool, ended, run };
 }
 
 /** Releases the tasks and waits for their ends. */
