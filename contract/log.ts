@@ -36,7 +36,7 @@ const hasColours = (): boolean =>
  * Creates a logger to standard output, as JSON or text. It writes synchronously, because the last
  * lines before a crash matter most, and redacts secret settings, and the secret parts of URLs, even
  * in error messages. On a terminal the default level is `warn`. Write errors do not end the process:
- * a full disk (ENOSPC), a closed terminal (EIO), a pipe without a reader (EPIPE). The logger then
+ * a full disk (ENOSPC), a closed terminal (EIO), a closed pipe (EPIPE). The logger then
  * holds some lines, writes them later, and warns how many lines were lost.
  *
  * @param part the kind of process: `primary`, `front-end`, `worker`, `start`

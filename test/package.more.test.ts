@@ -199,8 +199,8 @@ t.test("prints each command's help with its name, and the version", async (t) =>
   });
 });
 
-t.test('starts without a home folder, and writes nothing to the current folder', async (t) => {
-  // Only root can start a program as a user without a name.
+t.test('starts if no home folder exists, and writes nothing to the current folder', async (t) => {
+  // Only root can start a program as a nameless user.
   const user = process.getuid?.() === 0 ? { uid: 54_321, gid: 54_321 } : {};
   const cwd = join(folder, 'current');
   await mkdir(cwd);

@@ -49,13 +49,13 @@ export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: Image
   };
 }
 
-/** Called when the service delivers an image without a failed layer. */
+/** Called when the service leaves a failed layer out of an image. */
 export type OnLayerFailure = (projectId: string, layer: Layer, error: ServiceError) => void;
 
 const maxProjects = 10_000;
 
 /**
- * Logs images delivered without a layer, at most once a minute per project. Leaves out their URLs,
+ * Logs images that lack a layer, at most once a minute per project. Leaves out their URLs,
  * which might contain signatures.
  *
  * @param now as in `createLogThrottle`

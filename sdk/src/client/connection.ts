@@ -5,7 +5,7 @@ export interface ClientOptions {
   readonly baseUrl: string;
   /**
    * An API key of the service, `sk_…`. It is in no error and in no field of the client.
-   * `createClient` throws without it.
+   * `createClient` throws if it is missing.
    */
   readonly apiKey: string | undefined;
   /** Sends the requests; default: the global `fetch`. */

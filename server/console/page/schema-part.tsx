@@ -3,7 +3,7 @@ import type { ApiDescription } from './openapi.ts';
 import type { ItemKind, PartFieldsProps } from './project-items.tsx';
 import { getFields, type Schema, toBody, toValues } from './schema.ts';
 
-/** Returns the form of items that have one control per field of the schema with this name. */
+/** Returns the form of items with a control per field of the named schema. */
 export function schemaPart(name: string): Pick<ItemKind<object>, 'Fields' | 'toValues' | 'toBody'> {
   const getSchema = ({ schemas }: ApiDescription): Schema => schemas[name] ?? {};
   return {
