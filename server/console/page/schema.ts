@@ -54,7 +54,7 @@ export function chooseKind(schema: Schema): ControlKind {
   return getWords(schema).length > 0 ? 'choice' : 'text';
 }
 
-const wordList = String.raw`\^\(\?:([a-z|-]+)\)\$`;
+const wordList = String.raw`\^\(\?:([a-z01|-]*)\)\$`;
 const onlyWords = new RegExp(`^${wordList}(?:\\|${wordList})*$`);
 
 /**
@@ -68,9 +68,14 @@ function getOwnWords({ enum: words, pattern = '' }: Schema): readonly string[] {
   );
 }
 
-/** Returns the words of enumerations, including alternatives to other values. */
-export const getWords = (schema: Schema): readonly string[] =>
-  getAlternatives(schema).flatMap(getOwnWords);
+/** The texts of flags in URLs. */
+const flagTexts = ['', '0', '1'];
+
+/** Returns the words of enumerations, including alternatives to other values, but no flag texts. */
+export function getWords(schema: Schema): readonly string[] {
+  const words = getAlternatives(schema).flatMap(getOwnWords);
+  return hasType(schema, 'boolean') ? words.filter((word) => !flagTexts.includes(word)) : words;
+}
 
 /** Returns a number's range, including as an alternative to words. */
 export function getRange(schema: Schema) {

@@ -1,12 +1,24 @@
 import t from 'tap';
-import { toBody, toValues } from '../../../server/console/page/schema.ts';
-import { ruledParameter } from '../../../server/control/image-schemas.ts';
+import { readOpenApi } from '../../../server/console/page/openapi.ts';
+import {
+  chooseKind,
+  getFields,
+  getWords,
+  toBody,
+  toValues,
+} from '../../../server/console/page/schema.ts';
+import { openApiDocument } from '../../../server/control/openapi.ts';
 
 t.test('keeps the values of flags, and of flags with a keyword', async (t) => {
-  const fields = [
-    ['enlarge', ruledParameter('enlarge')],
-    ['flip', ruledParameter('flip')],
-  ] as const;
+  const { schemas } = readOpenApi(openApiDocument('http://localhost:3000'));
+  const fields = getFields(schemas['PresetParameters']).filter(([name]) =>
+    ['enlarge', 'flip'].includes(name),
+  );
+  const controls = fields.map(([name, schema]) => [name, chooseKind(schema), getWords(schema)]);
+  t.same(controls, [
+    ['enlarge', 'flag', ['box']],
+    ['flip', 'flag', []],
+  ]);
   for (const body of [{ enlarge: 'box' }, { enlarge: true, flip: false }, { enlarge: false }]) {
     t.same(toBody(fields, toValues(fields, body)), body);
   }
