@@ -101,7 +101,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   await hasFocus('listitem');
   await tabTo('button "Delete card …"', 3);
   await press('Enter');
-  await hasFocus('button "Keep"');
+  await hasFocus('button "Cancel"');
   await press('Enter');
   await hasFocus('button "Delete card …"');
   await keepsFocus('a preset');
@@ -122,7 +122,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   t.equal((await api.call('GET', `/projects/${id}`, { key: secret })).status, 200);
   await tabTo('button "Revoke backend …"', 2);
   await press('Enter');
-  await hasFocus('button "Keep"');
+  await hasFocus('button "Cancel"');
   await tabBackTo('button "Revoke backend"', 1);
   await press('Enter');
   await hasFocus('heading "Keys"');
