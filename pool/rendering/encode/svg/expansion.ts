@@ -1,5 +1,6 @@
 import { animations } from './allowed.ts';
 import { filterWeight } from './filter-weight.ts';
+import { numbersIn } from './outline.ts';
 import {
   clipWeight,
   countSelectors,
@@ -7,7 +8,6 @@ import {
   joined,
   noPainting,
   type Painting,
-  type PaintRule,
   paintingOfAnimation,
   paintingOfAttributes,
   possibleIds,
@@ -111,16 +111,16 @@ export class Expansion {
   readonly #byId = new Map<string, Part>();
   /** The drawing's longer side in its own units. */
   readonly #side: number;
+  #viewport = 0;
   /** The shortest period of dashes in the document. */
   #period = Number.POSITIVE_INFINITY;
   readonly #strokes = new Strokes();
   #hasMarkers = false;
-  #isAnimated: boolean;
+  readonly #isAnimated: boolean;
   #isCircular = false;
   /** Elements counted since the first circle. */
   #visits = 0;
-  /** Paintings that animations give to elements by their ids. */
-  readonly #animationRules: PaintRule[] = [];
+  readonly #animations: { readonly parent: Part | undefined; readonly part: Part }[] = [];
   readonly #filterWeights = new Map<Part, number>();
 
   /** @param isAnimated whether an image has several frames */
@@ -142,7 +142,7 @@ export class Expansion {
       cost: undefined,
       ownCost: undefined,
     };
-    if (animations.has(name)) this.#animate(parent, attributes);
+    if (animations.has(name)) this.#animations.push({ parent, part });
     parent?.children.push(part);
     this.#period = Math.min(this.#period, shortestPeriod(attributes));
     this.#strokes.addAttributes(attributes);
@@ -152,16 +152,31 @@ export class Expansion {
     return part;
   }
 
-  #animate(parent: Part | undefined, attributes: WrittenElement['attributes']): void {
-    this.#isAnimated = true;
-    const painting = paintingOfAnimation(attributes);
-    if (painting === noPainting) return;
-    const href = attributes.get('href');
-    if (href === undefined && parent !== undefined) {
-      parent.painting = joined([parent.painting, painting]);
+  /** Gives animations to their targets. */
+  #animate(): void {
+    for (const { parent, part } of this.#animations) {
+      const href = part.attributes.get('href');
+      const targets = href === undefined ? [parent] : this.#findParts(possibleIds(href.slice(1)));
+      const painting = paintingOfAnimation(part.attributes);
+      for (const target of targets) {
+        if (target === undefined) continue;
+        target.painting = joined([target.painting, painting]);
+        if (href !== undefined) target.children.push(part);
+      }
     }
-    const names = new Set(possibleIds(href?.slice(1) ?? '').map((id) => `#${id}`));
-    this.#animationRules.push({ names, painting });
+  }
+
+  /** Returns the longest side of a viewport, in its own coordinates; infinite if unknown. */
+  #findViewport(): number {
+    let longest = this.#side;
+    for (const { name, attributes, painting } of this.#parts.slice(1)) {
+      longest = Math.max(longest, ...numbersIn(attributes.get('viewBox') ?? '').slice(2, 4));
+      const isAnimated = attributes.get('attributeName')?.trim() === 'viewBox';
+      const isViewport = name === 'svg' || name === 'symbol' || name === 'use';
+      if (isAnimated || (isViewport && painting.share > 2)) return Number.POSITIVE_INFINITY;
+      if (isViewport) longest = Math.max(longest, painting.length);
+    }
+    return longest;
   }
 
   /**
@@ -174,10 +189,12 @@ export class Expansion {
     if (root === undefined) return 0;
     this.#period = Math.min(this.#period, shortestPeriodIn(sheets));
     this.#strokes.addSheet(sheets);
+    this.#animate();
     if (!this.#style(sheets) || !this.#inherit()) return Number.POSITIVE_INFINITY;
+    this.#viewport = this.#findViewport();
     this.#hasMarkers = this.#parts.some(({ painting }) => painting.markers.length > 0);
     const { weight, elements } = this.#cost(root, 0);
-    const isAnimated = this.#isAnimated || /keyframes/i.test(sheets);
+    const isAnimated = this.#isAnimated || this.#animations.length > 0 || /keyframes/i.test(sheets);
     return (
       weight * (isAnimated ? animationFactor : 1) +
       (elements * countSelectors(sheets)) / checksPerWeight
@@ -186,7 +203,7 @@ export class Expansion {
 
   /** Returns false for a list that is too long. */
   #style(sheets: string): boolean {
-    const rules = [...readPaintRules(sheets), ...this.#animationRules];
+    const rules = readPaintRules(sheets);
     const all = joined(rules.flatMap(({ names, painting }) => (names === null ? painting : [])));
     const byName = new Map<string, Painting>();
     for (const { names, painting } of rules) {
@@ -266,7 +283,8 @@ export class Expansion {
   #ownCost(part: Part): Cost {
     part.ownCost ??= {
       weight:
-        computeElementWeight(part, this.#strokes.join) + dashWeight(part, this.#period, this.#side),
+        computeElementWeight(part, this.#strokes.join) +
+        dashWeight(part, this.#period, { side: this.#side, viewport: this.#viewport }),
       elements: 1,
       points: this.#hasMarkers ? countPoints(part) : 0,
     };

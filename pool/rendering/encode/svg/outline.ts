@@ -2,6 +2,39 @@ const number = /[-+]?(?:\d+(?:\.\d+)?|\.\d+)(?:e[-+]?\d+)?/gi;
 
 export const numbersIn = (text: string): number[] => (text.match(number) ?? []).map(Number);
 
+/** User units per absolute unit. */
+const units: Readonly<Record<string, number>> = {
+  '': 1,
+  px: 1,
+  in: 96,
+  cm: 96 / 2.54,
+  mm: 96 / 25.4,
+  q: 96 / 101.6,
+  pt: 96 / 72,
+  pc: 16,
+};
+
+const lengths = new RegExp(`(${number.source})(%|[a-z]*)`, 'gi');
+
+export interface Lengths {
+  /** The sum in user units; infinite if unknown. */
+  readonly length: number;
+  /** The sum of percentages, as multiples of the viewport. */
+  readonly share: number;
+}
+
+/** Adds up the lengths in a value of an attribute or a property. */
+export function measureLengths(value: string): Lengths {
+  const isPlain = /^(?:[\s,;]|auto|none|!important)*$/i.test(value.replace(lengths, ''));
+  let [length, share] = [isPlain ? 0 : Number.POSITIVE_INFINITY, 0];
+  for (const [, text, unit = ''] of value.matchAll(lengths)) {
+    const size = Math.abs(Number(text));
+    if (unit === '%') share += size / 100;
+    else length += size * (units[unit.toLowerCase()] ?? Number.POSITIVE_INFINITY);
+  }
+  return { length, share };
+}
+
 /** Numbers per segment of a path command. */
 const sizes: Readonly<Record<string, number>> = {
   m: 2,

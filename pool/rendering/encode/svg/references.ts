@@ -1,13 +1,14 @@
 import { functionWeight } from './filter-weight.ts';
+import { type Lengths, measureLengths } from './outline.ts';
 
-/** Ids of the elements that an element's values repeat. */
-export interface Painting {
+/** What an element's attributes, style rules and animations draw, with the ids that they repeat. */
+export interface Painting extends Lengths {
   /** Paints and markers, which children inherit. */
   readonly paints: readonly string[];
   readonly markers: readonly string[];
   /** Masks, clips and filters. */
   readonly surfaces: readonly string[];
-  /** Weight of filter functions, such as `blur(3px)`, and of blending. */
+  /** Weight of filter functions, such as `blur(3px)`, of blending and of radii. */
   readonly passes: number;
   /** Effects that a browser draws on a surface if the element has children, such as `opacity`. */
   readonly effects: number;
@@ -19,6 +20,8 @@ export const noPainting: Painting = {
   surfaces: [],
   passes: 0,
   effects: 0,
+  length: 0,
+  share: 0,
 };
 
 /** Maximum ids per list of an element; a document with more counts as endless. */
@@ -32,6 +35,10 @@ const effect = /^(?:opacity|isolation|mix-blend-mode)$/;
 const blending = /^mix-blend-mode$/;
 export const clipWeight = 150;
 const blendWeight = 400;
+/** Properties that make the outline of a shape longer, and those that make it round. */
+const side = /^(?:width|height|r[xy]?|[xy][12]|pathlength)$/;
+const radius = /^r[xy]?$/;
+export const roundWeight = 60;
 const withoutEffect = /^\s*(?:1|100%|normal|auto|inherit)\s*$/i;
 
 /** Returns the ids that a fragment can name, as browsers also decode it. */
@@ -55,11 +62,17 @@ export function joined(all: readonly Painting[]): Painting {
     surfaces: all.flatMap(({ surfaces }) => surfaces).slice(0, mostIds + 1),
     passes: all.reduce((sum, { passes }) => sum + passes, 0),
     effects: all.reduce((sum, { effects }) => sum + effects, 0),
+    length: all.reduce((sum, { length }) => sum + length, 0),
+    share: all.reduce((sum, { share }) => sum + share, 0),
   };
 }
 
 function toPainting(name: string, value: string): Painting {
   const property = name.toLowerCase();
+  if (side.test(property)) {
+    const passes = radius.test(property) ? roundWeight : 0;
+    return { ...noPainting, ...measureLengths(value), passes };
+  }
   if (effect.test(property)) {
     if (withoutEffect.test(value)) return noPainting;
     const passes = blending.test(property) ? blendWeight : 0;
@@ -99,7 +112,7 @@ export function paintingOfAttributes(attributes: ReadonlyMap<string, string>): P
   return joined(paintings);
 }
 
-const animatedValues = ['values', 'from', 'to', 'by'] as const;
+export const animatedValues = ['values', 'from', 'to', 'by'] as const;
 
 /** Returns the references that an animation gives to its target. */
 export function paintingOfAnimation(attributes: ReadonlyMap<string, string>): Painting {

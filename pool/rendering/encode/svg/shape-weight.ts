@@ -1,4 +1,5 @@
 import { measureOutline, numbersIn } from './outline.ts';
+import { animatedValues, type Painting, roundWeight } from './references.ts';
 
 /**
  * Weights are multiples of 5 µs in Chromium on two cores: 200 to 600 µs for a shape as large as a
@@ -25,20 +26,21 @@ const weights: Readonly<Record<string, number>> = {
 const weightPerDash = 3;
 /** Browsers draw lines with more dashes as solid. */
 const mostDashes = 1_000_000;
-/** Of lines with dashes in relative units or variables. */
-const unknownDashes = 30_000;
-const unknownPeriod = Number.MIN_VALUE;
 /** A shape's outline is at most this many times the sum of its numbers. */
 const outline = 7;
 
 export type Attributes = ReadonlyMap<string, string>;
 
-/** Crossings of a path with itself per weight: a browser sorts the edges in each row of pixels. */
-const crossingsPerWeight = 500;
+/**
+ * Weights of a path's turns, the first of which are in `shapeWeight`: a browser sorts the edges in
+ * each row of pixels.
+ */
+const [freeTurns, turnWeight, turnsPerWeight] = [4, 8, 500];
 
 interface ShapePart {
   readonly name: string;
   readonly attributes: Attributes;
+  readonly painting: Painting;
   /** Of its own text. */
   readonly characters: number;
 }
@@ -62,22 +64,26 @@ const texts: ReadonlySet<string> = new Set(['text', 'textPath', 'tspan']);
 export function computeElementWeight(part: ShapePart, join: number): number {
   const { name, characters } = part;
   if (texts.has(name)) return shapeWeight + characters * glyphWeight;
-  if (!shapes.has(name)) return weights[name] ?? elementWeight;
-  const { coordinates, turns } = measureOutline(toPath(part) ?? '', join);
-  return shapeWeight + coordinates * coordinateWeight + turns ** 2 / crossingsPerWeight;
+  const path = toPath(part);
+  if (!shapes.has(name) && path === null) return weights[name] ?? elementWeight;
+  const { coordinates, turns } = measureOutline(path ?? '', join);
+  const crossings = Math.max(0, turns - freeTurns) * turnWeight + turns ** 2 / turnsPerWeight;
+  const round = /a/i.test(path ?? '') ? roundWeight : 0;
+  return shapeWeight + round + coordinates * coordinateWeight + crossings;
 }
 
-/** Returns a shape's path; null for other elements, because browsers ignore their `d` and `points`. */
+/**
+ * Returns the path of a shape or its animation; null for other elements, because browsers ignore
+ * their `d` and `points`.
+ */
 function toPath({ name, attributes }: Pick<ShapePart, 'name' | 'attributes'>): string | null {
   if (name === 'path') return attributes.get('d') ?? '';
-  const isPoly = name === 'polygon' || name === 'polyline';
-  return isPoly ? `M${attributes.get('points') ?? ''}` : null;
+  if (name === 'polygon' || name === 'polyline') return `M${attributes.get('points') ?? ''}`;
+  const animated = attributes.get('attributeName')?.trim();
+  if (animated !== 'd' && animated !== 'points') return null;
+  const values = animatedValues.map((value) => attributes.get(value) ?? '').join(';');
+  return (animated === 'd' ? '' : 'M') + values.replaceAll(';', animated === 'd' ? ' ' : 'M');
 }
-
-const numbersOfShape = (attributes: Attributes): number[] =>
-  ['d', 'points', 'width', 'height', 'r', 'rx', 'ry', 'x1', 'y1', 'x2', 'y2', 'pathLength'].flatMap(
-    (name) => numbersIn(attributes.get(name) ?? ''),
-  );
 
 /** Returns the maximum points of a line that can draw markers. */
 export function countPoints(part: ShapePart): number {
@@ -86,23 +92,31 @@ export function countPoints(part: ShapePart): number {
   return numbersIn(path).length + (path.match(/z/gi) ?? []).length + 2;
 }
 
-/** Returns the weight of a shape's dashes. @param side of the drawing, which limits glyphs */
-export function dashWeight(part: ShapePart, period: number, side: number): number {
-  const { name, attributes, characters } = part;
+/**
+ * Returns the weight of a shape's dashes.
+ *
+ * @param side of the drawing, which limits glyphs
+ * @param viewport the longest side of a viewport, which percentages refer to
+ */
+export function dashWeight(
+  part: ShapePart,
+  period: number,
+  { side, viewport }: { readonly side: number; readonly viewport: number },
+): number {
+  const { name, characters, painting } = part;
   if (period === Number.POSITIVE_INFINITY) return 0;
-  const most = period === unknownPeriod ? unknownDashes : mostDashes;
-  if (texts.has(name)) return characters * Math.min(most, side / 10 / period) * weightPerDash;
-  if (!shapes.has(name)) return 0;
-  const path = attributes.has('pathLength') ? null : toPath(part);
-  const numbers = numbersOfShape(attributes);
-  const bound = outline * numbers.reduce((sum, dash) => sum + Math.abs(dash), 0);
-  const length = (path === null ? null : measureOutline(path, 0).length) ?? bound;
-  return Math.min(most, length / period) * weightPerDash;
+  if (texts.has(name)) return characters * Math.min(mostDashes, side / 10 / period) * weightPerDash;
+  const path = toPath(part);
+  if (!shapes.has(name) && path === null) return 0;
+  const { length, share } = painting;
+  const sides = length + (share > 0 ? share * viewport : 0);
+  const known = path === null || sides > 0 ? null : measureOutline(path, 0).length;
+  const numbers = numbersIn(path ?? '').reduce((sum, each) => sum + Math.abs(each), sides);
+  return Math.min(mostDashes, (known ?? outline * numbers) / period) * weightPerDash;
 }
 
 const dashes = /stroke-dasharray\s*:([^;{}]*)/gi;
 const ownValues = ['stroke-dasharray'] as const;
-const animatedValues = ['values', 'from', 'to', 'by'] as const;
 
 /** Returns the shortest dash period of an element or its animation; infinite for solid lines. */
 export function shortestPeriod(attributes: Attributes): number {
@@ -125,9 +139,9 @@ const shortest = (lists: readonly string[]): number =>
 /** Dash lists without units that depend on the drawing, functions and variables. */
 const plainDashes = /^(?:[-+\d.e,\s]|px|p[tc]|[cm]m|in|none|inherit|!important)*$/i;
 
-/** Returns the sum of a dash list; infinite for a solid line, and tiny if unknown. */
+/** Returns the sum of a dash list; infinite for a solid line, and 0 if unknown. */
 function dashPeriod(list: string): number {
-  if (!plainDashes.test(list)) return unknownPeriod;
+  if (!plainDashes.test(list)) return 0;
   const sum = numbersIn(list).reduce((total, dash) => total + Math.abs(dash), 0);
   return sum > 0 ? sum : Number.POSITIVE_INFINITY;
 }
