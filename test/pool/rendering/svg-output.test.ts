@@ -396,6 +396,8 @@ t.test('limits filters, dashes, groups and style rules', async (t) => {
   ]) {
     await t.rejects(written(content), refused, content.slice(0, 60));
   }
+  const point = '<path stroke-width="2" d="M2 0A2 2 0 1 1-2 0A2 2 0 1 1 2 0Z"/>';
+  t.match(await written(point.repeat(5_000)), 'A2 2', 'a chart with many points');
   t.match(
     await written('<rect opacity=".5" stroke-dasharray="4 2" width="9"/>'.repeat(5_000)),
     'dash',

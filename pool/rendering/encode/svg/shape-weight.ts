@@ -35,7 +35,7 @@ export type Attributes = ReadonlyMap<string, string>;
  * Weights of a path's turns, the first of which are in `shapeWeight`: a browser sorts the edges in
  * each row of pixels.
  */
-const [freeTurns, turnWeight, turnsPerWeight] = [4, 8, 500];
+const [freeTurns, turnWeight, turnsPerWeight] = [5, 8, 500];
 
 interface ShapePart {
   readonly name: string;
