@@ -1,7 +1,7 @@
 import { functionWeight } from './filter-weight.ts';
 import { type Lengths, measureLengths } from './outline.ts';
 
-/** What an element's attributes, style rules and animations draw, with the ids that they repeat. */
+/** The drawing of an element's attributes, style rules and animations, with the ids that they repeat. */
 export interface Painting extends Lengths {
   /** Paints and markers, which children inherit. */
   readonly paints: readonly string[];
@@ -35,7 +35,7 @@ const effect = /^(?:opacity|isolation|mix-blend-mode)$/;
 const blending = /^mix-blend-mode$/;
 export const clipWeight = 150;
 const blendWeight = 400;
-/** Properties that make the outline of a shape longer, and those that make it round. */
+/** Properties that lengthen a shape's outline, and those that make it round. */
 const side = /^(?:width|height|r[xy]?|[xy][12]|pathlength)$/;
 const radius = /^r[xy]?$/;
 export const roundWeight = 60;

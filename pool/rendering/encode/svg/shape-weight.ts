@@ -32,7 +32,7 @@ const outline = 7;
 export type Attributes = ReadonlyMap<string, string>;
 
 /**
- * Weights of a path's turns, the first of which are in `shapeWeight`: a browser sorts the edges in
+ * Weights of a path's turns (`shapeWeight` includes the first): a browser sorts the edges in
  * each row of pixels.
  */
 const [freeTurns, turnWeight, turnsPerWeight] = [5, 8, 500];
@@ -73,7 +73,7 @@ export function computeElementWeight(part: ShapePart, join: number): number {
 }
 
 /**
- * Returns the path of a shape or its animation; null for other elements, because browsers ignore
+ * Returns a shape's or its animation's path; null for other elements, because browsers ignore
  * their `d` and `points`.
  */
 function toPath({ name, attributes }: Pick<ShapePart, 'name' | 'attributes'>): string | null {
