@@ -1,9 +1,8 @@
 import { numbersIn } from './outline.ts';
-import type { Attributes } from './shape-weight.ts';
 
 interface FilterElement {
   readonly name: string;
-  readonly attributes: Attributes;
+  readonly attributes: ReadonlyMap<string, string>;
   readonly children: readonly FilterElement[];
 }
 
