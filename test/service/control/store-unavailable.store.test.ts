@@ -60,7 +60,10 @@ t.test(
     t.same([await image('/a.jpg'), await image('/b.jpg')], [200, 200], 'cached and new images');
 
     t.same(await unknownHosts, [503, 503], 'before the service notices the outage');
-    t.same(await atHosts('a.example', 'native.example'), [503, 503], 'after it has noticed');
+    await until('known hosts without a project return 503 after it has noticed', async () => {
+      const statuses = await atHosts('a.example', 'native.example');
+      return statuses.every((status) => status === 503);
+    });
     // Both cached and unknown keys get 503.
     for (const { status, body, headers } of [...(await waiting), await unknown]) {
       t.equal(status, 503);
