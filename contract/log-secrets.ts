@@ -1,8 +1,11 @@
 import { stdSerializers } from 'pino';
 import { hidden, shownText } from './shown-source.ts';
 
-/** A URL within a JSON string, encoded any number of times. */
-const url = /https?(?::|%(?:25)*3A)(?:\/|%(?:25)*2F)(?:[^\s"\\]|\\.)*/gi;
+/**
+ * A URL within a JSON string, encoded any number of times. It contains only whole escape sequences,
+ * because replaced secrets can cut them.
+ */
+const url = /https?(?::|%(?:25)*3A)(?:\/|%(?:25)*2F)(?:[^\s"\\]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*/gi;
 /** API keys and webhook secrets; the names of settings contain other characters before `sk_`. */
 const key = /(?<![A-Za-z])(?:sk|whsec)_[\w+/=-]{8,}/g;
 

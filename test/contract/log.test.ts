@@ -48,6 +48,16 @@ t.test('writes a line of text and then its error, with no control characters', a
   t.notMatch(lines.join(''), /\p{C}/u);
 });
 
+t.test('writes a line even if a secret cuts an escape sequence in a URL', (t) => {
+  const lines = logged(
+    { SERVICE_WORKBENCH_USERNAME: 'admin', SERVICE_WORKBENCH_PASSWORD: 'nabcd' },
+    "log.info('read https://a.example/\\nabcd');",
+  );
+  t.match(lines, 'read https://a.example/');
+  t.notMatch(lines, 'nabcd');
+  t.end();
+});
+
 t.test('redacts secret settings', async (t) => {
   const url = 'mongodb://user:p%40ss"word@db.internal/x';
   const encryptionKey = Buffer.alloc(32, 'key').toString('base64');
