@@ -103,11 +103,13 @@ export class JobQueue {
     const adding = this.#adding.get(projectId) ?? { jobs: 0, turn: 0 };
     this.#adding.set(projectId, adding);
     adding.jobs += jobs.length;
+    // Read before the count, which can miss jobs of a call that ends during it.
+    const { jobs: beingAdded } = adding;
     try {
       const filter = waitingJobsFilter(prewarmJobName, projectId);
       const waiting = await withTimeout(this.#jobs.countDocuments(filter));
-      // Counts all jobs that this process is adding, including stored jobs.
-      if (waiting + adding.jobs > this.#maxWaiting) {
+      // Counts the jobs twice that earlier calls have already stored.
+      if (waiting + beingAdded > this.#maxWaiting) {
         throw new QueueFull(waiting, jobs.length, this.#maxWaiting);
       }
       const last = await withTimeout(this.#turns.last(projectId));
