@@ -101,12 +101,9 @@ export class JobTurns {
 export function turnsAfter(last: number, jobs: readonly PrewarmJob[]): number[] {
   let turn = last;
   return jobs.map((job) => {
-    turn += countVariants(job);
+    // Operators can create jobs with any data in the workbench.
+    const { variants = [] }: Partial<PrewarmJob> = job ?? {};
+    turn += Math.max(1, variants.length);
     return turn;
   });
-}
-
-function countVariants(job: Partial<PrewarmJob> | undefined): number {
-  if (job?.variants !== undefined) return Math.max(1, job.variants.length);
-  return Math.max(1, job?.widths?.length ?? 1) * Math.max(1, job?.formats?.length ?? 1);
 }

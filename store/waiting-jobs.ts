@@ -12,19 +12,12 @@ export const jobsCollection = 'jobs';
 /** A worker renews the lock of a job that it runs. One that is older is of a worker that died, ms. */
 export const lockLifetimeMs = 8_000;
 
-/** One source to warm, in every combination of widths and formats, or in the variants. */
+/** One source to warm, in all variants. */
 export interface PrewarmJob {
   readonly projectId: string;
   readonly source: string;
-  /** CSS pixels; empty for the project's own width. */
-  readonly widths: readonly number[];
-  readonly formats: readonly string[];
-  /** Null for the project's default, as in the fields below. */
-  readonly quality: number | null;
-  readonly fit: string | null;
-  readonly dpr: number | null;
-  /** The parameters of images as queries, sorted; they replace the fields from `widths` on. */
-  readonly variants?: readonly string[];
+  /** The parameters of images as queries, sorted. */
+  readonly variants: readonly string[];
 }
 
 /** Numbers of variants. */

@@ -41,23 +41,13 @@ export function warmRequests(
   autoFormats: readonly NegotiableFormat[] = defaultAutoFormats,
 ): WarmRequest[] {
   const accepts = Object.entries(autoAccepts(autoFormats));
-  const createRequests = (target: string, size: string, format: string): WarmRequest[] =>
-    format === 'auto'
+  return job.variants.flatMap((query) => {
+    const target = toTarget(job, query);
+    const { size, format } = readNames(query);
+    return format === 'auto'
       ? accepts.map(([label, accept]) => ({ target, accept, label: `${size} ${label}` }))
       : [{ target, accept: '*/*', label: `${size} ${format}` }];
-  if (job.variants !== undefined) {
-    return job.variants.flatMap((query) => {
-      const { size, format } = readNames(query);
-      return createRequests(toTarget(job, query), size, format);
-    });
-  }
-  const widths = job.widths.length === 0 ? [null] : job.widths;
-  return widths.flatMap((width) =>
-    job.formats.flatMap((format) => {
-      const size = width === null ? 'own width' : `w=${width}`;
-      return createRequests(toTarget(job, toQuery(job, width, format)), size, format);
-    }),
-  );
+  });
 }
 
 /** The parameters that name a variant in messages; other parameters can contain secrets. */
@@ -69,14 +59,6 @@ function readNames(query: string): { readonly size: string; readonly format: str
   const size = given.map((name) => `${name}=${parameters.get(name)}`).join(' ') || 'own width';
   // Without a format, the preset and the project decide whether it is `auto`.
   return { size, format: parameters.get('fmt')?.toLowerCase() ?? 'auto' };
-}
-
-function toQuery({ quality, fit, dpr }: PrewarmJob, width: number | null, format: string): string {
-  const query = new URLSearchParams();
-  for (const [name, value] of Object.entries({ w: width, fmt: format, q: quality, fit, dpr })) {
-    if (value !== null) query.set(name, String(value));
-  }
-  return query.toString();
 }
 
 const toTarget = ({ source, projectId }: PrewarmJob, query: string): string =>

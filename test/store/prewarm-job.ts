@@ -4,10 +4,6 @@ import type { PrewarmJob } from '../../store/waiting-jobs.ts';
 export const prewarmJob = (changes: Partial<PrewarmJob> = {}): PrewarmJob => ({
   projectId: 'prj_0123456789abcdef',
   source: 'https://a.example/1',
-  widths: [100],
-  formats: ['webp'],
-  quality: null,
-  fit: null,
-  dpr: null,
+  variants: ['fmt=webp&w=100'],
   ...changes,
 });

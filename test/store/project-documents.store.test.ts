@@ -11,14 +11,15 @@ import { Projects } from '../../store/projects.ts';
 import { Purges } from '../../store/purges.ts';
 import { UsageRecords } from '../../store/usage.ts';
 import { testDatabase } from './connection.ts';
+import { prewarmJob } from './prewarm-job.ts';
 
 t.test("deletes a project's documents, except calls of the purge hook", async (t) => {
   const { db } = await testDatabase(t);
   const queue = new JobQueue(db);
   await queue.ensureIndexes();
   const fill = async (projectId: string) => {
-    const job = { widths: [], formats: [], quality: null, fit: null, dpr: null };
-    const jobs = await queue.add([{ projectId, source: 'https://a.example/', ...job }]);
+    const job = prewarmJob({ projectId, source: 'https://a.example/' });
+    const jobs = await queue.add([job]);
     const id = await new Prewarms(db).add(projectId, jobs, 1);
     const url = 'https://a.example/';
     await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
@@ -71,9 +72,8 @@ t.test('treats prewarm jobs as open while they wait or run', async (t) => {
   const { db } = await testDatabase(t);
   const queue = new JobQueue(db);
   await queue.ensureIndexes();
-  const job = { widths: [], formats: [], quality: null, fit: null, dpr: null };
   const sources = ['https://a.example/1', 'https://a.example/2', 'https://a.example/3'];
-  await queue.add(sources.map((source) => ({ projectId: 'prj_1', source, ...job })));
+  await queue.add(sources.map((source) => prewarmJob({ projectId: 'prj_1', source })));
   await new Callbacks(db).add({
     projectId: 'prj_1',
     url: 'https://a.example/',

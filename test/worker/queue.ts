@@ -50,7 +50,8 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
     queue,
     listener,
     add: async (sources, widths = [100]) => {
-      await queue.add(sources.map((source) => prewarmJob({ source, widths })));
+      const variants = widths.map((width) => `fmt=webp&w=${width}`);
+      await queue.add(sources.map((source) => prewarmJob({ source, variants })));
     },
     async consume(options = {}) {
       const consumer = new Consumer({

@@ -2,6 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
 import { prewarmIdPattern } from '../../../store/identifiers.ts';
 import { type JobQueue, type QueuedJob, QueueFull } from '../../../store/jobs.ts';
+import type { PresetParameters } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
@@ -268,22 +269,11 @@ export async function queuePrewarm(
   const addCallback = await readCallback(input.callbackUrl, 'prewarm', project._id, services);
 
   // Sort, because the queue compares job data to find duplicates.
-  const widths = [...new Set(input.widths ?? [])].sort((a, b) => a - b);
-  const formats = [...new Set(input.formats ?? ['auto'])].sort();
-  const { quality = null, fit = null, dpr = null } = input;
-  const variants = [...new Set(input.variants?.map(variantQuery))].sort();
-  const common = {
-    projectId: project._id,
-    widths,
-    formats,
-    quality,
-    fit,
-    dpr,
-    ...(variants.length > 0 && { variants }),
-  };
+  const variants = [...new Set((input.variants ?? combinations(input)).map(variantQuery))].sort();
   let jobs: QueuedJob[];
   try {
-    jobs = await queue.add([...sources].map((source) => ({ ...common, source })));
+    const { _id: projectId } = project;
+    jobs = await queue.add([...sources].map((source) => ({ projectId, variants, source })));
   } catch (error) {
     if (!(error instanceof QueueFull)) throw error;
     const { waiting, added, maxWaiting } = error;
@@ -291,11 +281,22 @@ export async function queuePrewarm(
     throw new ServiceError('prewarm_queue_full', message);
   }
   const sourceCount = sources.size;
-  const combinations = Math.max(1, widths.length) * formats.length;
-  const variantCount = sourceCount * (variants.length || combinations);
+  const variantCount = sourceCount * variants.length;
   const id = await prewarms.add(project._id, jobs, variantCount);
   await addCallback(id);
   return { id, receipt: { accepted: true, sourceCount, variantCount } };
+}
+
+/** Returns the variants in all widths and formats. */
+function combinations(input: PrewarmInput): PresetParameters[] {
+  const { widths, formats = ['auto'], quality, fit, dpr } = input;
+  const sizes = widths?.map((w) => ({ w })) ?? [{}];
+  const shared = {
+    ...(quality !== undefined && { q: quality }),
+    ...(fit !== undefined && { fit }),
+    ...(dpr !== undefined && { dpr }),
+  };
+  return sizes.flatMap((size) => formats.map((fmt) => ({ ...size, fmt, ...shared })));
 }
 
 /**

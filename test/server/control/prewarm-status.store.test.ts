@@ -11,7 +11,11 @@ import { storeLink } from '../store-link.ts';
 
 const projectId = 'prj_0123456789abcdef';
 const findJob = (path: string) =>
-  prewarmJob({ projectId, source: `https://a.example/${path}`, widths: [100, 200] });
+  prewarmJob({
+    projectId,
+    source: `https://a.example/${path}`,
+    variants: ['fmt=webp&w=100', 'fmt=webp&w=200'],
+  });
 
 t.test(
   'reports a prewarm request as accepted, then as done or failed with the reasons',

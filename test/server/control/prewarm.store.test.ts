@@ -49,18 +49,19 @@ t.test('prewarms images', async (t) => {
     t.same(await counts({ src: a, widths: [5, 5], formats: ['auto', 'auto'] }), [true, 1, 1]);
   });
 
-  t.test('queues a job per source, with null for the project setting', async (t) => {
+  t.test('queues a job per source, with all combinations of widths and formats', async (t) => {
     await warm({ src: 'HTTPS://A.example/1.jpg' });
     const source = 'https://a.example/1.jpg';
-    const defaults = { widths: [], formats: ['auto'], quality: null, fit: null, dpr: null };
-    t.same(queued.splice(0), [{ projectId: project._id, source, ...defaults }]);
+    t.same(queued.splice(0), [{ projectId: project._id, source, variants: ['fmt=auto'] }]);
     const sources = ['https://a.example/1', 'https://a.example/2'];
     const input = { quality: 70, fit: 'inside', dpr: 2 } as const;
     await warm({ sources, widths: [300, 20], formats: ['webp', 'avif'], ...input });
-    const sorted = { widths: [20, 300], formats: ['avif', 'webp'], ...input };
+    const variants = ['avif', 'webp'].flatMap((format) =>
+      [20, 300].map((width) => `dpr=2&fit=inside&fmt=${format}&q=70&w=${width}`),
+    );
     t.match(
       queued,
-      sources.map((source) => ({ source, ...sorted })),
+      sources.map((source) => ({ source, variants })),
     );
   });
 
