@@ -18,10 +18,12 @@ const affectedFormats = {
 function withoutUnusedOptions(variant: Variant): Variant {
   const { width, height, fit, formats, negotiated, page, animated, quality, maxBytes } = variant;
   const { layers, pixelRatio } = variant;
+  // `enlarge=box` can pad an image to a single side, to a length that depends on the pixel ratio.
+  const keepsBox = variant.enlarge === 'box';
   const isWhole = fit === 'inside' || fit === 'outside';
   const aspectRatio = isWhole ? plainVariant.aspectRatio : variant.aspectRatio;
-  const hasBox = (width !== null && height !== null) || aspectRatio !== null;
-  const usesPosition = hasBox && (fit === 'cover' || fit === 'contain');
+  const usesFit = (width !== null && height !== null) || aspectRatio !== null || keepsBox;
+  const usesPosition = usesFit && (fit === 'cover' || fit === 'contain');
   const [format] = negotiated ? [] : formats;
   const affects = (affected: readonly OutputFormat[]): boolean =>
     format === undefined || affected.includes(format);
@@ -29,9 +31,9 @@ function withoutUnusedOptions(variant: Variant): Variant {
   const isLossy = affects(affectedFormats.quality) && !(lossless === true && format !== undefined);
   return {
     ...variant,
-    pixelRatio: layers === null ? plainVariant.pixelRatio : pixelRatio,
+    pixelRatio: layers === null && !keepsBox ? plainVariant.pixelRatio : pixelRatio,
     aspectRatio,
-    fit: hasBox ? fit : plainVariant.fit,
+    fit: usesFit ? fit : plainVariant.fit,
     position: usesPosition ? variant.position : plainVariant.position,
     animated: page === null ? animated : plainVariant.animated,
     lossless,

@@ -128,6 +128,12 @@ t.test('changes with everything that changes the bytes', async (t) => {
     ...([{}, { pos: 'north' }, { fit: 'fill' }, { fit: 'inside' }] as const).map((more) =>
       key({ ar: 2, bg: '#00000000', ...more }),
     ),
+    ...['', '&fit=contain', '&fit=contain&pos=north'].map((more) =>
+      key(readQuery(`w=40&enlarge=box${more}`)),
+    ),
+    ...['w=20&dpr=2', 'w=20&h=20&dpr=2', 'w=40&h=40'].map((size) =>
+      key(readQuery(`${size}&enlarge=box`)),
+    ),
     key({ blur: 1 }),
     key({ blur: 1.5 }),
     key({ keep: 'copyright' }),
