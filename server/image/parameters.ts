@@ -229,8 +229,9 @@ export const parameters = {
   enlarge: parameter(
     'size',
     withKeyword(flag, 'box'),
-    'Scales up smaller images. `box` keeps the box instead: `contain` pads the image to the box or to a single side, ' +
-      '`cover` and `fill` limit each side to the image side, and `dpr` counts only as far as the image has pixels.',
+    'Scales up smaller images. `box` does not scale up, but keeps the box: `contain` pads the image, even to a single ' +
+      "side; `cover` and `fill` limit each side to the image's; `dpr` decreases, at most to 1, if the image has too few " +
+      'pixels.',
     '',
     {
       exampleContext: 'w=600&animated=0',
@@ -342,7 +343,7 @@ export const parameters = {
   page: parameter(
     'format',
     integer(0, 99_999),
-    'Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation, from 0.',
+    'Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation, counted from 0.',
     '1',
     {
       aliases: ['frame'],
@@ -377,15 +378,15 @@ export const parameters = {
   maxbytes: parameter(
     'format',
     integer(1, 100_000_000),
-    'Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. The quality is near the highest that fits and at most `q`; if none ' +
-      'fits, it is 1. PNG, GIF and `lossless` have no quality to lower.',
+    'Maximum bytes of a JPEG, WebP, AVIF or JPEG XL: lowers the quality from `q` to about the highest that fits, or to ' +
+      '1. PNG, GIF and lossless output have no quality to lower.',
     '9000',
     { exampleContext: 'w=400&fmt=webp' },
   ),
   keep: parameter(
     'format',
     choice(['copyright']),
-    'Keeps only author, copyright and licence metadata, as EXIF and XMP, in every format except GIF, whatever the ' +
+    'Keeps only author, copyright and licence metadata, as EXIF and XMP, in every format except GIF, regardless of the ' +
       "project's settings. Sources delivered byte for byte keep their Content Credentials (C2PA).",
     'copyright',
     { otherwise: "all metadata or none, depending on the project's `stripMetadata`" },
@@ -400,8 +401,8 @@ export const parameters = {
   hdr: parameter(
     'colour',
     choice(['keep']),
-    'Keeps the gain map of an Ultra HDR JPEG for HDR screens; the output is a JPEG. Rejected with options that the ' +
-      'gain map cannot follow, such as `fmt=webp`, `blur` or `trim`.',
+    'Keeps the gain map of an Ultra HDR JPEG for HDR screens; the output is a JPEG. For such a source, options that ' +
+      'the gain map cannot follow, such as `fmt=webp`, `blur` or `trim`, return 400; other sources ignore `hdr`.',
     'keep',
   ),
   v: ofDelivery(

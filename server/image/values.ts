@@ -116,7 +116,7 @@ export function text(what: string, maxLength: number): ParameterType<string> {
   };
 }
 
-/** One of several words. @param spellings other words for some of the values, in lower case */
+/** A fixed set of words. @param spellings other words for some of the values, in lower case */
 export function choice<T extends string>(
   values: readonly T[],
   spellings: Readonly<Record<string, T>> = {},
@@ -126,7 +126,7 @@ export function choice<T extends string>(
     ...Object.entries(spellings),
   ]);
   return {
-    accepts: `one of ${values.join(', ')}`,
+    accepts: `${values.length > 1 ? 'one of ' : ''}${values.join(', ')}`,
     schema: wordsSchema([...known.keys()]),
     parse: (text) => known.get(text.toLowerCase()),
   };

@@ -23,17 +23,17 @@ export function markdownTable(
 }
 
 /** Names of values that docs/parameters.md describes once. */
-const valueNames = new Map([
+const valueNames = [
   [flag.accepts, 'a flag'],
   [colour.accepts, 'a colour'],
-]);
+] as const;
 
 /** Returns every image parameter, for docs/parameters.md. */
 export function parametersMarkdown(): string {
   const rows = parameterNames.map((name) => {
     const { aliases, accepts, meaning, defaultInWords, example } = parameters[name];
     const names = [name, ...aliases].map((parameterName) => `\`${parameterName}\``).join(', ');
-    const values = valueNames.get(accepts) ?? accepts;
+    const values = valueNames.reduce((text, [long, short]) => text.replace(long, short), accepts);
     return [names, values, defaultInWords, meaning, `\`${name}=${example}\``];
   });
   return markdownTable(['Name', 'Accepts', 'Default', 'Meaning', 'Example'], rows);

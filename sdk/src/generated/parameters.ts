@@ -112,9 +112,9 @@ export interface ImageOptions {
    */
   readonly bg?: string | undefined;
   /**
-   * Scales up smaller images. `box` keeps the box instead: `contain` pads the image to the box or to
-   * a single side, `cover` and `fill` limit each side to the image side, and `dpr` counts only as
-   * far as the image has pixels.
+   * Scales up smaller images. `box` does not scale up, but keeps the box: `contain` pads the image,
+   * even to a single side; `cover` and `fill` limit each side to the image's; `dpr` decreases, at
+   * most to 1, if the image has too few pixels.
    *
    * Accepts empty, 1 or true, or 0 or false, or box. Default: `0`. Example: `enlarge: true`.
    */
@@ -280,8 +280,8 @@ export interface ImageOptions {
    */
   readonly opacity?: number | undefined;
   /**
-   * Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation, from
-   * 0.
+   * Renders a single page of a TIFF or PDF, image of an AVIF or HEIC, or frame of an animation,
+   * counted from 0.
    *
    * Accepts a whole number from 0 to 99999. Default: all frames of an animation, the primary image
    * of an AVIF or HEIC, otherwise the first page. Example: `page: 1`. In URLs also `frame`.
@@ -307,33 +307,34 @@ export interface ImageOptions {
    */
   readonly lossless?: boolean | undefined;
   /**
-   * Maximum bytes of a JPEG, WebP, AVIF or JPEG XL. The quality is near the highest that fits and at
-   * most `q`; if none fits, it is 1. PNG, GIF and `lossless` have no quality to lower.
+   * Maximum bytes of a JPEG, WebP, AVIF or JPEG XL: lowers the quality from `q` to about the highest
+   * that fits, or to 1. PNG, GIF and lossless output have no quality to lower.
    *
    * Accepts a whole number from 1 to 100000000. Default: –. Example: `maxbytes: 9000`.
    */
   readonly maxbytes?: number | undefined;
   /**
    * Keeps only author, copyright and licence metadata, as EXIF and XMP, in every format except GIF,
-   * whatever the project's settings. Sources delivered byte for byte keep their Content Credentials
-   * (C2PA).
+   * regardless of the project's settings. Sources delivered byte for byte keep their Content
+   * Credentials (C2PA).
    *
-   * Accepts one of copyright. Default: all metadata or none, depending on the project's
-   * `stripMetadata`. Example: `keep: 'copyright'`.
+   * Accepts copyright. Default: all metadata or none, depending on the project's `stripMetadata`.
+   * Example: `keep: 'copyright'`.
    */
   readonly keep?: 'copyright' | undefined;
   /**
    * Keeps the source colours in their RGB profile, such as Display P3, in every format except GIF.
    *
-   * Accepts one of keep. Default: colours are converted to sRGB unless the project's `stripMetadata`
-   * is false. Example: `icc: 'keep'`.
+   * Accepts keep. Default: colours are converted to sRGB unless the project's `stripMetadata` is
+   * false. Example: `icc: 'keep'`.
    */
   readonly icc?: 'keep' | undefined;
   /**
-   * Keeps the gain map of an Ultra HDR JPEG for HDR screens; the output is a JPEG. Rejected with
-   * options that the gain map cannot follow, such as `fmt=webp`, `blur` or `trim`.
+   * Keeps the gain map of an Ultra HDR JPEG for HDR screens; the output is a JPEG. For such a
+   * source, options that the gain map cannot follow, such as `fmt=webp`, `blur` or `trim`, return
+   * 400; other sources ignore `hdr`.
    *
-   * Accepts one of keep. Default: –. Example: `hdr: 'keep'`.
+   * Accepts keep. Default: –. Example: `hdr: 'keep'`.
    */
   readonly hdr?: 'keep' | undefined;
   /**

@@ -197,9 +197,9 @@ export const rules: Readonly<Record<string, Rule>> = {
     accepts: 'a whole number from 1 to 100000000',
     ranges: [{ minimum: 1, maximum: 100000000, whole: true }],
   },
-  keep: { accepts: 'one of copyright', words: ['copyright'] },
-  icc: { accepts: 'one of keep', words: ['keep'] },
-  hdr: { accepts: 'one of keep', words: ['keep'] },
+  keep: { accepts: 'copyright', words: ['copyright'] },
+  icc: { accepts: 'keep', words: ['keep'] },
+  hdr: { accepts: 'keep', words: ['keep'] },
   v: {
     accepts: '1 to 64 letters, digits, dots, hyphens and underscores',
     pattern: '^[0-9A-Za-z._-]{1,64}$',
