@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path';
 
 /**
  * The command of the package `image-delivery`, of the container image, and of the npm scripts of a clone: runs a program
- * of `dist/`. `contract/launch-command.ts` says how messages name it.
+ * of `dist/`. `contract/launch-command.ts` returns its name for messages.
  */
 const programs = {
   serve: ['server/local/main.js', "serve a folder's images to this machine"],
@@ -15,8 +15,8 @@ const programs = {
   worker: ['worker/main.js', 'run only the worker, which prewarms images and sends webhooks'],
   admin: ['server/admin/main.js', 'manage keys, organisations, projects and the store'],
   demo: ['demo/main.js', 'run the service with sample images and temporary data'],
-  explain: ['server/explain/main.js', "print the meaning of an image URL, even another service's"],
-  health: ['server/health-check.js', "exit with 0 if this machine's service takes requests"],
+  explain: ['server/explain/main.js', "explain an image URL, including another service's"],
+  health: ['server/health-check.js', "exit with code 0 if this machine's service is ready"],
 };
 const file = (path) => new URL(`../${path}`, import.meta.url);
 // Without imports of `dist/`, so that this runs on every version of Node that has modules.

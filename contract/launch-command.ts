@@ -13,8 +13,7 @@ export const launchCommand = (): string | undefined =>
  * create` for an installed package, `npm run admin -- keys create` in a clone.
  */
 export function adminCommand(args: string): string {
-  const own = launchCommand();
-  return own === undefined ? `npm run admin -- ${args}` : `${own} admin ${args}`;
+  return `${usageCommand('admin')} ${args}`;
 }
 
 /**
@@ -27,9 +26,36 @@ export function documentPath(name: string): string {
   return fileURLToPath(ownFile(path));
 }
 
-/** The command that starts the service with its worker or, with `worker`, only a worker. */
-export function startCommand(program: 'start' | 'worker'): string {
+/** The programs of `bin/image-delivery.js`. */
+export type ProgramName =
+  | 'serve'
+  | 'start'
+  | 'server'
+  | 'worker'
+  | 'admin'
+  | 'demo'
+  | 'explain'
+  | 'health';
+
+/** The npm scripts of programs, in a clone. */
+const scripts: Readonly<Partial<Record<ProgramName, string>>> = {
+  serve: 'npm run serve',
+  start: 'npm start',
+  server: 'npm run start:server',
+  worker: 'npm run start:worker',
+  admin: 'npm run admin',
+  demo: 'npm run demo',
+};
+
+/** Returns the command that starts a program, as the user types it. */
+export function startCommand(program: ProgramName): string {
   const own = launchCommand();
   if (own !== undefined) return `${own} ${program}`;
-  return program === 'start' ? 'npm start' : 'npm run start:worker';
+  return scripts[program] ?? `node bin/image-delivery.js ${program}`;
+}
+
+/** Returns the command that starts a program with options: npm passes them on only after `--`. */
+export function usageCommand(program: ProgramName): string {
+  const command = startCommand(program);
+  return command.startsWith('npm ') ? `${command} --` : command;
 }

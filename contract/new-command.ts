@@ -1,16 +1,9 @@
 import { Command } from 'commander';
-import { launchCommand } from './launch-command.ts';
+import { type ProgramName, usageCommand } from './launch-command.ts';
 import { version } from './version.ts';
 
-/**
- * A command with `--version`.
- *
- * @param name in `bin/image-delivery.js`; the help has it as the user types it
- */
-export function newCommand(
-  name: 'serve' | 'start' | 'server' | 'worker' | 'admin' | 'demo' | 'explain' | 'health',
-): Command {
-  const own = launchCommand();
-  const command = new Command(own === undefined ? name : `${own} ${name}`);
+/** Returns a program's command, with `--version`. Its help shows the command as the user types it. */
+export function newCommand(program: ProgramName): Command {
+  const command = new Command(usageCommand(program));
   return command.version(version, '--version', 'print the version');
 }

@@ -17,7 +17,7 @@ const waitEveryMs = 100;
 
 const command = newCommand('health')
   .description(
-    "Exit with 0 if this machine's service takes requests, or if its worker responds; else with 1.",
+    "Exit with code 0 if this machine's service is ready, or if its worker responds; otherwise with code 1.",
   )
   .addArgument(
     new Argument('[part]', 'the part to check').choices(['service', 'worker']).default('service'),

@@ -109,7 +109,7 @@ async function listen(): Promise<void> {
     process.stderr.write(`${reason}\n`);
     process.exit(1);
   }
-  log.info({ port }, 'operations server listening');
+  log.info({ port }, 'operations listener started');
 }
 
 /** Allows the same addresses for clients' callbacks as for sources. */

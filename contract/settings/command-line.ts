@@ -12,9 +12,9 @@ const toOptionName = ({ variable }: Setting<unknown>): string =>
 const plain = (text: string): string => text.replaceAll('`', '');
 
 function toOption(setting: Setting<unknown>, byDefault = defaultInWords(setting)): Option {
-  const { kind, meaning, variable } = setting;
+  const { form, meaning, variable } = setting;
   return new Option(
-    `${toOptionName(setting)} <${kind}>`,
+    `${toOptionName(setting)} <${form}>`,
     plain(`${meaning} ${variable}; default: ${byDefault}`),
   );
 }
@@ -35,8 +35,9 @@ const headings: Readonly<Partial<Record<SettingName, string>>> = {
 const allNames = settingRows.map(([name]) => name);
 
 const environmentHelp = `
-Each option is also an environment variable, which a .env file in the working directory can set. Options
-take precedence over the environment, and the environment over the file.`;
+Each option also has an environment variable, which a .env file in the working
+directory can set. Options take precedence over the environment, and the
+environment over the file.`;
 
 /** Explains how to set settings, and lists the settings without options. */
 function settingsHelp(settings: readonly Setting<unknown>[]): string {
@@ -45,8 +46,9 @@ function settingsHelp(settings: readonly Setting<unknown>[]): string {
   const lines = secrets.map((setting) =>
     plain(`  ${setting.variable}\n      ${setting.meaning} Default: ${defaultInWords(setting)}`),
   );
-  return `${environmentHelp} These have no option, because all users of a machine can
-read command lines:
+  return `${environmentHelp}
+
+All users of a machine can read command lines, so these settings have no option:
 
 ${lines.join('\n')}`;
 }

@@ -54,7 +54,7 @@ function hint(variable: string, text: string, parse: Parse): string {
   const isAccepted = (other: string) => parsed(parse, other).value !== undefined;
   const schemes = /_URL$/.test(variable) && likelyUrl(text) !== undefined ? urlSchemes : [];
   const accepted = schemes.filter((scheme) => isAccepted(scheme + text));
-  if (accepted.length > 0) return `; begin it with ${accepted.join(' or ')}`;
+  if (accepted.length > 0) return `; start it with ${accepted.join(' or ')}`;
   return unitHint(variable, text, isAccepted) || linkText(variable, text);
 }
 
@@ -132,20 +132,18 @@ function contradictions(
 ): string[] {
   const errors: string[] = [];
   if (!environment['SERVICE_WORKBENCH_USERNAME'] !== !environment['SERVICE_WORKBENCH_PASSWORD']) {
-    errors.push(
-      'SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set together: both or neither',
-    );
+    errors.push('SERVICE_WORKBENCH_USERNAME and SERVICE_WORKBENCH_PASSWORD must be set together');
   }
   if (purgeHookUrl !== null && !environment['SERVICE_HOOK_SECRET']) {
     errors.push(
-      'SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET, by which the receiver recognises the requests',
+      'SERVICE_PURGE_HOOK_URL requires SERVICE_HOOK_SECRET, which signs the requests for the receiver',
     );
   }
   if (autoFirst !== null && !autoFormats.includes(autoFirst)) {
     errors.push(`SERVICE_AUTO_FIRST must be one of SERVICE_AUTO_FORMATS: ${autoFormats.join()}`);
   }
   if (autoFirst !== null && memoryCacheBytes === 0 && diskCacheBytes === 0) {
-    errors.push('SERVICE_AUTO_FIRST requires a cache, in which the next request finds the image');
+    errors.push('SERVICE_AUTO_FIRST requires a cache, to keep the image for the next request');
   }
   return errors;
 }

@@ -3,7 +3,8 @@ import { fullFormats } from 'ajv-formats/dist/formats.js';
 /** One setting: its environment variable, the values that it accepts, the default and the meaning. */
 export interface Setting<T> {
   readonly variable: `SERVICE_${string}`;
-  readonly kind: 'number' | 'text';
+  /** The value's form in a command's help, such as `number` or `on|off`. */
+  readonly form: string;
   /** The accepted values, for messages. */
   readonly accepts: string;
   /**
@@ -24,7 +25,9 @@ export interface Setting<T> {
   readonly platformVariable?: string;
 }
 
-type Details<T> = Omit<Setting<T>, 'variable' | 'kind' | 'accepts' | 'parse'>;
+type Details<T> = Omit<Setting<T>, 'variable' | 'form' | 'accepts' | 'parse'>;
+
+const orList = new Intl.ListFormat('en-GB', { type: 'disjunction' });
 
 export function integer<T extends number | null = number>(
   variable: Setting<T>['variable'],
@@ -37,14 +40,14 @@ export function integer<T extends number | null = number>(
     const number = /^\d+$/.test(text) ? Number(text) : Number.NaN;
     return number >= minimum && number <= maximum ? (number as T) : undefined;
   };
-  return { variable, kind: 'number', accepts, parse, ...details };
+  return { variable, form: 'number', accepts, parse, ...details };
 }
 
 export function text<T>(
   variable: Setting<T>['variable'],
-  details: Omit<Setting<T>, 'variable' | 'kind'>,
+  details: Omit<Setting<T>, 'variable' | 'form'>,
 ): Setting<T> {
-  return { variable, kind: 'text', ...details };
+  return { variable, form: 'text', ...details };
 }
 
 export function choice<const W extends string, N extends null = never>(
@@ -53,7 +56,8 @@ export function choice<const W extends string, N extends null = never>(
   details: Details<NoInfer<W> | N>,
 ): Setting<W | N> {
   const parse = (text: string) => words.find((word) => word === text);
-  return text(variable, { accepts: words.join(', '), parse, ...details });
+  const form = words.length <= 3 ? words.join('|') : 'text';
+  return { variable, form, accepts: orList.format(words), parse, ...details };
 }
 
 export function onOff(
@@ -62,13 +66,16 @@ export function onOff(
   isOn = true,
 ): Setting<boolean> {
   const parse = (word: string) => (word === 'on' ? true : word === 'off' ? false : undefined);
-  return text(variable, {
-    accepts: 'on, off',
+  const words = ['on', 'off'];
+  return {
+    variable,
+    form: words.join('|'),
+    accepts: orList.format(words),
     parse,
     default: isOn,
     defaultInWords: isOn ? 'on' : 'off',
     meaning,
-  });
+  };
 }
 
 export function listenHost(
@@ -86,7 +93,7 @@ export function httpUrl(
   variable: Setting<string>['variable'],
   details: Details<string>,
 ): Setting<string> {
-  const accepts = 'an absolute http or https URL without query';
+  const accepts = 'an absolute http or https URL without a query';
   const parse = (url: string) =>
     isUri(url) && /^https?:\/\/[^?#]+$/.test(url) ? url.replace(/\/+$/, '') : undefined;
   return text(variable, { accepts, parse, ...details });

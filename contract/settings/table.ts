@@ -75,7 +75,7 @@ export const settingsTable = {
     parse: (list) => parseList(list, parseNetwork),
     default: [],
     meaning:
-      'Proxies that are trusted to set `X-Forwarded-For` and `X-Forwarded-Host`, as comma-separated CIDRs or addresses. Set it behind a proxy: otherwise all clients share the limits of the proxy address.',
+      'Proxies that are trusted to set `X-Forwarded-For` and `X-Forwarded-Host`, as comma-separated CIDRs or addresses. Required behind a proxy, where all clients otherwise share the limits of its address.',
   }),
   httpEngine: choice('SERVICE_HTTP_ENGINE', ['auto', 'uws', 'node'], {
     default: 'auto',
@@ -94,17 +94,17 @@ export const settingsTable = {
   ),
   workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {
     default: 3001,
-    meaning: "Port of the worker's operations server.",
+    meaning: "Port of the worker's operations listener.",
   }),
   workerHost: listenHost(
     'SERVICE_WORKER_HOST',
     '127.0.0.1',
-    "Address of the worker's operations server.",
+    "Address of the worker's operations listener.",
   ),
   drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {
     default: 0,
     meaning:
-      'Milliseconds between SIGTERM, when `GET /api/ready` starts returning 503, and closing the listener. Set it to the time your load balancer needs to notice.',
+      'Milliseconds between SIGTERM, when `GET /api/ready` starts returning 503, and closing the listener. Set it to the time that your load balancer needs to notice.',
   }),
   dataDir: text<string>('SERVICE_DATA_DIR', {
     accepts: 'a folder',
@@ -131,7 +131,7 @@ export const settingsTable = {
     parse: parseEncryptionKeys,
     default: [],
     meaning:
-      'Keys that encrypt project secrets in the store, comma-separated. The first key encrypts; every key decrypts.',
+      'Keys that encrypt project secrets in the store, as comma-separated `id:key`. The first key encrypts; every key decrypts.',
     secret: true,
     secretsIn: (keys) => keys.map(({ secret }) => secret),
   }),
@@ -235,7 +235,7 @@ export const settingsTable = {
     parse: parseS3Location,
     default: null,
     meaning:
-      'Bucket that all machines share as an image cache (S3 or compatible). Credentials come from the environment or the machine.',
+      'Bucket that all machines share as an image cache: `s3://bucket/prefix?region=…`, or `endpoint=…` for S3-compatible storage. Credentials come from the environment or the machine.',
   }),
   sharedCacheTimeoutMs: integer('SERVICE_SHARED_CACHE_TIMEOUT_MS', 1, 60_000, {
     default: 300,
@@ -264,7 +264,7 @@ export const settingsTable = {
     parse: (list) => parseOrigins(splitEntries(list)),
     default: [],
     meaning:
-      'Hosts with sources in a bucket or folder, or that need request headers, comma-separated.',
+      'Private sources, as comma-separated `host=target`: the bucket, the folder or the request headers for a host.',
     secret: true,
     secretsIn: secretsOfOrigins,
   }),
@@ -362,13 +362,13 @@ export const settingsTable = {
     accepts: 'a user name without a colon',
     parse: matching(/^[^:]+$/),
     default: null,
-    meaning: 'User name for the queue dashboard. Set it together with the password.',
+    meaning: 'User name for the workbench, the job dashboard of the worker.',
   }),
   workbenchPassword: text<string | null>('SERVICE_WORKBENCH_PASSWORD', {
     accepts: 'a password',
     parse: (password) => password,
     default: null,
-    meaning: 'Password for the queue dashboard.',
+    meaning: 'Password for the workbench.',
     secret: true,
   }),
   purgeHookUrl: text<string | null>('SERVICE_PURGE_HOOK_URL', {
@@ -383,7 +383,7 @@ export const settingsTable = {
     accepts: '`whsec_` and 24 to 64 bytes in Base64',
     parse: (secret) => (isWebhookSecret(secret) ? secret : undefined),
     default: null,
-    meaning: 'Secret that signs purge hook requests (Standard Webhooks).',
+    meaning: 'Secret (`whsec_…`) that signs purge hook requests (Standard Webhooks).',
     secret: true,
   }),
   logLevel: choice(
@@ -392,7 +392,8 @@ export const settingsTable = {
     {
       default: null,
       defaultInWords: 'info; warn on a terminal',
-      meaning: 'Minimum log level; `silent` disables logging.',
+      meaning:
+        'Minimum log level: `trace`, `debug`, `info`, `warn`, `error` or `fatal`; `silent` disables logging.',
     },
   ),
   logFormat: choice('SERVICE_LOG_FORMAT', ['auto', 'json', 'text'], {

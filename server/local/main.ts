@@ -29,7 +29,7 @@ const { settings: given, given: options } = settingsFromCommandLine(
   command,
   ['port'],
   ['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads', 'logLevel', 'logFormat'],
-  { host: `${localHost}, which only this machine reaches; not from the environment` },
+  { host: `${localHost}, reachable from this machine only; ignores SERVICE_HOST` },
 );
 async function existingFolder(path: string): Promise<string> {
   try {

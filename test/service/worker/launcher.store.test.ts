@@ -83,7 +83,7 @@ t.test(
 t.test('ends service and worker with a killed launcher', async (t) => {
   const program = await launch(t);
   await program.untilLogged('front end listening');
-  await program.untilLogged('operations server listening');
+  await program.untilLogged('operations listener started');
   const pids = program.log.flatMap((line) => [
     Number(line['pid']),
     Number(line['child'] ?? line['pid']),
@@ -119,6 +119,8 @@ t.test('groups the options in npm start --help', async (t) => {
   const program = startProgram(t, 'server/start.js', shortFolder(t), {}, ['--help']);
   t.equal(await program.end(null), 0);
   const help = program.stdout();
+  t.match(help, /^Usage: npm start -- \[options\]\n/, 'in a clone');
+  t.match(help, /^ {2}--console <on\|off> /m);
   t.match(help, /^Listeners and addresses:\n {2}--host <text> /m);
   t.match(help, /^Caches:\n {2}--memory-cache-bytes <number> /m);
   const own = /^Options:\n((?: {2}.*\n)*)/m.exec(help)?.[1] ?? '';
@@ -129,6 +131,7 @@ t.test("lists only the worker's settings in worker --help", async (t) => {
   const program = startProgram(t, 'worker/main.js', shortFolder(t), {}, ['--help']);
   t.equal(await program.end(null), 0);
   const help = program.stdout();
+  t.match(help, /^Usage: npm run start:worker -- \[options\]\n/);
   t.match(help, /^ {2}--worker-concurrency <number> /m);
   t.match(help, /^ {2}SERVICE_HOOK_SECRET\n/m);
   t.notMatch(help, /--memory-cache-bytes|SERVICE_ROOT_API_KEY/);

@@ -31,7 +31,7 @@ t.test('starts a worker before the service', async (t) => {
   const dataDir = shortFolder(t);
   const environment = { SERVICE_DATA_DIR: dataDir };
   const alone = await startWorker(t, { dataDir, environment });
-  await alone.untilLogged('operations server listening');
+  await alone.untilLogged('operations listener started');
 
   await t.test('waits for the owner of the embedded store', { skip: !embedded }, async (t) => {
     const live = await alone.get('/health/live');
@@ -54,7 +54,7 @@ t.test('starts a worker before the service', async (t) => {
   const worker = embedded ? alone : await startWorker(t, service);
   await ready(worker);
 
-  await t.test('responds from the operations server', async (t) => {
+  await t.test('responds from the operations listener', async (t) => {
     const checks = { queue: { ok: true }, store: { ok: true, latencyMs: Number } };
     const expected = { ok: true, status: 'ready', checks };
     for (const path of ['/health/ready', '/health', '/health/details']) {

@@ -7,7 +7,7 @@ interface Teardown {
 
 export interface Worker extends Program {
   readonly url: string;
-  /** Requests the operations server; status 0 while it does not listen. */
+  /** Requests the operations listener; status 0 while it does not listen. */
   get(
     path: string,
     headers?: Readonly<Record<string, string>>,
