@@ -1,3 +1,5 @@
+import { percentDecode } from './percent-decode.ts';
+
 /** Longer texts are not examined. */
 const maxLength = 2_048;
 
@@ -31,11 +33,9 @@ export function likelyUrl(text: string): string | undefined {
 function decodedUrl(text: string): string {
   let decoded = text;
   for (let round = 0; round < 4 && isEncodedUrl(decoded); round++) {
-    try {
-      decoded = decodeURIComponent(decoded);
-    } catch {
-      return text;
-    }
+    const next = percentDecode(decoded);
+    if (next === null) return text;
+    decoded = next;
   }
   return decoded;
 }

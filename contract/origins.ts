@@ -2,6 +2,7 @@ import { isAbsolute, normalize } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { canonicalAuthority } from './hosts.ts';
 import { type OriginHeaders, readOriginHeaders, secretsOfHeaders } from './origin-headers.ts';
+import { percentDecode } from './percent-decode.ts';
 import { parseS3Location, type S3Location } from './s3-location.ts';
 
 /** The place of a host's sources, or the headers of requests for them. */
@@ -76,16 +77,14 @@ function parseTarget(text: string): OriginTarget | null {
 
 /** Parses `name=value&…`, percent-encoded. A plus sign is not a space, because Base64 contains plus signs. */
 function parseHeaders(text: string): OriginTarget | null {
-  try {
-    const pairs = text.split('&').map((pair) => {
-      const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
-      return [decodeURIComponent(name), decodeURIComponent(value)] as const;
-    });
-    const headers = readOriginHeaders(pairs);
-    return headers && { kind: 'headers', headers };
-  } catch {
-    return null;
-  }
+  // An empty name or value is not valid.
+  const decoded = (part: string) => percentDecode(part) ?? '';
+  const pairs = text.split('&').map((pair) => {
+    const [, name = '', value = ''] = /^([^=]*)=(.*)$/s.exec(pair) ?? [];
+    return [decoded(name), decoded(value)] as const;
+  });
+  const headers = readOriginHeaders(pairs);
+  return headers && { kind: 'headers', headers };
 }
 
 function parseBucket(text: string): OriginTarget | null {

@@ -1,5 +1,6 @@
 import { endpointSource } from './host-patterns.ts';
 import { parseAddress } from './networks.ts';
+import { percentDecode } from './percent-decode.ts';
 
 /** A bucket in an S3-compatible service, or the objects in it whose keys start with a prefix. */
 export interface S3Location {
@@ -73,7 +74,7 @@ function parseEndpoint(text: string): string {
 function parsePrefix(path: string): string {
   const text = path.replace(/\/$/, '');
   if (text === '') return '';
-  const prefix = decoded(text);
+  const prefix = percentDecode(text);
   const segments = prefix?.split('/') ?? [];
   const isValid =
     prefix !== null &&
@@ -82,14 +83,6 @@ function parsePrefix(path: string): string {
     segments.every((segment) => !['', '.', '..'].includes(segment));
   if (!isValid) throw new RangeError('its prefix is not valid');
   return `${prefix}/`;
-}
-
-function decoded(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }
 
 /**

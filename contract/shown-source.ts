@@ -1,3 +1,5 @@
+import { percentDecode } from './percent-decode.ts';
+
 /** Replaces a possible secret. */
 export const hidden = '…';
 const maxUrlLength = 300;
@@ -91,7 +93,7 @@ export function shownText(text: string): string {
   let decoded = text.slice(0, 2 * maxUrlLength).toWellFormed();
   for (let times = 0; times <= maxDecodings; times += 1) {
     if (/^https?:/i.test(decoded) && URL.canParse(decoded)) return shownSource(new URL(decoded));
-    const next = decode(decoded);
+    const next = percentDecode(decoded);
     if (next === null) return hidden;
     if (next === decoded) return cutText(withoutTokens(withoutCredentials(decoded)), maxUrlLength);
     decoded = next;
@@ -108,12 +110,4 @@ function withoutCredentials(text: string): string {
     .replace(/(:?\/\/?).*@/s, '$1')
     .replace(/^[^/]*:[^@]*@/, '')
     .replace(/[?#].*/s, '');
-}
-
-function decode(text: string): string | null {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    return null;
-  }
 }

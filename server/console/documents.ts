@@ -2,6 +2,7 @@ import type { ConsolePictures } from '../../contract/console-pictures.ts';
 import type { ServiceError } from '../../contract/errors.ts';
 import { escapeHtml } from '../../contract/escape-markup.ts';
 import { launchCommand } from '../../contract/launch-command.ts';
+import { percentDecode } from '../../contract/percent-decode.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 /** The path prefix of the pages' files; the next segment is their version. */
@@ -116,10 +117,8 @@ function playgroundState({ path, query }: HttpRequest): string {
   const [, source] = /^\/img\/?(.*)$/s.exec(path) ?? [];
   if (source === undefined) return '';
   const state = new URLSearchParams(query);
-  try {
-    if (source !== '') state.set('url', decodeURIComponent(source));
-  } catch {
-    return '';
-  }
+  const decoded = percentDecode(source);
+  if (decoded === null) return '';
+  if (decoded !== '') state.set('url', decoded);
   return `#/?${state}`;
 }

@@ -1,3 +1,4 @@
+import { percentDecode } from '../../contract/percent-decode.ts';
 import type { Operation } from './operation.ts';
 import { activityOperations } from './resources/activity.ts';
 import { callbackOperations } from './resources/callbacks.ts';
@@ -65,10 +66,9 @@ export function findOperation(method: string, path: string): Match | null {
     const match = operation.method === method ? pattern.exec(path) : null;
     if (match === null) continue;
     const segments = Object.entries(match.groups ?? {});
-    return {
-      operation,
-      path: Object.fromEntries(segments.map(([name, text]) => [name, decodeSegment(text)])),
-    };
+    // A malformed segment stays encoded: no project, preset or layer has such a name.
+    const decoded = segments.map(([name, text]) => [name, percentDecode(text) ?? text]);
+    return { operation, path: Object.fromEntries(decoded) };
   }
   return null;
 }
@@ -76,13 +76,4 @@ export function findOperation(method: string, path: string): Match | null {
 /** Returns the methods of an undecoded path. */
 export function methodsAt(path: string): readonly string[] {
   return routes.flatMap(({ operation, pattern }) => (pattern.test(path) ? operation.method : []));
-}
-
-/** A malformed segment stays encoded: no project, preset or layer has such a name. */
-function decodeSegment(segment: string): string {
-  try {
-    return decodeURIComponent(segment);
-  } catch {
-    return segment;
-  }
 }

@@ -1,6 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { isLongAuthority, readAuthority } from '../../contract/hosts.ts';
 import { isEncodedUrl, likelyUrl } from '../../contract/likely-url.ts';
+import { percentDecode } from '../../contract/percent-decode.ts';
 import type { ParameterType } from './values.ts';
 
 /** Maximum length of a source URL, in characters. */
@@ -86,11 +87,9 @@ export const withBothSlashes = (text: string): string =>
 
 /** @throws ServiceError source_invalid */
 export function decodeSource(text: string, what = 'The source URL in the path'): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw invalid(`${what} is not encoded properly.`);
-  }
+  const decoded = percentDecode(text);
+  if (decoded === null) throw invalid(`${what} is not encoded properly.`);
+  return decoded;
 }
 
 /** Percent-encodes all but unreserved characters (RFC 3986, 2.3), as most languages do. */

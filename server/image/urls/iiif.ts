@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import { percentDecode } from '../../../contract/percent-decode.ts';
 import type { Size } from '../../../pool/geometry.ts';
 import { parseQuery } from '../address.ts';
 import { type Site, sourceBelow } from '../site.ts';
@@ -116,13 +117,10 @@ function readIdentifier(identifier: string, site: Site): URL {
   if (!identifierPattern.test(identifier)) {
     throw new ServiceError('source_invalid', 'The identifier is not percent-encoded properly.');
   }
-  try {
-    const decoded = decodeURIComponent(identifier);
+  const decoded = percentDecode(identifier);
+  if (decoded !== null)
     return sourceBelow(site, `/${decoded.replace(/[?#]/g, encodeURIComponent)}`);
-  } catch (error) {
-    if (error instanceof ServiceError) throw error;
-    throw new ServiceError('source_invalid', 'The identifier is not UTF-8, percent-encoded.');
-  }
+  throw new ServiceError('source_invalid', 'The identifier is not UTF-8, percent-encoded.');
 }
 
 function read(path: string, query: string, site: Site): ReadUrl {

@@ -1,3 +1,4 @@
+import { percentDecode } from '../../../contract/percent-decode.ts';
 import { parameters } from '../parameters.ts';
 import type { Site } from '../site.ts';
 import type { ImgproxyOptions, Placement } from './imgproxy-options.ts';
@@ -221,9 +222,5 @@ function setMetadata(meaning: Meaning, options: ImgproxyOptions, site: Site): vo
 /** Returns a source's name, excluding its extension. */
 function toName({ pathname }: URL): string {
   const [, name = ''] = /([^/]*?)(?:\.[^./]*)?$/.exec(pathname) ?? [];
-  try {
-    return decodeURIComponent(name).slice(0, 200) || 'image';
-  } catch {
-    return 'image';
-  }
+  return percentDecode(name)?.slice(0, 200) || 'image';
 }

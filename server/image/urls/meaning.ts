@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import { percentDecode } from '../../../contract/percent-decode.ts';
 import { type ParameterName, parameters } from '../parameters.ts';
 import type { Site } from '../site.ts';
 import { toText } from '../values.ts';
@@ -12,11 +13,9 @@ export const noEquivalent = (option: string): ServiceError =>
 
 /** @throws ServiceError parameter_invalid naming the option */
 export function decodeOption(option: string, text: string): string {
-  try {
-    return decodeURIComponent(text);
-  } catch {
-    throw optionInvalid(option, 'is not encoded properly');
-  }
+  const decoded = percentDecode(text);
+  if (decoded === null) throw optionInvalid(option, 'is not encoded properly');
+  return decoded;
 }
 
 const decimal = /^-?(?:\d{1,12}(?:\.\d{0,20})?|\.\d{1,20})$/;
