@@ -3,7 +3,7 @@ import { hostTextSource } from '../../contract/host-patterns.ts';
 import { canonicalHost, canonicalHostPattern } from '../../contract/hosts.ts';
 import { likelyUrl } from '../../contract/likely-url.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
-import { readSource } from '../image/source-url.ts';
+import { parseSource } from '../image/source-url.ts';
 import { excerpt } from './validation-messages.ts';
 
 /** The rules for hosts and URLs, for error messages. */
@@ -48,13 +48,8 @@ export function readAllowedHost(
 
 /** Returns a URL without its fragment, or null if it breaks `urlRule`. */
 export function readUrl(text: string): URL | null {
-  try {
-    const url = readSource(text);
-    return canonicalHost(url.hostname) === null ? null : url;
-  } catch (error) {
-    if (error instanceof ServiceError) return null;
-    throw error;
-  }
+  const url = parseSource(text);
+  return typeof url === 'string' || canonicalHost(url.hostname) === null ? null : url;
 }
 
 /**

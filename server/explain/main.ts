@@ -3,7 +3,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { newCommand } from '../../contract/new-command.ts';
 import { print, printable } from '../admin/terminal.ts';
 import { type ExplainedUrl, explainUrl } from '../image/explain-url.ts';
-import { readSource } from '../image/source-url.ts';
+import { parseSource } from '../image/source-url.ts';
 import { urlKinds } from '../image/urls/grammars.ts';
 
 /** `image-delivery explain <URL>`: explains an image URL, with no service and no store. */
@@ -67,11 +67,9 @@ function fail(message: string): void {
 }
 
 function httpUrl(text: string): string {
-  try {
-    return readSource(text).href;
-  } catch (error) {
-    throw new InvalidArgumentError(error instanceof Error ? error.message : '');
-  }
+  const source = parseSource(text);
+  if (typeof source === 'string') throw new InvalidArgumentError(source);
+  return source.href;
 }
 
 function size(text: string): { width: number; height: number } {

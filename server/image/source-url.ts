@@ -9,13 +9,6 @@ export const maxSourceLength = 8_192;
 
 const invalid = (message: string) => new ServiceError('source_invalid', message);
 
-/** @throws ServiceError source_invalid if the text is too long */
-function withoutSpace(text: string): string {
-  const written = text.trim();
-  if (written.length <= maxSourceLength) return written;
-  throw invalid(`The source URL has more than ${maxSourceLength} characters.`);
-}
-
 function hint(text: string): string {
   const likely = likelyUrl(text);
   if (likely === undefined) return '';
@@ -31,8 +24,9 @@ export type SourceReference = Pick<URL, 'href' | 'hostname'>;
  * @throws ServiceError source_invalid
  */
 export function readSourceReference(text: string): SourceReference {
-  const written = withoutSpace(text);
-  return isSitePath(written) ? { href: written, hostname: '' } : readSource(written);
+  const written = text.trim();
+  const isPath = isSitePath(written) && written.length <= maxSourceLength;
+  return isPath ? { href: written, hostname: '' } : readSource(written);
 }
 
 /**
@@ -49,21 +43,29 @@ export function resolveSource(source: SourceReference, origin: string): URL {
   return resolved;
 }
 
-/** @throws ServiceError source_invalid */
-export function readSource(text: string): URL {
-  const written = withoutSpace(text);
-  if (isLongAuthority(readAuthority(written))) {
-    throw invalid('The host of the source URL is too long.');
+/** Returns the URL of an absolute source, or a sentence about the text's fault. */
+export function parseSource(text: string): URL | string {
+  const written = text.trim();
+  if (written.length > maxSourceLength) {
+    return `The source URL has more than ${maxSourceLength} characters.`;
   }
+  if (isLongAuthority(readAuthority(written))) return 'The host of the source URL is too long.';
   // The WHATWG parser accepts even `https:example.com`.
   if (!/^https?:\/\/[^/]/i.test(written) || !URL.canParse(written)) {
-    throw invalid(`The source must be an absolute http or https URL.${hint(written)}`);
+    return `The source must be an absolute http or https URL.${hint(written)}`;
   }
   const source = new URL(written);
   if (source.username !== '' || source.password !== '') {
-    throw invalid('The source URL must not hold a user name or password.');
+    return 'The source URL must not hold a user name or password.';
   }
   source.hash = '';
+  return source;
+}
+
+/** @throws ServiceError source_invalid */
+export function readSource(text: string): URL {
+  const source = parseSource(text);
+  if (typeof source === 'string') throw invalid(source);
   return source;
 }
 
@@ -72,12 +74,8 @@ export const sourceUrl: ParameterType<string> = {
   accepts: 'an absolute http or https URL',
   schema: { type: 'string', pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/]', maxLength: maxSourceLength },
   parse(text) {
-    if (text !== text.trim()) return undefined;
-    try {
-      return readSource(text).href;
-    } catch {
-      return undefined;
-    }
+    const source = text === text.trim() ? parseSource(text) : '';
+    return typeof source === 'string' ? undefined : source.href;
   },
 };
 
