@@ -2,13 +2,18 @@ import { gravities } from '../../contract/placement.ts';
 import { type Position, strategies } from '../../pool/variant.ts';
 import { choice, type ParameterType } from './values.ts';
 
-/** sharp's positions, as other names of its gravities; of two sides in either order. */
-const spellings: Readonly<Record<string, Position>> = {
-  centre: 'center',
+/** The gravities of sides by their CSS names. */
+export const sideGravities: Readonly<Record<string, Position>> = {
   top: 'north',
   right: 'east',
   bottom: 'south',
   left: 'west',
+};
+
+/** sharp's positions, as other names of its gravities; of two sides in either order. */
+const spellings: Readonly<Record<string, Position>> = {
+  centre: 'center',
+  ...sideGravities,
   ...corner('right', 'top', 'northeast'),
   ...corner('right', 'bottom', 'southeast'),
   ...corner('left', 'bottom', 'southwest'),

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import { sideGravities } from '../positions.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { readSource, withBothSlashes } from '../source-url.ts';
 import { colour } from '../values.ts';
@@ -83,13 +84,10 @@ function toSource(text: string, query: string, site: Site): URL {
 
 type Row = (meaning: Meaning, value: string, name: string, site: Site) => void;
 
-const sides: Readonly<Record<string, string>> = {
+const positions: Readonly<Record<string, string>> = {
+  ...sideGravities,
   auto: 'attention',
   center: 'center',
-  left: 'west',
-  right: 'east',
-  top: 'north',
-  bottom: 'south',
 };
 
 /** Another option's row reads this option. */
@@ -213,7 +211,7 @@ function setGravity(meaning: Meaning, options: Options): void {
   const gravity = options.get('gravity');
   if (gravity === undefined) return;
   if (gravity === 'face') throw optionInvalid('gravity', 'face has no equivalent here');
-  const position = Object.hasOwn(sides, gravity) ? sides[gravity] : undefined;
+  const position = Object.hasOwn(positions, gravity) ? positions[gravity] : undefined;
   const [, x, y] = /^([\d.]+)x([\d.]+)$/.exec(gravity) ?? [];
   if (position === undefined && (x === undefined || y === undefined)) {
     throw optionInvalid('gravity', 'must be auto, a side, or two numbers such as 0.5x0.3');

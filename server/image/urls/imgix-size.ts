@@ -1,4 +1,5 @@
 import type { Fit } from '../../../contract/placement.ts';
+import { sideGravities } from '../positions.ts';
 import { toText } from '../values.ts';
 import type { ImgixQuery } from './imgix-query.ts';
 import {
@@ -141,13 +142,6 @@ function setBackground(meaning: Meaning, options: ImgixQuery, { fit, hasBoth }: 
   meaning.set('bg', 'flatten', true);
 }
 
-const names: Readonly<Record<string, string>> = {
-  top: 'north',
-  bottom: 'south',
-  left: 'west',
-  right: 'east',
-};
-
 /** @returns whether the crop keeps a part other than the middle */
 function setPlace(meaning: Meaning, options: ImgixQuery, { hasBoth }: Box): boolean {
   const crop = options.take('crop');
@@ -160,11 +154,13 @@ function setPlace(meaning: Meaning, options: ImgixQuery, { hasBoth }: Box): bool
   const words = new Set(crop.split(',', 5));
   const side = (first: string, other: string): string => {
     if (words.has(first) && words.has(other)) throw noEquivalent(`crop=${crop}`);
-    return (words.has(first) ? names[first] : words.has(other) ? names[other] : '') ?? '';
+    const word = words.has(first) ? first : words.has(other) ? other : '';
+    return sideGravities[word] ?? '';
   };
   const position = `${side('top', 'bottom')}${side('left', 'right')}`;
   for (const word of words) {
-    if (!Object.hasOwn(names, word) && word !== 'center') throw noEquivalent(`crop=${crop}`);
+    if (!Object.hasOwn(sideGravities, word) && word !== 'center')
+      throw noEquivalent(`crop=${crop}`);
   }
   if (position === '') return false;
   meaning.set('crop', 'pos', position);

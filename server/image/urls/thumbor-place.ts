@@ -1,5 +1,6 @@
 import { type Gravity, gravities } from '../../../contract/placement.ts';
 import type { Size } from '../../../pool/geometry.ts';
+import { sideGravities } from '../positions.ts';
 import { type Meaning, optionInvalid } from './meaning.ts';
 import type { FocalArea, ThumborFilters } from './thumbor-filters.ts';
 
@@ -84,13 +85,7 @@ export function setPlace(
     !isMirrored ? word : word === side ? other : word === other ? side : word;
   const vertical = mirrored(flip, 'top', 'bottom', valign);
   const horizontal = mirrored(flop, 'left', 'right', halign);
-  const words: Readonly<Record<string, string>> = {
-    top: 'north',
-    bottom: 'south',
-    left: 'west',
-    right: 'east',
-  };
-  const name = `${words[vertical] ?? ''}${words[horizontal] ?? ''}`;
+  const name = `${sideGravities[vertical] ?? ''}${sideGravities[horizontal] ?? ''}`;
   const at = directions.indexOf(name as Gravity);
   if (at === -1) return;
   meaning.set('halign', 'pos', directions[(at + 8 - rotation / 45) % 8] ?? 'center');
