@@ -55,21 +55,18 @@ export async function startOperations(
   const { opsPort, opsHost: host } = settings;
   if (opsPort === 0) return;
   const port = opsPort ?? defaultOpsPort;
+  const isChosen = opsPort !== null && !isMovedByPort(settings, 'opsPort');
+  const warn = () =>
+    log.warn({ host, port }, 'metrics not served: port in use; set SERVICE_OPS_PORT');
+  // This service's other listeners might not listen yet.
+  if (!isChosen && (port === settings.port || port === settings.workerPort)) return warn();
   try {
-    // This service's other listeners might not listen yet.
-    if (port === settings.port || port === settings.workerPort) throw portInUse;
     await freePort({ host, port });
     const start = (app: HttpApp) => new NodeServer(app, new Connections(maxConnections), timeouts);
     await operationsApp(host, metrics).listen(start, host, port);
     log.info({ host, port }, 'operations listener started');
   } catch (error) {
-    const isChosen = opsPort !== null && !isMovedByPort(settings, 'opsPort');
     if (isChosen || !hasCode(error, 'EADDRINUSE')) throw error;
-    log.warn({ host, port }, 'metrics not served: port in use; set SERVICE_OPS_PORT');
+    warn();
   }
 }
-
-const portInUse = Object.assign(new Error('the port is in use'), {
-  code: 'EADDRINUSE',
-  syscall: 'listen',
-});
