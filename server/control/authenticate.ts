@@ -66,16 +66,12 @@ export class Authentication {
   }
 
   /**
+   * @param secret the API key
    * @param client the client's network (`clientNetwork`), which limits its unknown keys
-   * @throws ServiceError api_key_missing, api_key_invalid, rate_limited; the driver's error if the
-   *   store is unavailable
+   * @throws ServiceError api_key_invalid, rate_limited; the driver's error if the store is
+   *   unavailable
    */
-  async authenticate(
-    authorization: string,
-    serviceApiKey: string,
-    client: string,
-  ): Promise<Credential> {
-    const secret = readKey(authorization, serviceApiKey);
+  async authenticate(secret: string, client: string): Promise<Credential> {
     const credential = secret.length > maxKeyLength ? null : await this.#find(secret, client);
     if (credential === null) {
       throw new ServiceError('api_key_invalid', 'The API key is not known or has been revoked.');

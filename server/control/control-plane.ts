@@ -66,9 +66,9 @@ export class ControlPlane {
     try {
       const { authentication, rateLimit, storeAvailable, services } = this.#environment;
       // Check the key before the store: a missing key is an error in any case.
-      readKey(authorization, serviceApiKey);
+      const secret = readKey(authorization, serviceApiKey);
       if (!storeAvailable()) throw storeUnavailable();
-      const credential = await authentication.authenticate(authorization, serviceApiKey, client);
+      const credential = await authentication.authenticate(secret, client);
       const { key } = credential;
       // Do this before the other checks: every response to a valid key includes the rate limit
       // headers.

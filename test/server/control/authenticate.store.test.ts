@@ -45,20 +45,20 @@ async function createAuthentication(t: Test) {
 t.test('accepts only the secret of a stored, valid key', async (t) => {
   const { authentication, keys, issue } = await createAuthentication(t);
   const { key, secret } = await issue();
-  t.same(await authentication.authenticate(`Bearer ${secret}`, '', client), {
+  t.same(await authentication.authenticate(secret, client), {
     key,
     productAccess: true,
   });
-  t.same((await authentication.authenticate('', secret, client)).key, key);
+  t.same((await authentication.authenticate(secret, client)).key, key);
   const others = [key._id, key.hash, secret.slice(0, -1), secret.toUpperCase(), 'x'.repeat(10_000)];
   for (const other of others) {
-    await t.rejects(authentication.authenticate(`Bearer ${other}`, '', client), {
+    await t.rejects(authentication.authenticate(other, client), {
       code: 'api_key_invalid',
     });
   }
   const { key: ended, secret: endedSecret } = await issue();
   await keys.revoke(ended._id);
-  await t.rejects(authentication.authenticate('', endedSecret, client), {
+  await t.rejects(authentication.authenticate(endedSecret, client), {
     code: 'api_key_invalid',
   });
 });
@@ -67,10 +67,10 @@ t.test('accepts a key only if its organisation has product access', async (t) =>
   const { authentication, organisations, orgId, issue } = await createAuthentication(t);
   const { secret } = await issue();
   const { secret: orphan } = await issue('org_0000000000000000');
-  requireProductAccess(await authentication.authenticate('', (await issue()).secret, client));
+  requireProductAccess(await authentication.authenticate((await issue()).secret, client));
   await organisations.setProductAccess(orgId, false);
   for (const key of [secret, orphan]) {
-    const credential = await authentication.authenticate('', key, client);
+    const credential = await authentication.authenticate(key, client);
     t.throws(() => requireProductAccess(credential), { code: 'product_access_required' });
   }
 });
@@ -79,12 +79,12 @@ t.test('caches a look-up for one second', async (t) => {
   const { authentication, keys, issue } = await createAuthentication(t);
   const { key, secret } = await issue();
   const clock = stopClock(t);
-  t.same((await authentication.authenticate('', secret, client)).key, key);
+  t.same((await authentication.authenticate(secret, client)).key, key);
   await keys.revoke(key._id);
   await clock.forward(900);
-  t.same((await authentication.authenticate('', secret, client)).key, key, 'cached');
+  t.same((await authentication.authenticate(secret, client)).key, key, 'cached');
   await clock.forward(200);
-  await t.rejects(authentication.authenticate('', secret, client), { code: 'api_key_invalid' });
+  await t.rejects(authentication.authenticate(secret, client), { code: 'api_key_invalid' });
 });
 
 t.test('starts the second with the query, even if the store is slow', async (t) => {
@@ -98,9 +98,9 @@ t.test('starts the second with the query, even if the store is slow', async (t) 
     await clock.forward(1_100);
     return found;
   };
-  const { key: found } = await authentication.authenticate('', secret, client);
+  const { key: found } = await authentication.authenticate(secret, client);
   t.equal(found._id, key._id, 'valid at the query');
-  await t.rejects(authentication.authenticate('', secret, client), { code: 'api_key_invalid' });
+  await t.rejects(authentication.authenticate(secret, client), { code: 'api_key_invalid' });
 });
 
 t.test('enforces the scope and access of keys', async (t) => {
@@ -154,7 +154,7 @@ t.test('limits look-ups of unknown keys per client', async (t) => {
   };
   const clock = stopClock(t);
   const getResult = (key: string, from = client) =>
-    authentication.authenticate('', key, from).then(
+    authentication.authenticate(key, from).then(
       () => 'valid',
       (error) => error.code,
     );
@@ -171,7 +171,7 @@ t.test('limits look-ups of unknown keys per client', async (t) => {
 
   await clock.forward(1_100);
   t.equal(await getResult(secret), 'valid', 'a key that was valid is looked up again');
-  const refusal = await authentication.authenticate('', other, client).catch((error) => error);
+  const refusal = await authentication.authenticate(other, client).catch((error) => error);
   t.match(refusal, { code: 'rate_limited', details: { retryAfter: 59 } });
   t.equal(await getResult(other, '198.51.100.1'), 'valid', 'other clients are not limited');
   await clock.forward(59_000);
@@ -200,10 +200,10 @@ t.test('limits look-ups of unknown keys per client', async (t) => {
 t.test('keeps valid keys when unknown keys arrive, and limits concurrent look-ups', async (t) => {
   const { authentication, keys, issue } = await createAuthentication(t);
   const { secret } = await issue();
-  await authentication.authenticate('', secret, client);
+  await authentication.authenticate(secret, client);
   keys.findBySecret = async () => null;
   for (let i = 0; i < 10_000; i++)
-    await authentication.authenticate('', `sk_${i}`, `${i}`).catch(() => {});
+    await authentication.authenticate(`sk_${i}`, `${i}`).catch(() => {});
   const { known, unknown } = authentication.bytes;
   t.ok(unknown > 2e6 && unknown <= 3 * 1024 * 1024, `${unknown} bytes`);
   t.ok(known > 0, 'the valid key is still cached');
@@ -214,7 +214,7 @@ t.test('keeps valid keys when unknown keys arrive, and limits concurrent look-up
   });
   keys.findBySecret = () => released;
   const results = Array.from({ length: maxConcurrentLookups + 3 }, (_, i) =>
-    authentication.authenticate('', `sk_x_${i}`, `x${i}`).catch((error) => error.code),
+    authentication.authenticate(`sk_x_${i}`, `x${i}`).catch((error) => error.code),
   );
   t.same(await Promise.all(results.slice(maxConcurrentLookups)), Array(3).fill('rate_limited'));
   release();
