@@ -1,5 +1,5 @@
-import { isIP } from 'node:net';
 import { type IpAddress, type Network, parseAddress, within } from '../../contract/networks.ts';
+import { parseHost } from '../../contract/request-host.ts';
 import type { HttpRequest } from './request.ts';
 
 /** Maximum entries to read from X-Forwarded-For; real chains are shorter. */
@@ -17,21 +17,16 @@ export function clientAddress(
   let client = parseAddress(request.peerAddress);
   if (client === null || !within(client, trusted)) return client;
   const hops = request.headerList('x-forwarded-for').split(',').slice(-maxHops);
-  for (const hop of hops.reverse()) {
-    const address = parseAddress(withoutPort(hop.trim()));
+  for (const entry of hops.reverse()) {
+    const hop = entry.trim();
+    // Some proxies append the port, as in a Host header, which brackets IPv6 addresses.
+    const address = parseAddress(parseHost(hop) || hop);
     // This proxy wrote something other than an address: treat the proxy as the client.
     if (address === null) break;
     client = address;
     if (!within(client, trusted)) break;
   }
   return client;
-}
-
-/** Some proxies append the port: `192.0.2.1:4711`, `[2001:db8::1]:4711`. */
-function withoutPort(hop: string): string {
-  const [, six, four] = /^(?:\[(.+)\](?::\d+)?|([\d.]+):\d+)$/.exec(hop) ?? [];
-  const address = six ?? four;
-  return address !== undefined && isIP(address) !== 0 ? address : hop;
 }
 
 /**
