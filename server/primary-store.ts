@@ -2,6 +2,7 @@ import { adminCommand } from '../contract/launch-command.ts';
 import { isOnTerminal, type Logger } from '../contract/log.ts';
 import { makeFolder } from '../contract/make-folder.ts';
 import type { Settings } from '../contract/settings/table.ts';
+import type { Shutdown } from '../contract/shutdown.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { isIncompleteCopy } from '../store/copy.ts';
 import { JobQueue } from '../store/jobs.ts';
@@ -10,7 +11,6 @@ import { openErrorText } from '../store/open-error.ts';
 import { describeOutage } from '../store/outage.ts';
 import { serverLimits } from '../store/server-limits.ts';
 import { RateLimit } from './control/rate-limit.ts';
-import type { Shutdown } from './shutdown.ts';
 
 /**
  * Opens the store as its owner, without waiting until it is available. A permanent error ends the

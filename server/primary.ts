@@ -8,6 +8,7 @@ import { programUrl } from '../contract/own-files.ts';
 import type { S3Location } from '../contract/s3-location.ts';
 import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import { endsWithTerminal, Shutdown } from '../contract/shutdown.ts';
 import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
 import type { Bucket } from '../pool/s3/bucket.ts';
@@ -25,7 +26,6 @@ import { freePort } from './free-port.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 import { startOperations } from './operations.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
-import { endsWithTerminal, Shutdown } from './shutdown.ts';
 import { StartMessage } from './start-message.ts';
 
 const statsEveryMs = 1_000;
@@ -62,8 +62,7 @@ export class Primary {
     this.#settings = settings;
     this.#log = log;
     this.#onTerminal = isOnTerminal(settings);
-    const textLog = this.#onTerminal || settings.logFormat === 'text';
-    this.#shutdown = new Shutdown(log, textLog, () => this.#announceStop());
+    this.#shutdown = new Shutdown(log, settings, () => this.#announceStop());
     this.#diskCacheIndex = new DiskCacheIndex(
       resolve(join(settings.dataDir, 'cache')),
       settings.diskCacheBytes,

@@ -2,11 +2,10 @@ import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '../contract/log.ts';
 import { newCommand } from '../contract/new-command.ts';
-import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { programUrl } from '../contract/own-files.ts';
 import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { endsWithTerminal, ignoreOutputErrors } from '../contract/shutdown.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
-import { endsWithTerminal } from './shutdown.ts';
 
 /**
  * `npm start`: runs the service and its worker as processes, and restarts them when they die. Each can also

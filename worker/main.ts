@@ -1,8 +1,8 @@
-import { createLogger, isOnTerminal } from '../contract/log.ts';
+import { createLogger } from '../contract/log.ts';
 import { newCommand } from '../contract/new-command.ts';
-import { ignoreOutputErrors } from '../contract/output-errors.ts';
 import { isMovedByPort, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import { Shutdown } from '../contract/shutdown.ts';
 import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
 import { AddressGuard } from '../pool/source/guard.ts';
@@ -53,7 +53,8 @@ log.info({ version, node: process.version }, 'worker starting');
 
 let store: Store | null = null;
 let consumer: Consumer | null = null;
-const stopping = new AbortController();
+const shutdown = new Shutdown(log, settings);
+const { signal } = shutdown;
 
 const metrics = new WorkerMetrics(() => consumer?.queue ?? null);
 const server = operationsServer({
@@ -63,35 +64,16 @@ const server = operationsServer({
   consumer: () => consumer,
   pingStore: (timeoutMs) =>
     store?.ping(timeoutMs) ?? Promise.reject(new Error('the store is not connected yet')),
-  draining: () => stopping.signal.aborted,
+  draining: () => signal.aborted,
 });
 
-async function stop(exitCode: number): Promise<void> {
-  if (stopping.signal.aborted) return;
-  stopping.abort();
-  log.info('stopping');
-  await consumer
-    ?.stop(drainTimeoutMs)
-    .catch((error) => log.warn({ err: error }, 'draining jobs failed'));
-  await server.close();
-  await store?.close().catch(() => {});
-  log.info('stopped');
-  // Agenda's timers would keep the process running.
-  process.exit(exitCode);
-}
-
-process.on('SIGTERM', () => void stop(0));
-ignoreOutputErrors();
-// The terminal closed. The service replaces its child processes on SIGHUP; a worker has no
-// children.
-process.on('SIGHUP', () => void stop(0));
-// `npm start`, which is the parent process, has ended.
-process.on('disconnect', () => void stop(0));
-if (process.connected === false) void stop(0);
-process.on('SIGINT', () => {
-  if (stopping.signal.aborted) process.exit(130);
-  void stop(0);
-});
+shutdown.add(async () => store?.close().catch(() => {}));
+shutdown.add(() => server.close());
+shutdown.add(async () =>
+  consumer?.stop(drainTimeoutMs).catch((error) => log.warn({ err: error }, 'draining jobs failed')),
+);
+// The service replaces its child processes on SIGHUP; a worker has no children.
+process.on('SIGHUP', () => void shutdown.stop(0));
 process.on('uncaughtException', (error) => {
   log.fatal({ err: error }, 'exiting after uncaught exception');
   process.exit(1);
@@ -106,8 +88,7 @@ async function listen(): Promise<void> {
     const reason = listenFailureText('SERVICE_WORKER_PORT', { host, port, movedBy }, error);
     // Such as a module of the workbench that does not load.
     if (reason === null) throw error;
-    process.stderr.write(`${reason}\n`);
-    process.exit(1);
+    await shutdown.fail(reason);
   }
   log.info({ port }, 'operations listener started');
 }
@@ -123,7 +104,6 @@ function callbackGuard(): AddressGuard {
 }
 
 async function consume(): Promise<void> {
-  const { signal } = stopping;
   const onOutage = logOutages(log);
   const connected = await awaitStore(settings, signal, onOutage);
   store = connected;
@@ -147,13 +127,9 @@ async function consume(): Promise<void> {
 }
 
 async function fail(error: unknown): Promise<void> {
-  if (stopping.signal.aborted) return;
   const reason = await openErrorText(error, settings.dataDir);
-  if (reason === null || !isOnTerminal(settings)) {
-    log.fatal({ err: error }, 'worker start failed');
-  }
-  if (reason !== null) process.stderr.write(`${reason}\n`);
-  await stop(1);
+  if (reason === null) await shutdown.fail('worker start failed', error);
+  else await shutdown.fail(reason);
 }
 
 void listen().then(consume).catch(fail);

@@ -1,6 +1,14 @@
 import { isatty } from 'node:tty';
-import type { Logger } from '../contract/log.ts';
-import { ignoreOutputErrors } from '../contract/output-errors.ts';
+import { isOnTerminal, type Logger } from './log.ts';
+import type { Settings } from './settings/table.ts';
+
+/**
+ * Ignores errors on standard output and standard error, which would end the process if the terminal
+ * has closed, no process reads the pipe, or the disk is full. The log handles its own output.
+ */
+export function ignoreOutputErrors(): void {
+  for (const stream of [process.stdout, process.stderr]) stream.on('error', () => {});
+}
 
 /**
  * Returns whether SIGHUP ends this process, because it was started on a terminal that closes. Other
@@ -10,10 +18,11 @@ import { ignoreOutputErrors } from '../contract/output-errors.ts';
 export const endsWithTerminal = (): boolean =>
   process.channel === undefined && (isatty(0) || isatty(1));
 
-/** Ends the primary: on a signal, when its parent process ends, or after a fatal error. */
+/** Ends a program: on a signal, when its parent process ends, or after a fatal error. */
 export class Shutdown {
   readonly #log: Logger;
-  readonly #onTerminal: boolean;
+  /** Whether the log is text, and a terminal shows it together with standard error. */
+  readonly #logsText: boolean;
   readonly #controller = new AbortController();
   /** Aborted when the process is ending. */
   readonly signal = this.#controller.signal;
@@ -22,13 +31,16 @@ export class Shutdown {
   #announced = false;
 
   /**
-   * @param onTerminal whether the log is text, and a terminal shows it together with standard error
    * @param announce notifies senders of requests that the service will stop, and waits until they
    *   have noticed
    */
-  constructor(log: Logger, onTerminal: boolean, announce: () => Promise<unknown>) {
+  constructor(
+    log: Logger,
+    settings: Pick<Settings, 'logFormat'>,
+    announce = async (): Promise<unknown> => {},
+  ) {
     this.#log = log;
-    this.#onTerminal = onTerminal;
+    this.#logsText = isOnTerminal(settings) || settings.logFormat === 'text';
     this.#announce = announce;
     process.on('SIGTERM', () => void this.#terminate());
     // The parent process, `npm start`, has ended.
@@ -75,8 +87,8 @@ export class Shutdown {
   async fail(reason: string, error?: unknown): Promise<never> {
     // Errors during the shutdown are its consequences.
     if (!this.signal.aborted) {
-      if (!this.#onTerminal || error !== undefined) this.#log.fatal({ err: error }, reason);
-      if (!this.#onTerminal || error === undefined) process.stderr.write(`${reason}\n`);
+      if (!this.#logsText || error !== undefined) this.#log.fatal({ err: error }, reason);
+      if (!this.#logsText || error === undefined) process.stderr.write(`${reason}\n`);
       await this.stop(1);
     }
     return new Promise(() => {});
