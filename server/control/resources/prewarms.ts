@@ -220,20 +220,11 @@ export const prewarmOperations = {
     result: itemResult('prewarm', status),
     handle: async ({ path: { projectId, prewarmId } }, services) => {
       await findProject(services, projectId);
-      return findPrewarm(services, projectId, prewarmId);
+      const prewarm = await services.prewarms.find(projectId, prewarmId);
+      return prewarm ?? progressNotFound('prewarm_not_found', 'prewarming', prewarmId);
     },
   }),
 };
-
-/** @throws ServiceError prewarm_not_found */
-export async function findPrewarm(
-  { prewarms }: Pick<Services, 'prewarms'>,
-  projectId: string,
-  id: string,
-): Promise<BodyOf<typeof status>> {
-  const found = await prewarms.find(projectId, id);
-  return found ?? progressNotFound('prewarm_not_found', 'prewarming', id);
-}
 
 /**
  * Queues one prewarm job per source, or no jobs if any source is invalid or too many jobs would

@@ -1,6 +1,5 @@
 import t from 'tap';
-import { findPrewarm } from '../../../server/control/resources/prewarms.ts';
-import { Prewarms } from '../../../store/prewarms.ts';
+import { type PrewarmStatus, Prewarms } from '../../../store/prewarms.ts';
 import { type ProjectRecord, ProjectRecords } from '../../../store/records.ts';
 import { testDatabase } from '../../store/connection.ts';
 import { prewarmJob } from '../../store/prewarm-job.ts';
@@ -34,7 +33,7 @@ t.test(
     );
     const add = async (...paths: string[]) =>
       prewarms.add(projectId, await queue.add(paths.map(findJob)), 2 * paths.length);
-    const find = (id: string) => findPrewarm({ prewarms }, projectId, id);
+    const find = async (id: string) => (await prewarms.find(projectId, id)) as PrewarmStatus;
 
     const good = await add('a');
     const both = await add('a', 'missing');
@@ -69,9 +68,8 @@ t.test(
       return status.progress > 0 && status.sources.waiting === 1 && status;
     });
     t.match(busy, { status: 'accepted', progress: 50, failures: [] }, 'it is retried');
-    const missing = { code: 'prewarm_not_found' };
-    await t.rejects(findPrewarm({ prewarms }, 'prj_another000000', good), missing);
-    await t.rejects(find('pre_0000000000000000'), missing);
+    t.equal(await prewarms.find('prj_another000000', good), null);
+    t.equal(await find('pre_0000000000000000'), null);
 
     const again = await add('slow');
     await consumer.stop(10_000);
@@ -96,7 +94,7 @@ t.test("finds a prewarm request's jobs by an index", async (t) => {
   db.client.on('commandStarted', ({ command }) => {
     if (command['find'] === 'jobs') fields.push(Object.keys(command['filter']).join());
   });
-  t.match(await findPrewarm({ prewarms }, projectId, id), { sources: { waiting: 1, failed: 1 } });
+  t.match(await prewarms.find(projectId, id), { sources: { waiting: 1, failed: 1 } });
   // The project index starts with the name.
   t.same(fields, ['_id', 'name,data.projectId,data.fingerprint']);
 });
