@@ -86,7 +86,7 @@ export function routingByHost({ delivery, hosts, ownHostOnly, refusal }: HostRou
   const ownPath = imagesOr((_, host) => hostNotAllowed(host));
   return (request: HttpRequest, ofPath: Route | undefined): Route | undefined => {
     if (ofPath?.name === 'image' || (ofPath !== undefined && !ownHostOnly)) return ofPath;
-    const host = hosts.of(request);
+    const [host = ''] = hosts.candidates(request);
     if (host === '') return ofPath;
     if (readMethods.includes(request.method)) return ofPath === undefined ? unknownPath : ownPath;
     if (ofPath !== undefined) throw hostNotAllowed(host);

@@ -41,15 +41,7 @@ export class RequestHosts {
   }
 
   /**
-   * Returns the request's host in canonical form, or '' for the service itself: the base URL's
-   * host, an address, `localhost`, or no host. It is the first of `candidates`.
-   */
-  of(request: HostedRequest): string {
-    return this.candidates(request)[0] ?? '';
-  }
-
-  /**
-   * Returns the hosts that a request can mean, most likely first, each like `of`. Many trusted
+   * Returns the hosts that a request can mean, most likely first, each like `read`. Many trusted
    * proxies forward both Host and a client's X-Forwarded-Host, which their caches ignore, so Host
    * comes first, unless it is the service's own. Call it before the handler's first await.
    */
@@ -68,7 +60,10 @@ export class RequestHosts {
     return host;
   }
 
-  /** Returns the host in a header, like `of`. */
+  /**
+   * Returns a header's host in canonical form, or '' for the service itself: the base URL's host,
+   * an address, `localhost`, or no host.
+   */
   read(header: string): string {
     const name = parseHost(header);
     if (header === '' || isAddressOrLocalhost(name)) return '';
