@@ -63,27 +63,11 @@ function nameService(baseUrl: string) {
   };
 }
 
-/** Paths that users are likely to try, with this server's equivalent. */
-const likelyPaths: Readonly<Record<string, string>> = {
-  '/health': '/health',
-  '/healthz': '/health',
-  '/api/health': '/health',
-  '/health/live': '/health/live',
-  '/livez': '/health/live',
-  '/health/ready': '/health/ready',
-  '/readyz': '/health/ready',
-  '/health/details': '/health/details',
-  '/metrics': '/metrics',
-};
+const paths = '/health/live, /health/ready, /health/details, /metrics and /workbench/';
 
 export async function notFound({ method, url }: FastifyRequest): Promise<never> {
-  const [path = ''] = url.slice(0, 200).split('?', 1);
-  const known = likelyPaths[path.replace(/\/$/, '')];
-  const hint = known === undefined ? '' : ` Did you mean ${known}?`;
-  throw new ServiceError(
-    'endpoint_not_found',
-    `There is no ${method} ${url.slice(0, 200)}.${hint}`,
-  );
+  const missing = `${method} ${url.slice(0, 200)}`;
+  throw new ServiceError('endpoint_not_found', `There is no ${missing}, only ${paths}.`);
 }
 
 /** Requires HTTP Basic authentication or, without credentials in the settings, a direct request from this machine. */

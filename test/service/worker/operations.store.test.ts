@@ -104,7 +104,7 @@ t.test('starts a worker before the service', async (t) => {
       t.same(Object.keys(response.body).sort(), fields);
     }
     for (const path of ['/health/', '/healthz']) {
-      t.match((await worker.get(path)).body.message, /Did you mean \/health\?$/);
+      t.match((await worker.get(path)).body.message, / only \/health\/live, .*\/workbench\/\.$/);
     }
   });
 
