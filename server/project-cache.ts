@@ -321,7 +321,8 @@ export class ProjectCache {
     const answer = this.#projects.findByHosts(hosts);
     this.#hostTurn = answer.catch(() => {}).then(() => sleep(pauseMs));
     try {
-      for (const project of await answer) this.apply(project, readAt);
+      // A known project can lack its hosts: a slow look-up of their previous project takes them.
+      for (const project of await answer) this.#setHosts(this.apply(project, readAt));
       for (const host of hosts) if (!this.#hosts.has(host)) this.#unknownHosts.set(host, readAt);
     } catch (error) {
       if (!isOutage(error)) throw error;
@@ -341,13 +342,18 @@ export class ProjectCache {
     const since = Math.max(readAt, known?.readAt ?? readAt);
     const state = { project, stale: false, readAt: since, comparison: null, counts };
     this.#known.set(id, state);
-    for (const host of getHosts(project)) {
-      this.#hosts.set(host, id);
-      this.#unknownHosts.delete(host);
-    }
+    this.#setHosts(state);
     const before = known === undefined ? 0 : lastGeneration(known.project);
     if (lastGeneration(project) > before) this.#environment.onPurge?.(project);
     return state;
+  }
+
+  /** Makes a known project's delivery hosts lead to the project. */
+  #setHosts({ project }: ProjectState): void {
+    for (const host of getHosts(project)) {
+      this.#hosts.set(host, project._id);
+      this.#unknownHosts.delete(host);
+    }
   }
 
   #drop(id: string): void {

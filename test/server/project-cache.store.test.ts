@@ -127,6 +127,25 @@ t.test('drops a host that its project loses, and finds its next project', async 
   t.match(await cache.findAt('img.example'), { project: { _id: b._id } });
 });
 
+t.test("finds a host's next project after a slow look-up of its previous project", async (t) => {
+  const { cache, others, projects } = await cached(t);
+  const clock = stopClock(t);
+  const a = await others.create(newProject);
+  const b = await others.create(newProject);
+  await assign(others, a._id, 'img.example');
+  projects.holding = true;
+  const slow = cache.find(a._id);
+  await projects.held(1);
+  await others.removeItem(a._id, 'hosts', 'img.example');
+  await others.hostClaims.release('img.example', a._id);
+  await assign(others, b._id, 'img.example');
+  cache.apply(requireProject(b._id, await others.find(b._id)));
+  projects.release();
+  await slow;
+  await clock.forward(1_900);
+  t.match(await cache.findAt('img.example'), { project: { _id: b._id } });
+});
+
 t.test('resolves the hosts of cached projects while the store is unavailable', async (t) => {
   const { cache, others, cut } = await cached(t);
   const { _id } = await others.create(newProject);
