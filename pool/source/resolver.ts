@@ -228,8 +228,9 @@ export class HostsFile {
       this.#reading ??= this.#read().finally(() => {
         this.#reading = null;
       });
-      await this.#reading;
     }
+    // Another call can have started the read.
+    await this.#reading;
     const found = this.#names.get(name) ?? null;
     return found ?? (name === 'localhost' || name.endsWith('.localhost') ? loopback : null);
   }

@@ -142,6 +142,15 @@ t.test('resolves localhost and the hosts file locally', async (t) => {
   await t.rejects(resolver.resolve('added.example'), { code: 'ENOTFOUND' });
 });
 
+t.test('waits for the hosts file that another resolution is reading', async (t) => {
+  const path = await file(t, '192.0.2.1 shop.internal\n');
+  const hosts = new HostsFile(path);
+  const { resolver, queries } = await createResolver(t, () => 'no such name', { hosts });
+  const resolved = [1, 2].map(() => resolver.resolve('shop.internal'));
+  t.same(await Promise.all(resolved), [[v4], [v4]]);
+  t.same(queries, []);
+});
+
 t.test('applies search domains to names that the operator configured', async (t) => {
   const path = await file(t, 'search one.test two.test.\noptions ndots:2 timeout:1\n');
   t.same(await searchDomains(path), { domains: ['one.test', 'two.test'], dots: 2 });
