@@ -146,9 +146,7 @@ export class Revalidator {
       const { key, index } = followed;
       const lease = leases[index];
       if (lease === undefined || this.#freshness(followed) === 'fresh') continue;
-      const before = this.#get(key)?.state ?? null;
-      if (before !== null && lease.fetchedAt < before.checkedAt) continue;
-      void this.#keep(key, toState(lease, before), request);
+      void this.#keep(key, toState(lease, this.#get(key)?.state ?? null), request);
     }
   }
 
@@ -235,7 +233,7 @@ export class Revalidator {
     });
     if (role.role === 'follower') {
       const state = decodeState(role.image);
-      if (state !== null) this.#set(key, state);
+      if (state !== null && !this.#isOutdated(key, state)) this.#set(key, state);
       return;
     }
     try {
@@ -253,9 +251,9 @@ export class Revalidator {
    */
   async #lead(followed: FollowedInput, promoted: AbortSignal): Promise<SourceState> {
     const { key, request } = followed;
-    const before = this.#get(key)?.state ?? null;
     // Not while a request waits, which has waited for the shared cache already.
     const stored = await this.#states.latest(key, request.project, promoted);
+    const before = this.#get(key)?.state ?? null;
     if (stored !== null && stored.checkedAt > (before?.checkedAt ?? 0)) {
       this.#set(key, stored);
       if (this.#freshness(followed) === 'fresh') return stored;
@@ -293,8 +291,13 @@ export class Revalidator {
     }
   }
 
+  /** Returns whether a fetch that started later has already provided a state. */
+  #isOutdated(key: string, { checkedAt }: SourceState): boolean {
+    return checkedAt < (this.#get(key)?.state?.checkedAt ?? 0);
+  }
+
   async #keep(key: string, state: SourceState, request: ImageRequest): Promise<void> {
-    if (!request.generation.isCurrent()) return;
+    if (!request.generation.isCurrent() || this.#isOutdated(key, state)) return;
     const before = this.#get(key)?.state ?? null;
     this.#set(key, state);
     await this.#states.keep(key, state, before, request.project);

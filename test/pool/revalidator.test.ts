@@ -1,10 +1,12 @@
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
+import type { Image } from '../../pool/image.ts';
 import { imageInputs } from '../../pool/inputs.ts';
 import type { ImageRequest } from '../../pool/miss.ts';
 import { Revalidator, type RevalidatorEnvironment } from '../../pool/revalidator.ts';
 import { type Coalescer, onlyProcess } from '../../pool/single-flight.ts';
 import type { SourceLease } from '../../pool/source/sources.ts';
+import { encodeState } from '../../pool/source-states.ts';
 import type { ImageLayer } from '../../pool/variant.ts';
 import { until } from '../until.ts';
 import { variant, watermark } from './rendering/pictures.ts';
@@ -134,6 +136,48 @@ t.test('uses a slow response, even if it has expired', async (t) => {
   answers[0]?.(unchanged(clock.at));
   await check;
   t.match(revalidator.states(request), [{ changedAt: 1_000_000 }]);
+});
+
+t.test("keeps a fetch's state if a revalidation started earlier", async (t) => {
+  const { revalidator, clock, answers, request } = expired(t);
+  const check = revalidator.check(request, signal);
+  await until('the revalidation', () => answers.length === 1);
+  const revalidatedAt = clock.at;
+  clock.at += 1;
+  revalidator.fetched(request, [lease(clock.at, 'b')]);
+  answers[0]?.(unchanged(revalidatedAt));
+  await check;
+  t.match(revalidator.states(request), [{ digest: 'b', checkedAt: clock.at }]);
+});
+
+t.test('keeps a later state than another process or a cache returns', async (t) => {
+  const old = encodeState({
+    changedAt: 1_000_000,
+    checkedAt: 1_000_001,
+    digest: 'a',
+    ...lease(0).validators,
+    origin: strict,
+  });
+  for (const source of ['leader', 'disk'] as const) {
+    const reads: ((image: Image) => void)[] = [];
+    const read = () => new Promise<Image>((resolve) => reads.push(resolve));
+    const join = async () => ({ role: 'follower', image: await read() }) as const;
+    const caches = { disk: { read, write: async () => {} }, shared: null };
+    const environment = source === 'leader' ? { coalescer: { join } } : { caches };
+    const { revalidator, clock, answers } = open(t, environment);
+    revalidator.fetched(request, [lease(clock.at)]);
+    clock.at += 50_000;
+    const check = revalidator.check(request, signal);
+    await until('a read', () => reads.length === 1);
+    const known = [{ digest: 'b', checkedAt: clock.at }];
+    revalidator.fetched(request, [lease(clock.at, 'b')]);
+    reads[0]?.(old);
+    if (source === 'disk') await until('the revalidation', () => answers.length === 1);
+    else await check;
+    t.match(revalidator.states(request), known, source);
+    answers[0]?.({ ...lease(clock.at, 'b'), bytes: null });
+    await check;
+  }
 });
 
 t.test('does not revalidate again after a client disconnects', async (t) => {
