@@ -78,11 +78,13 @@ export class LayerFailures {
 
   async #recheck(layer: LayerInput, failure: Failure): Promise<void> {
     failure.checking = true;
-    try {
-      await this.#check(layer);
-      this.delete(layer);
-    } catch (error) {
-      this.set(layer, isInputFailure(error) ? error : failure.error);
-    }
+    const error = await this.#check(layer).then(
+      () => null,
+      (error: unknown) => (isInputFailure(error) ? error : failure.error),
+    );
+    // A request's failure or another check's success, which is newer, has replaced it.
+    if (this.#failures.peek(toKey(layer)) !== failure) return;
+    if (error === null) this.delete(layer);
+    else this.set(layer, error);
   }
 }

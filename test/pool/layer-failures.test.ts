@@ -63,6 +63,34 @@ t.test('keeps the failure if the check hits overload', async (t) => {
   t.equal(findError(), 'It is slow.');
 });
 
+t.test('ignores a recheck if requests have used the layer meanwhile', async (t) => {
+  const { failures, checks, findError, pass } = open();
+  const recheck = (text = url) => {
+    failures.set(watermark(text), failure('It is slow.'));
+    pass(5_000);
+    findError(text);
+    return checks.at(-1);
+  };
+  /** Resolves after all rechecks that have ended. */
+  const settled = async () => {
+    const other = 'https://a.example/other.png';
+    recheck(other)?.resolve();
+    await until('the other layer works', () => findError(other) === null);
+  };
+  for (const code of ['source_not_found', 'overloaded'] as const) {
+    const check = recheck();
+    failures.delete(watermark());
+    check?.reject(new ServiceError(code, 'It failed before.'));
+    await settled();
+    t.equal(findError(), null, code);
+  }
+  const check = recheck();
+  failures.set(watermark(), failure('It is gone.'));
+  check?.resolve();
+  await settled();
+  t.equal(findError(), 'It is gone.');
+});
+
 t.test('expires unused failures, and deletes a single failure', async (t) => {
   const { failures, checks, findError, pass } = open();
   failures.set(watermark(), failure('It is slow.'));
