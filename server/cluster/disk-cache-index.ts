@@ -97,9 +97,10 @@ export class DiskCacheIndex {
    * again, so this checks the folder. Never rejects.
    */
   async removed(key: string): Promise<void> {
+    // First, because a process can report a new file during the check.
+    this.#forget(key);
     const stats = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
     if (stats?.isFile()) this.stored(key, stats.size);
-    else this.#forget(key);
   }
 
   /**

@@ -59,6 +59,17 @@ t.test("counts a file's blocks as its size", async (t) => {
   t.same([exists('large'), index.bytes], [false, 0], 'a file above the limit is deleted');
 });
 
+t.test('keeps a file that a process reports while another removes it', async (t) => {
+  const { index, write } = createIndex(t.testdir(), 10);
+  index.stored(toKey('a'), block);
+  const removed = index.removed(toKey('a'));
+  // The process writes the file after the index has looked for it.
+  index.stored(toKey('a'), 2 * block);
+  await removed;
+  await write('a', { bytes: 2 * block });
+  t.same([index.bytes, index.count], [2 * block, 1]);
+});
+
 t.test(
   'removes temporary files, keeps complete files, and makes the folder private on start',
   async (t) => {
