@@ -71,7 +71,7 @@ export class KnownProjects {
     this.confirm(confirmedAt);
     for (const project of projects) this.#projects.set(project._id, project);
     let isFailing = false;
-    const save = async (maxAgeMs = 0) => {
+    const saveNow = async (maxAgeMs: number) => {
       if (this.#savedAt !== null && this.#confirmedAt <= this.#savedAt + maxAgeMs) return;
       this.#savedAt = this.#confirmedAt;
       try {
@@ -81,6 +81,12 @@ export class KnownProjects {
         if (!isFailing) onError(error);
         isFailing = true;
       }
+    };
+    let saving = Promise.resolve();
+    const save = (maxAgeMs = 0) => {
+      // One after the other, because all use the same temporary file.
+      saving = saving.then(() => saveNow(maxAgeMs));
+      return saving;
     };
     const timer = setInterval(save, saveEveryMs, confirmEveryMs);
     return () => {

@@ -53,6 +53,17 @@ t.test('writes the projects within seconds, for this store and user only', async
   t.same(errors, []);
 });
 
+t.test('writes the last changes after a write in progress', async (t) => {
+  const { path, known, errors, close } = await opened(t);
+  known.receive({ type: 'project-known', project: project(1) });
+  const first = close();
+  known.receive({ type: 'project-known', project: project(2) });
+  await Promise.all([first, close()]);
+  t.same(errors, []);
+  const { snapshot } = (await opened(t, path)).known;
+  t.same(new Set(snapshot.projects), new Set([project(1), project(2)]));
+});
+
 t.test('does not read a truncated, changed or foreign file', async (t) => {
   const { path, known, close } = await opened(t);
   known.receive({ type: 'project-known', project: project(1) });
