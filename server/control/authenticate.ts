@@ -2,6 +2,7 @@ import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
 import { SingleFlight } from '../../pool/single-flight.ts';
+import { withTimeout } from '../../store/deadline.ts';
 import { hashApiKey } from '../../store/identifiers.ts';
 import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';
@@ -93,7 +94,8 @@ export class Authentication {
   async #lookUp(secret: string, hash: string): Promise<Credential | null> {
     // Use the start of the query: a slow store returns an old state.
     const at = performance.now();
-    const credential = await this.#load(secret, hash);
+    // Limits both queries together: requests that join the look-up get its state.
+    const credential = await withTimeout(this.#load(secret, hash));
     if (credential === null) this.#known.delete(hash);
     else this.#known.set(hash, { credential, at });
     return credential;

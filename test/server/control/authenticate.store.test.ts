@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import {
   Authentication,
@@ -10,7 +11,7 @@ import { operations } from '../../../server/control/operations.ts';
 import { maxConcurrentLookups, maxLookupsPerWindow } from '../../../server/control/unknown-keys.ts';
 import { type ApiKey, Keys } from '../../../store/keys.ts';
 import { Organisations } from '../../../store/organisations.ts';
-import { stopClock } from '../../clock.ts';
+import { stopClock, stopTimers } from '../../clock.ts';
 import { testDatabase } from '../../store/connection.ts';
 
 /** A client's network. */
@@ -101,6 +102,27 @@ t.test('starts the second with the query, even if the store is slow', async (t) 
   const { key: found } = await authentication.authenticate(secret, client);
   t.equal(found._id, key._id, 'valid at the query');
   await t.rejects(authentication.authenticate(secret, client), { code: 'api_key_invalid' });
+});
+
+t.test('fails if the queries of a look-up take too long together', async (t) => {
+  const { authentication, keys, organisations, issue } = await createAuthentication(t);
+  const { key, secret } = await issue();
+  const tick = stopTimers(t);
+  const findKey = keys.findBySecret.bind(keys);
+  const findOrganisation = organisations.find.bind(organisations);
+  const after = async <T>(found: T): Promise<T> => {
+    tick(1_000);
+    await setImmediate();
+    return found;
+  };
+  keys.findBySecret = async (given) => {
+    const found = await findKey(given);
+    await keys.revoke(key._id);
+    return after(found);
+  };
+  organisations.find = async (id) => after(await findOrganisation(id));
+  const result = authentication.authenticate('', secret, client);
+  await t.rejects(result, { name: 'StoreUnavailable' }, 'the key was revoked two seconds ago');
 });
 
 t.test('enforces the scope and access of keys', async (t) => {
