@@ -101,8 +101,7 @@ export class SharedCache {
   ): Promise<Image | null> {
     // Timers use whole milliseconds, and can fire a fraction early.
     const isInTime = wait.remainingMs >= 1;
-    const isAllowed = isInTime && !signal.aborted && this.#reading < maxReads;
-    if (!isAllowed || !this.#reads.take()) {
+    if (!isInTime || signal.aborted || !this.#reads.take()) {
       this.#totals.skipped += 1;
       return null;
     }
@@ -116,7 +115,8 @@ export class SharedCache {
     let requestSent = false;
     try {
       const macKey = this.#macKey ?? (await unlessAborted(this.#loadKey(), waiting.signal));
-      if (macKey === null) {
+      // Many reads can have waited for the key.
+      if (macKey === null || this.#reading >= maxReads) {
         this.#totals.skipped += 1;
         this.#reads.abandoned();
         return null;

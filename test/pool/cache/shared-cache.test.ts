@@ -121,6 +121,29 @@ t.test('ignores the bucket if the deployment secret is missing', async (t) => {
   t.same(server.requests, []);
 });
 
+t.test('limits reads that wait for the deployment secret, too', async (t) => {
+  Object.assign(process.env, variables);
+  const server = await startTestS3(t);
+  server.handler = silent;
+  let load = (_: string) => {};
+  const secret = new Promise<string>((resolve) => {
+    load = resolve;
+  });
+  const cache = new SharedCache(
+    { location: parseS3Location(server.url), timeoutMs, queueBytes: 1e6 },
+    { onSharedCacheChange: () => {}, deploymentSecret: () => secret },
+  );
+  t.teardown(() => cache.close());
+  const client = new AbortController();
+  const keys = Array.from({ length: 300 }, (_, index) => toKey(String(index)));
+  const reads = keys.map((key) => cache.read(key, 'prj_1', client.signal, cache.wait));
+  load('of the deployment');
+  await until('a request', () => server.requests.length > 0);
+  t.equal(cache.stats().reads.skipped, 300 - 256);
+  client.abort();
+  await Promise.all(reads);
+});
+
 t.test(
   'delays a request by at most the timeout if the service is silent, and soon not at all',
   async (t) => {
