@@ -18,7 +18,13 @@ async function start(t: Test) {
   const records = new UsageRecords(db);
   await records.ensureIndexes();
   let at = noon;
-  const faults = { storeAway: false, loseAnswers: false, refused: '' };
+  const faults = {
+    storeAway: false,
+    loseAnswers: false,
+    refused: '',
+    /** Runs after each read of the store, before its result arrives. */
+    onFound: async () => {},
+  };
   const failures: unknown[] = [];
   const written: string[] = [];
   /** Totals with writes that got no response. */
@@ -39,7 +45,11 @@ async function start(t: Test) {
           if (faults.loseAnswers) throw noAnswer;
         },
         claim: (...claim) => records.claim(...claim),
-        find: (...range) => records.find(...range),
+        async find(...range) {
+          const found = await records.find(...range);
+          await faults.onFound();
+          return found;
+        },
         findDays: (days) => records.findDays(days),
       },
       activity: new ActivityRecords(db),
@@ -205,6 +215,18 @@ t.test('sums the counts of ended processes and days', async (t) => {
     ['2026-11-23', 10, 1],
   ]);
   t.equal(await b.hits(), 18);
+});
+
+t.test('includes counts that it stores and removes during a read', async (t) => {
+  const { startProcess, forward, faults } = await start(t);
+  const { usage, count, hits } = startProcess();
+  count(3);
+  await usage.store();
+  count(2);
+  usage.totals.collect();
+  forward(dayMs);
+  faults.onFound = () => usage.store();
+  t.same([await hits(), await hits()], [5, 5]);
 });
 
 t.test('loses only unstored counts with a killed process', async (t) => {

@@ -143,8 +143,9 @@ export class Activity {
     this.collect();
     const now = this.#environment.now();
     const starts = { hour: windowStart('hour', now), day: windowStart('day', now) };
-    const found = await this.#environment.records.find(project, starts.day);
+    // Before the read, because `store` can remove intervals that the read does not contain yet.
     const own = this.#own().filter((interval) => interval.project === project);
+    const found = await this.#environment.records.find(project, starts.day);
     const writers = new Set(own.map(({ writer }) => writer));
     const toWindow = (name: WindowName): WindowActivity => {
       const start = starts[name];

@@ -30,10 +30,15 @@ async function start(t: Test) {
   let at = Date.parse('2026-11-22T12:05:00Z');
   let isDown = false;
   let requests = 0;
+  let onFound = async () => {};
   const startProcess = (names?: number) => {
     const write: ActivityRecords['write'] = (written) =>
       isDown ? Promise.reject(new Error('no store')) : records.write(written);
-    const find: ActivityRecords['find'] = (...range) => records.find(...range);
+    const find: ActivityRecords['find'] = async (...range) => {
+      const found = await records.find(...range);
+      await onFound();
+      return found;
+    };
     const activity = new Activity({ records: { write, find }, now: () => at }, names);
     return {
       activity,
@@ -75,6 +80,10 @@ async function start(t: Test) {
     startProcess,
     setDown: (down: boolean) => {
       isDown = down;
+    },
+    /** Runs an action after each read of the store, before its result arrives. */
+    afterReads: (action: () => Promise<unknown>) => {
+      onFound = async () => void (await action());
     },
     forward: (ms: number) => {
       at += ms;
@@ -120,6 +129,19 @@ t.test('sums processes, and keeps figures over a restart', async (t) => {
   t.same((await later.failures()).sort(), ['/1 3', '/2 1']);
   t.same((await later.lastRequests()).sort(), ['/1 Gone 4. r4', '/2 Gone 2. r2'], 'the last ones');
   t.same([await later.failures(other), await later.sources('hour', other)], [['/3 1'], { z: 5 }]);
+});
+
+t.test('includes an interval that it stores and removes during a read', async (t) => {
+  const { startProcess, afterReads, forward } = await start(t);
+  const { activity, deliver, store, sources } = startProcess();
+  deliver('x', 3);
+  await store();
+  deliver('x', 2);
+  activity.collect();
+  forward(10 * minuteMs);
+  afterReads(store);
+  t.same(await sources('hour'), { x: 5 });
+  t.same(await sources('hour'), { x: 5 });
 });
 
 t.test(
