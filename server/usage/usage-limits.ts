@@ -105,8 +105,12 @@ export class UsageLimits {
       // Release claims for renders without a result, such as those with a failed source.
       const isStale = claimed > this.#ownRenders(known);
       if (known.date !== today || !(known.isNeeded || isStale)) this.#known.delete(project);
-      else if (isStale && known.claiming === null) await this.#claim(known);
-      else kept.push(known);
+      else if (isStale && known.claiming === null) {
+        known.claiming = this.#claim(known).finally(() => {
+          known.claiming = null;
+        });
+        await known.claiming;
+      } else kept.push(known);
     }
     const found = await this.#environment.records.findDays(kept);
     const days = new Map(found.map((day) => [day.project, day]));
@@ -119,10 +123,12 @@ export class UsageLimits {
 
   /**
    * Discards other processes' known usage: it lacks this process's totals, which `UsageTotals` has
-   * just removed.
+   * just removed. Awaits their claims in progress, which would otherwise outlive their writer.
    */
-  forget(days: readonly ProjectDay[]): void {
+  async forget(days: readonly ProjectDay[]): Promise<void> {
+    const claims = days.map(({ project }) => this.#known.get(project)?.claiming);
     for (const { project } of days) this.#known.delete(project);
+    await Promise.all(claims);
   }
 
   #getKnown(day: ProjectDay): KnownUsage {

@@ -89,7 +89,7 @@ export class UsageRecorder {
     const changed = totals.all().filter(({ stored, version }) => stored !== version);
     const failures = await this.#inBatches(changed, (batch) => this.#write(batch));
     const ended = totals.takeFinished(ends);
-    this.limits.forget(ended);
+    await this.limits.forget(ended);
     // A write with no response might take effect after the counts moved to the common sum, and
     // would count twice.
     const certain = ended.filter(({ isUncertain }) => !isUncertain);

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
 import { RequestCounts } from '../../server/usage/request-counts.ts';
 import { UsageRecorder } from '../../server/usage/usage.ts';
@@ -5,6 +6,7 @@ import { noUsage, UsageTotals } from '../../server/usage/usage-totals.ts';
 import { ActivityRecords } from '../../store/activity.ts';
 import { UsageRecords, type WriterTotals } from '../../store/usage.ts';
 import { testDatabase } from '../store/connection.ts';
+import { until } from '../until.ts';
 import { storeLink } from './store-link.ts';
 
 const project = 'prj_0123456789abcdef';
@@ -24,6 +26,8 @@ async function start(t: Test) {
     refused: '',
     /** Runs after each read of the store, before its result arrives. */
     onFound: async () => {},
+    /** Runs before each claim. */
+    onClaim: async () => {},
   };
   const failures: unknown[] = [];
   const written: string[] = [];
@@ -44,7 +48,10 @@ async function start(t: Test) {
           await records.end(totals);
           if (faults.loseAnswers) throw noAnswer;
         },
-        claim: (...claim) => records.claim(...claim),
+        async claim(...claim) {
+          await faults.onClaim();
+          return records.claim(...claim);
+        },
         async find(...range) {
           const found = await records.find(...range);
           await faults.onFound();
@@ -399,6 +406,37 @@ t.test('exceeds a render limit by at most one render per process', async (t) => 
   ]);
   faults.storeAway = true;
   await t.resolves(startProcess().usage.limits.admit(limited(5)), 'while the store is away');
+});
+
+t.test('claims one after the other, and before its writer ends', async (t) => {
+  const { records, startProcess, faults } = await start(t);
+  const { usage } = startProcess();
+  const limited = { _id: project, limits: { rendersPerDay: 10, bytesPerDay: null } };
+  const admit = () => usage.limits.admit(limited);
+  const day = { project, date: '2026-11-22' };
+  const findClaims = async () => {
+    const [stored] = await records.findDays([day]);
+    return [...(stored?.claims.values() ?? [])];
+  };
+  for (const end of [await admit(), await admit(), await admit()]) end();
+  t.same(await findClaims(), [2]);
+
+  // The first claim releases unused renders. It arrives late.
+  const held: (() => void)[] = [];
+  faults.onClaim = () => new Promise((resolve) => held.push(resolve));
+  const stored = usage.store();
+  await until('the release', () => held.length === 1);
+  const admitted = [admit(), admit()];
+  await setImmediate();
+  t.equal(held.length, 1, 'a claim at a time');
+  faults.onClaim = async () => {};
+  for (const release of held.splice(0)) release();
+  await Promise.all([stored, ...admitted]);
+  t.same(await findClaims(), [1]);
+
+  faults.onClaim = () => until('the end', () => usage.totals.all().length === 0).then(() => {});
+  await Promise.all([admit(), usage.close()]);
+  t.same(await findClaims(), []);
 });
 
 t.test('exceeds large limits by at most a hundredth per process', async (t) => {
