@@ -130,6 +130,7 @@ export class Activity {
     for (const name of windowNames) this.#endBefore(name);
     const changed = this.#own().filter(({ slice }) => slice.isChanged);
     const errors = await inBatches(changed, (batch) => this.#write(batch));
+    this.#restore(changed);
     for (const interval of this.#ended) if (!interval.slice.isChanged) this.#forget(interval);
     this.#ended = this.#ended.filter(({ slice }) => slice.isChanged);
     return errors;
@@ -212,6 +213,16 @@ export class Activity {
       else this.#forget(interval);
     }
     intervals.clear();
+  }
+
+  /** Keeps intervals that `#endBefore` has dropped during their failing write. */
+  #restore(written: readonly Interval[]): void {
+    const own = new Set(this.#own());
+    for (const interval of written) {
+      if (!interval.slice.isChanged || own.has(interval)) continue;
+      this.#ended.push(interval);
+      this.#budget.left -= interval.slice.size;
+    }
   }
 
   #forget({ slice }: Interval): void {

@@ -31,9 +31,13 @@ async function start(t: Test) {
   let isDown = false;
   let requests = 0;
   let onFound = async () => {};
+  let onWrite = async () => {};
   const startProcess = (names?: number) => {
-    const write: ActivityRecords['write'] = (written) =>
-      isDown ? Promise.reject(new Error('no store')) : records.write(written);
+    const write: ActivityRecords['write'] = async (written) => {
+      await onWrite();
+      if (isDown) throw new Error('no store');
+      await records.write(written);
+    };
     const find: ActivityRecords['find'] = async (...range) => {
       const found = await records.find(...range);
       await onFound();
@@ -80,6 +84,10 @@ async function start(t: Test) {
     startProcess,
     setDown: (down: boolean) => {
       isDown = down;
+    },
+    /** Runs an action before each write to the store. */
+    beforeWrites: (action: () => void) => {
+      onWrite = async () => action();
     },
     /** Runs an action after each read of the store, before its result arrives. */
     afterReads: (action: () => Promise<unknown>) => {
@@ -129,6 +137,24 @@ t.test('sums processes, and keeps figures over a restart', async (t) => {
   t.same((await later.failures()).sort(), ['/1 3', '/2 1']);
   t.same((await later.lastRequests()).sort(), ['/1 Gone 4. r4', '/2 Gone 2. r2'], 'the last ones');
   t.same([await later.failures(other), await later.sources('hour', other)], [['/3 1'], { z: 5 }]);
+});
+
+t.test('stores an interval later if it ends during a failing write', async (t) => {
+  const { startProcess, beforeWrites, setDown, forward } = await start(t);
+  const { activity, deliver, store, sources } = startProcess();
+  deliver('x', 3);
+  setDown(true);
+  beforeWrites(() => {
+    forward(10 * minuteMs);
+    deliver('y');
+    activity.collect();
+  });
+  t.equal((await store()).length, 1);
+  beforeWrites(() => {});
+  setDown(false);
+  t.same(await sources('hour'), { x: 3, y: 1 });
+  await store();
+  t.same(await startProcess().sources('hour'), { x: 3, y: 1 });
 });
 
 t.test('includes an interval that it stores and removes during a read', async (t) => {
