@@ -27,7 +27,7 @@ async function start(t: Test) {
   const { db } = await testDatabase(t);
   const records = new ActivityRecords(db);
   await records.ensureIndexes();
-  let at = Date.parse('2026-11-22T12:05:00Z');
+  let at = Date.parse('2126-11-22T12:05:00Z');
   let isDown = false;
   let requests = 0;
   let onFound = async () => {};
