@@ -112,12 +112,15 @@ export class UsageLimits {
         await known.claiming;
       } else kept.push(known);
     }
+    const before = kept.map(({ others }) => others);
     const found = await this.#environment.records.findDays(kept);
     const days = new Map(found.map((day) => [day.project, day]));
-    for (const known of kept) {
+    for (const [index, known] of kept.entries()) {
+      known.isNeeded = false;
+      // A claim has replaced it by later usage.
+      if (known.others !== before[index]) continue;
       const day = days.get(known.project);
       known.others = day === undefined ? nothing : this.#countOthers(day);
-      known.isNeeded = false;
     }
   }
 

@@ -26,6 +26,8 @@ async function start(t: Test) {
     refused: '',
     /** Runs after each read of the store, before its result arrives. */
     onFound: async () => {},
+    /** Runs after each read of the projects with limits, before its result arrives. */
+    onRefresh: async () => {},
     /** Runs before each claim. */
     onClaim: async () => {},
   };
@@ -57,7 +59,11 @@ async function start(t: Test) {
           await faults.onFound();
           return found;
         },
-        findDays: (days) => records.findDays(days),
+        async findDays(days) {
+          const found = await records.findDays(days);
+          await faults.onRefresh();
+          return found;
+        },
       },
       activity: new ActivityRecords(db),
       available: () => !faults.storeAway,
@@ -437,6 +443,26 @@ t.test('claims one after the other, and before its writer ends', async (t) => {
   faults.onClaim = () => until('the end', () => usage.totals.all().length === 0).then(() => {});
   await Promise.all([admit(), usage.close()]);
   t.same(await findClaims(), []);
+});
+
+t.test('does not replace claims by usage that it has read before', async (t) => {
+  const { startProcess, faults } = await start(t);
+  const [a, b] = [startProcess(), startProcess()];
+  const limited = { _id: project, limits: { rendersPerDay: 10, bytesPerDay: null } };
+  const count = async ({ usage }: typeof a, renders: number) => {
+    let admitted = 0;
+    for (let render = 0; render < renders; render += 1) {
+      if ((await usage.limits.admit(limited).catch(() => null)) !== null) admitted += 1;
+    }
+    return admitted;
+  };
+  t.equal(await count(a, 5), 5);
+  faults.onRefresh = async () => {
+    t.equal(await count(b, 10), 6, 'one too many, because a has not claimed its last render');
+    t.equal(await count(a, 1), 0);
+  };
+  await a.usage.store();
+  t.equal(await count(a, 1), 0);
 });
 
 t.test('exceeds large limits by at most a hundredth per process', async (t) => {
