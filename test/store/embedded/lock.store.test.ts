@@ -65,15 +65,16 @@ t.test('lets an owner exit with its store open', async (t) => {
   const folder = shortFolder(t);
   const owner = startOwner(t, [folder, 'exit']);
   const url = await owner.nextLine();
-  const client = await MongoClient.connect(url, { serverSelectionTimeoutMS: 200 });
+  const client = await MongoClient.connect(url);
   const items = client.db('a').collection('items');
-  const writing = Array.from({ length: 20 }, async () => {
+  const writers = Array.from({ length: 20 }, async () => {
     for (;;) await items.insertOne({});
   });
+  const ended = Promise.allSettled(writers);
   owner.process.stdin?.end();
-  await Promise.allSettled(writing);
   t.equal(await owner.exited, 7);
   await client.close();
+  await ended;
 });
 
 t.test("does not mistake a process with a former owner's pid for the owner", async (t) => {

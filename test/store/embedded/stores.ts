@@ -27,7 +27,7 @@ export async function withStore<Result>(
   options: EmbeddedStoreOptions = {},
 ): Promise<Result> {
   const store = await startEmbeddedStore(folder, options);
-  const client = await MongoClient.connect(store.url, { serverSelectionTimeoutMS: 1_000 });
+  const client = await MongoClient.connect(store.url);
   try {
     return await action(client.db('a').collection<Item>('items'), store);
   } finally {
