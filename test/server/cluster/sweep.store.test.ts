@@ -181,7 +181,7 @@ t.test('repeats failed deletions while the store returns the purge', async (t) =
   const { server, sweep, count } = await startBucket(t);
   server.handler = refusing;
   sweep.purge(createProject(0, { a: purgedAt }));
-  await until('it fails twice', () => sweep.totals.failed === 2);
+  await until('it fails twice', () => sweep.totals.failed >= 2);
   t.equal(sweep.totals.purges, 0);
   server.handler = null;
   await until('they are deleted', () => count('prj_1/a') === 1);
