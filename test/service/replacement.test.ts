@@ -38,16 +38,23 @@ t.test('replaces a dead front end, with a delay after the first time', async (t)
     const found = await readdir(join(cache, folder), { recursive: true, withFileTypes: true });
     return found.filter((entry) => entry.isFile());
   };
+  let width = 1_000;
   for (let round = 0; round < 3; round++) {
     const [pid = 0] = service.frontEnds();
     const before = (await files('files').catch(() => [])).length;
-    for (let width = 1_000 - 6 * round; width > 994 - 6 * round; width--) {
-      fetch(service.url + image('/a.png', `w=${width}&fmt=png`)).catch(() => {});
-    }
+    let killed = false;
+    const requests = Array.from({ length: 6 }, async () => {
+      while (!killed) {
+        width -= 1;
+        await fetch(service.url + image('/a.png', `w=${width}&fmt=png`)).catch(() => {});
+      }
+    });
     // The front end has not reported the last file to the index, and is writing the next.
     await until('a file', async () => (await files('files').catch(() => [])).length > before);
     while ((await files('tmp')).length === 0);
     process.kill(pid, 'SIGKILL');
+    killed = true;
+    await Promise.all(requests);
     await until('a replacement', () => {
       const pids = service.frontEnds();
       return pids.length === 1 && !pids.includes(pid);
