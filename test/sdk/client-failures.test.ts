@@ -123,13 +123,14 @@ t.test('completes calls through a failing proxy', async (t) => {
     const impatient = { timeoutMs: 500 };
     t.match(await client.getProject({ projectId }, impatient), { id: projectId });
     t.not(clock.waits.length, 0);
-    const { client: failing } = start(['silence', 'silence', 'silence', 'silence']);
+    const { client: failing, clock: later } = start(Array<Fault>(9).fill('silence'));
     const error = await failing
       .getProject({ projectId }, { timeoutMs: 200 })
       .catch((error) => error);
     t.ok(error instanceof TimeoutError);
     t.match(error, { code: 'timeout', operation: 'getProject', timeoutMs: 200 });
-    t.equal(proxy.requests.length, 4);
+    // The proxy itself can miss requests on a busy machine.
+    t.equal(later.waits.length, 3);
   });
 
   await t.test('repeats createProject only after a refusal before it took effect', async (t) => {
