@@ -2,6 +2,7 @@ import { availableParallelism } from 'node:os';
 import { join } from 'node:path';
 import { Command, InvalidArgumentError } from 'commander';
 import { builtTests, durationMark, processesFor, type Selection, testFiles } from './files.ts';
+import { portShare } from './ports.ts';
 import {
   endPrograms,
   minutes,
@@ -109,7 +110,7 @@ async function runTests(): Promise<Counts> {
   const durations: [ms: number, file: string][] = [];
   let done = 0;
   print(`${files.length} test files in ${processes.length} processes, ${jobs} at a time`);
-  const runNext = async (): Promise<void> => {
+  const runNext = async (place: number): Promise<void> => {
     const next = processes.shift();
     if (next === undefined) return;
     const first = next[0]?.replace('.test.js', '') ?? '';
@@ -125,6 +126,7 @@ async function runTests(): Promise<Counts> {
         // Threads use it too.
         NODE_OPTIONS: '--enable-source-maps',
         TAP_TIMEOUT: String(limitMs / 1_000),
+        ...portShare(place, jobs),
         ...(more ? { TEST_MORE: '1' } : {}),
       },
     );
@@ -141,9 +143,9 @@ async function runTests(): Promise<Counts> {
       failures.push(`${name}\n${text}`);
       process.stdout.write(`${text}\n`);
     }
-    await runNext();
+    await runNext(place);
   };
-  await Promise.all(Array.from({ length: jobs }, runNext));
+  await Promise.all(Array.from({ length: jobs }, (_, place) => runNext(place)));
   printLongest(durations);
   if (failures.length > 0) process.stdout.write(`\nWhat failed:\n${failures.join('\n\n')}\n`);
   return total;

@@ -8,6 +8,7 @@ import { MongoClient } from 'mongodb';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { joinStore } from '../../store/open.ts';
 import { rootPath } from '../root.ts';
+import { ownPorts } from '../runner/ports.ts';
 import { temporaryRoot } from '../temporary-root.ts';
 import { startTestOrigin, type TestOrigin } from './origin.ts';
 import { Program } from './program.ts';
@@ -40,24 +41,30 @@ export async function json(response: { json(): Promise<unknown> }): Promise<any>
   return response.json();
 }
 
+const [firstPort, endPort] = ownPorts();
 const givenPorts = new Set<number>();
 
 /**
- * Returns a different free port on each call. It is below the range for outgoing connections, which
- * could take it first, and above the last port that fetch rejects.
+ * Returns a different free port on each call.
+ * @param count number of free ports from there, for a program that listens on several
  */
-export async function freePort(): Promise<number> {
-  const port = randomInt(10_100, 32_000);
-  if (givenPorts.has(port)) return freePort();
-  givenPorts.add(port);
+export async function freePort(count = 1): Promise<number> {
+  const start = randomInt(firstPort, endPort - count + 1);
+  const ports = Array.from({ length: count }, (_, index) => start + index);
+  if (ports.some((port) => givenPorts.has(port))) return freePort(count);
+  for (const port of ports) givenPorts.add(port);
+  const areFree = (await Promise.all(ports.map(isFree))).every(Boolean);
+  return areFree ? start : freePort(count);
+}
+
+async function isFree(port: number): Promise<boolean> {
   const server = createServer();
-  const isFree = await new Promise<boolean>((resolve) => {
+  const listens = await new Promise<boolean>((resolve) => {
     server.once('error', () => resolve(false));
     server.listen(port, '127.0.0.1', () => resolve(true));
   });
-  if (!isFree) return freePort();
-  await new Promise((done) => server.close(done));
-  return port;
+  if (listens) await new Promise((done) => server.close(done));
+  return listens;
 }
 
 /** Settings of a new database on the server of SERVICE_MONGODB_URL, if any. */

@@ -46,7 +46,7 @@ t.test('stops at the start with a clear error if a port or a data folder is in u
 });
 
 t.test('accepts a used port from --port for metrics, but not a configured port', async (t) => {
-  const port = await freePort();
+  const port = await freePort(4);
   const holder = createServer();
   await new Promise<void>((done) => holder.listen(port + 2, '127.0.0.1', done));
   t.teardown(() => holder.close());
@@ -72,7 +72,7 @@ t.test('accepts a used port from --port for metrics, but not a configured port',
 });
 
 t.test('names the option in the error of a port that --port moved', async (t) => {
-  const port = await freePort();
+  const port = await freePort(3);
   const holder = createServer();
   await new Promise<void>((done) => holder.listen(port + 1, '127.0.0.1', done));
   t.teardown(() => holder.close());

@@ -8,7 +8,8 @@ import { freePort, isAlive, startProgram } from '../service.ts';
 /** Starts what `npm start` runs, on a temporary folder. */
 async function launch(t: Test, redirections = '') {
   const dataDir = shortFolder(t);
-  const port = await freePort();
+  // The option moves the other ports.
+  const port = await freePort(3);
   const environment = {
     SERVICE_HOST: '127.0.0.1',
     SERVICE_DATA_DIR: dataDir,
@@ -22,7 +23,6 @@ async function launch(t: Test, redirections = '') {
     ['--port', String(port)],
     redirections,
   );
-  // The option moves the other ports.
   const urls = [`${port}/api/health`, `${port + 1}/health/ready`, `${port + 2}/metrics`];
   const both = () =>
     until('both respond', async () => {
