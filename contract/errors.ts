@@ -131,7 +131,7 @@ const codesByStatus = {
   },
   502: {
     source_unreachable: image(
-      'Check that this machine can reach the source server directly (HTTPS_PROXY is not used), then retry.',
+      'Check that the service can reach the source server directly (it ignores HTTPS_PROXY), then retry.',
     ),
   },
   503: {

@@ -1,5 +1,5 @@
 const listenCauses: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'another program listens there; end it, or set another port',
+  EADDRINUSE: 'another program listens there; stop it, or set another port',
   EADDRNOTAVAIL: 'it is not an address of this machine',
   EACCES: 'the user may not listen there; ports below 1024 need a privilege',
   ENOTFOUND: 'the name has no address',

@@ -40,8 +40,8 @@ const url =
 const check = (): Promise<string | null> =>
   fetch(url, { signal: AbortSignal.timeout(withinMs) }).then(
     async (response) =>
-      response.ok ? null : `answered ${response.status}: ${await response.text()}`,
-    (error: unknown) => `does not answer: ${error instanceof Error ? error.message : error}`,
+      response.ok ? null : `returned ${response.status}: ${await response.text()}`,
+    (error: unknown) => `does not respond: ${error instanceof Error ? error.message : error}`,
   );
 
 function mainProcessEnded(): boolean {

@@ -152,7 +152,7 @@ export class Health {
     if (readiness() === 'draining') {
       return { status: 'draining', reason: 'The service is shutting down.' };
     }
-    if (!database.ok) return { status: 'unavailable', reason: 'The store does not answer.' };
+    if (!database.ok) return { status: 'unavailable', reason: 'The store does not respond.' };
     // One front end is enough to report the machine as degraded.
     if (frontEnds.some(({ transforms }) => transforms.stuck >= transforms.concurrency)) {
       return {

@@ -71,7 +71,7 @@ function reportOutages(settings: Settings, log: Logger): (cause: string | null) 
     if (cause === null || written) return;
     written = true;
     process.stderr.write(
-      `The store is unavailable: ${cause}. Until it answers, the service delivers only images of known projects.\n`,
+      `The store is unavailable: ${cause}. Until it responds, the service delivers only images of known projects.\n`,
     );
   };
 }

@@ -143,7 +143,7 @@ export class Primary {
   async #announceStop(): Promise<void> {
     const { drainDelayMs } = this.#settings;
     if (drainDelayMs === 0 || this.#supervisor.listening === 0) return;
-    this.#log.info({ drainDelayMs }, 'stop announced');
+    this.#log.info({ drainDelayMs }, 'stop announced to load balancers');
     this.#supervisor.announceStop();
     await sleep(drainDelayMs);
   }

@@ -26,9 +26,7 @@ export class StartMessage {
   /** Prints the first key between log lines, once. */
   printKey(): void {
     if (this.#firstKey === null) return;
-    print(
-      `\nThe first API key was created, for all projects. It is shown only once:\n\n  ${this.#firstKey}\n\n`,
-    );
+    print(`\nFirst API key, for all projects, shown only this once:\n\n  ${this.#firstKey}\n\n`);
     this.#firstKey = null;
   }
 
@@ -40,7 +38,7 @@ export class StartMessage {
       key === null
         ? `the one that you have; another: ${adminCommand('keys create --root')}`
         : `${key} (for all projects, shown only this once)`;
-    print(`Ready    ${baseUrl}/ (version ${version}; it listens on ${host} port ${port}; Ctrl-C ends it)
+    print(`Ready    ${baseUrl}/ (version ${version}; listening on ${host} port ${port}; Ctrl-C stops it)
 API key  ${keyLine}
 ${httpServer === null ? '' : `HTTP     ${serverLine(httpServer)}\n`}Next     open the address in a browser, or create a project: ${adminCommand('projects create --help')}
 `);

@@ -82,11 +82,11 @@ function run(part: Part): void {
     const reason = part.restarts.giveUpReason;
     if (part.essential && reason !== null) {
       process.stderr.write(
-        `The ${part.name} is not started again: ${reason}, at last by ${why}.\n`,
+        `The ${part.name} is not started again: ${reason}, finally by ${why}.\n`,
       );
       return stop(1);
     }
-    log.error({ process: part.name, why, delayMs }, 'process ended');
+    log.error({ process: part.name, why, delayMs }, 'restarting process');
     setTimeout(() => (exitCode === null ? run(part) : undefined), delayMs);
   });
 }

@@ -5,7 +5,7 @@ export async function serverLimits(db: Db): Promise<string | null> {
   // Treats a server that refuses the command to this user as MongoDB.
   const info = await db.command({ buildInfo: 1 }).catch(() => null);
   if (info?.['embedded'] === true) {
-    return 'the embedded store serves this machine only; SERVICE_MONGODB_URL names a store for several';
+    return 'the embedded store serves this machine only; set SERVICE_MONGODB_URL for several machines';
   }
   const ferretdb: unknown = info?.['ferretdb']?.version;
   if (ferretdb === undefined) return null;

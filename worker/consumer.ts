@@ -170,7 +170,7 @@ export class Consumer {
         signal,
         onProgress: async (now) => {
           counts = now;
-          log.debug({ ...logFields, ...now }, 'progress');
+          log.debug({ ...logFields, ...now }, 'prewarming source');
           // Stored with the job's state.
           job.attrs.data = { ...data, counts: now };
           await lock.progress(toPercent(now));

@@ -86,7 +86,7 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
       onInfo: () => client.budget.countInformational(),
     });
     await body.dump({ limit: maxResponseBytes }).catch(() => {});
-    if (statusCode < 200 || statusCode > 299) throw new PostFailed(`answered ${statusCode}`);
+    if (statusCode < 200 || statusCode > 299) throw new PostFailed(`returned ${statusCode}`);
   } catch (error) {
     // The guard's errors have messages for clients.
     const isKnown = error instanceof PostFailed || error instanceof ServiceError;

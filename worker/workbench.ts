@@ -31,7 +31,7 @@ export function addWorkbench(
         // The dashboard's page has URLs relative to this folder.
         if (/^\/workbench(\?|$)/.test(request.url)) return reply.redirect('/workbench/');
         if (agenda() === null) {
-          throw new ServiceError('store_unavailable', 'The store does not answer yet.');
+          throw new ServiceError('store_unavailable', 'The store does not respond yet.');
         }
       });
       // The access control covers unknown paths only if the scope handles them itself.

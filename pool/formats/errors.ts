@@ -10,7 +10,7 @@ export const corrupt = (message: string, cause?: unknown): ServiceError =>
 
 /** Returns the error for a decoder that ended unexpectedly (422). */
 export const decoderFailed = (cause: unknown): ServiceError =>
-  corrupt('The source makes its decoder fail.', cause);
+  corrupt('The source cannot be decoded: its decoder failed.', cause);
 
 /** Returns the error for a source that needs more memory than a process has (413). */
 export const tooMuchMemory = (cause: unknown): ServiceError =>

@@ -34,7 +34,7 @@ export async function requestCredentials(
       body: form?.toString() ?? null,
       signal,
     });
-    if (statusCode !== 200) throw new Error(`${url.origin}${url.pathname} answered ${statusCode}`);
+    if (statusCode !== 200) throw new Error(`${url.origin}${url.pathname} returned ${statusCode}`);
     return (await readBody(body, maxBytes)).toString();
   } finally {
     await dispatcher.destroy();

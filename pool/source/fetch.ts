@@ -349,10 +349,10 @@ function badStatus(url: URL, status: number, headers: ResponseHead['headers']): 
   const meaning = Object.hasOwn(statuses, status) ? statuses[status] : undefined;
   if (meaning === undefined) {
     const hint = status >= 500 ? hints.serverError : status >= 400 ? hints.clientError : undefined;
-    return badResponse(url, `answered ${status}`, undefined, hint);
+    return badResponse(url, `returned ${status}`, undefined, hint);
   }
   const wait = status === 429 ? parseRetryAfter(headers['retry-after'], Date.now()) : null;
-  const text = `${meaning.text}: ${url.hostname} answered ${status}.`;
+  const text = `${meaning.text}: ${url.hostname} returned ${status}.`;
   const details = wait === null ? {} : { retryAfter: wait };
   return new ServiceError(meaning.code, text, undefined, details);
 }

@@ -29,7 +29,7 @@ function sourceError(text: string): string | null {
   try {
     const { username, password } = new URL(written);
     if (username !== '' || password !== '') {
-      return 'The source URL must not hold a user name or password.';
+      return 'The source URL must not contain a user name or password.';
     }
     if (/^https?:\/\/[^/]/i.test(written)) return null;
   } catch {

@@ -104,7 +104,7 @@ export function addProjectCommands(program: Command): void {
           const isRefused = error instanceof ServiceError && error.code === 'prewarm_in_progress';
           throw isRefused ? new AdminError(`${error.message} --force cancels it.`) : error;
         });
-        print(`${id} is deleted. A running service notices this within 2 seconds.`);
+        print(`${id} is deleted. The running service applies this within 2 seconds.`);
       }),
     );
 

@@ -23,7 +23,7 @@ export function addPurgeCommand(program: Command): void {
         });
         const sourcesText = `${sourceCount} source${sourceCount === 1 ? '' : 's'}`;
         const purged = all ? 'All images are' : `The images of ${sourcesText} are`;
-        print(`${purged} purged. A running service notices this within 2 seconds.`);
+        print(`${purged} purged. The running service applies this within 2 seconds.`);
       });
     });
 }

@@ -55,7 +55,7 @@ async function run(
   const project = requireProject(id, await projects.find(id));
   if (off) {
     requireProject(id, await projects.stopRequiringSignatures(id));
-    return `${id} does not require signed URLs any more.`;
+    return `${id} no longer requires signed URLs.`;
   }
   if (rotate) return rotated(projects, project);
   if (revokeOld) {

@@ -58,7 +58,7 @@ function announceStore(dataDir: string, creates: boolean): void {
       `There is no folder ${place}. Set SERVICE_DATA_DIR to the data folder of the service or, for a new store, create the folder: mkdir -p ${folder}`,
     );
   }
-  process.stderr.write(`A new store is created in ${folder}.\n`);
+  process.stderr.write(`Creating a new store in ${folder}.\n`);
 }
 
 /** Opens a store, which a service can use at the same time. @throws AdminError */

@@ -267,7 +267,7 @@ export class Supervisor {
         (otherSlot) => otherSlot.current === null && otherSlot.restarts.giveUpReason !== null,
       )
     ) {
-      this.#listener?.onGiveUp(`${slot.restarts.giveUpReason}, at last by ${why}`);
+      this.#listener?.onGiveUp(`${slot.restarts.giveUpReason}, finally by ${why}`);
       return;
     }
     this.#options.log.error({ why, delayMs }, replacing);

@@ -75,7 +75,7 @@ export class Authentication {
   async authenticate(secret: string, client: string): Promise<Credential> {
     const credential = secret.length > maxKeyLength ? null : await this.#find(secret, client);
     if (credential === null) {
-      throw new ServiceError('api_key_invalid', 'The API key is not known or has been revoked.');
+      throw new ServiceError('api_key_invalid', 'The API key is unknown or revoked.');
     }
     return credential;
   }
@@ -137,10 +137,10 @@ export async function authorise(
     throw new ServiceError('project_forbidden', 'This operation needs a key for all projects.');
   }
   if (method !== 'GET' && key.access !== 'write') {
-    throw new ServiceError('write_access_required', 'The API key may only read.');
+    throw new ServiceError('write_access_required', 'The API key is read-only.');
   }
   if (scope === 'root' && !key.allOrganisations) {
-    throw new ServiceError('root_key_required', 'Only a root key may change this.');
+    throw new ServiceError('root_key_required', 'Only a root key can change this.');
   }
   if (key.projectId !== null || key.allOrganisations || projectId === null) return;
   const orgId = await projects.findOrganisation(projectId);

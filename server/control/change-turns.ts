@@ -51,6 +51,6 @@ async function enter({ semaphore }: Turns, signal: AbortSignal): Promise<() => v
 }
 
 const tooManyChanges = (): ServiceError =>
-  new ServiceError('rate_limited', 'Too many changes of the project wait.', undefined, {
+  new ServiceError('rate_limited', 'Too many changes to the project are waiting.', undefined, {
     retryAfter: 1,
   });

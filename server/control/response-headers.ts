@@ -94,7 +94,7 @@ export const headerComponents = {
   ),
   'X-Image-Error': text(
     'Error code and message (RFC 9651). Browsers hide the error body from an `<img>` on another site.',
-    'source_not_found; message="The source was not found: www.example.com answered 404."',
+    'source_not_found; message="The source was not found: www.example.com returned 404."',
   ),
   'X-Image-Warnings': text(
     'Differences between the image and the request, and unknown parameters, as an RFC 9651 list.',

@@ -25,7 +25,7 @@ export class RangeNotSatisfiable extends ServiceError {
   constructor(length: number) {
     super(
       'range_not_satisfiable',
-      `The range begins after the end of the body, which has ${length} bytes.`,
+      `The range starts after the end of the body, at ${length} bytes.`,
     );
     this.length = length;
   }

@@ -163,7 +163,7 @@ export class Delivery {
     const { path, query, signal } = request;
     const { now, isBackground, admitRender, refusesUnknown } = this.#environment;
     if (headers.isLoop) {
-      throw new ServiceError('source_blocked', 'The source is an image of this service itself.');
+      throw new ServiceError('source_blocked', 'The source URL points back to this service.');
     }
     const { address, read, texts } = await runStage(observed, 'parse', () => {
       const address = site === null ? readAddress(path, query) : readHostAddress(path, query, site);

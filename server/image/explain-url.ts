@@ -30,7 +30,7 @@ const invalid = (message: string) => new ServiceError('source_invalid', message)
 
 /** Names other than image parameters. */
 const otherMeanings: Readonly<Record<string, string>> = {
-  exp: 'When the signature ends, in Unix seconds.',
+  exp: 'Expiry of the signature, in Unix seconds.',
   sig: 'Signature of the URL.',
 };
 
@@ -59,9 +59,10 @@ export function explainUrl(text: string, site: Site, size: Size | null): Explain
   const [, path = '', query = ''] = match;
   const address = readHostAddress(path, query, site);
   const { source, parameters: read, unknown, bySize, location } = address;
-  if (location !== undefined) throw invalid(`The URL has no image: it redirects to ${location}.`);
+  if (location !== undefined)
+    throw invalid(`The URL leads to no image: it redirects to ${location}.`);
   const meaning = size === null ? undefined : bySize?.(size, { origin: '', accept: '' });
-  if (meaning?.document !== undefined) throw invalid('The URL has a document instead of an image.');
+  if (meaning?.document !== undefined) throw invalid('The URL leads to a document, not an image.');
   const base = new URL(site.project.origin);
   const written =
     source instanceof URL && source.origin === base.origin && site.host.base === null

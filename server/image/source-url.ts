@@ -56,7 +56,7 @@ export function parseSource(text: string): URL | string {
   }
   const source = new URL(written);
   if (source.username !== '' || source.password !== '') {
-    return 'The source URL must not hold a user name or password.';
+    return 'The source URL must not contain a user name or password.';
   }
   source.hash = '';
   return source;

@@ -103,7 +103,7 @@ A picture's URL:
   ${toUrl(`${pictures.url}/<path>`)}
 ${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
 Instead of w=800: h, fmt, q, fit, blur and others (${documentPath('parameters.md')}). The API key, for the project's
-defaults and presets: ${key}. Ctrl-C ends it.
+defaults and presets: ${key}. Ctrl-C stops it.
 `);
 }
 

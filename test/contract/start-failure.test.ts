@@ -12,7 +12,7 @@ t.test('names setting, address and cause of a listener that cannot start', async
   t.teardown(() => holder.close());
   const { port } = holder.address() as AddressInfo;
   for (const [host, cause] of [
-    ['127.0.0.1', 'another program listens there; end it, or set another port (EADDRINUSE)'],
+    ['127.0.0.1', 'another program listens there; stop it, or set another port (EADDRINUSE)'],
     ['192.0.2.1', 'it is not an address of this machine (EADDRNOTAVAIL)'],
     ['a.invalid', /(?:the name has no address|could not be looked up) \(\w+\)/],
   ] as const) {

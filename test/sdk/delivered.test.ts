@@ -112,7 +112,7 @@ t.test('describes the images of a running service correctly', async (t) => {
     t.same([await colourAt(small, 0.1), await colourAt(small, 0.9)], ['red', 'blue']);
     t.match(await images.placeholder(src, { fmt: 'blurhash' }), /^[\w#$%*+,.:;=?@[\]^{|}~-]{6,}$/);
     const missing = images.facts('/missing.jpg');
-    await t.rejects(missing, { message: /answered 404/ }, 'the message of the service');
+    await t.rejects(missing, { message: /returned 404/ }, 'the message of the service');
     await t.rejects(images.placeholder(src, { preset: 'none' }), { message: /no preset none/ });
     const signal = AbortSignal.abort(new Error('the page was closed'));
     await t.rejects(images.facts(src, {}, { signal }), { message: 'the page was closed' });

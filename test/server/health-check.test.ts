@@ -27,7 +27,7 @@ t.test('waits no longer than the service runs', async (t) => {
     written += text;
   });
   t.same(await once(check, 'close'), [1, null]);
-  t.match(written, /answered 503: it starts, and the main process has ended\n$/);
+  t.match(written, /returned 503: it starts, and the main process has ended\n$/);
   t.ok(checks >= 3, 'it waits while the main process runs');
 });
 

@@ -62,7 +62,7 @@ t.test('returns the status and its reason, in the order of precedence', async (t
   const full = () => statsWith({ active: 1, queued: 1 }, 9);
   const cases: ReadonlyArray<readonly [string, string | undefined, Partial<HealthEnvironment>]> = [
     ['draining', 'The service is shutting down.', { readiness: () => 'draining', store }],
-    ['unavailable', 'The store does not answer.', { store, machine: stuck(2) }],
+    ['unavailable', 'The store does not respond.', { store, machine: stuck(2) }],
     [
       'degraded',
       'The transform threads of a front end cannot be ended.',

@@ -402,7 +402,7 @@ t.test('creates no store in a mistyped folder', async (t) => {
   for (const [run, folder] of folders) {
     if (run === admin) await mkdir(named);
     const created = await run.run(...create);
-    t.match(created, { stdout: /^prj_/, stderr: `A new store is created in ${folder}.` });
+    t.match(created, { stdout: /^prj_/, stderr: `Creating a new store in ${folder}.` });
     t.match(await run('projects', 'list'), created.stdout.trim());
     t.equal((await run.run(...create)).stderr, '', 'the store exists');
   }

@@ -124,12 +124,12 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     const missing = rows.filter({ hasText: 'missing.jpg' });
     t.match(
       await missing.innerText(),
-      /answered 404\. Check that .+ \(404 source_not_found\)[\s\S]+ UTC, request id [\w-]+/,
+      /returned 404\. Check that .+ \(404 source_not_found\)[\s\S]+ UTC, request id [\w-]+/,
     );
     const forbidden = rows.filter({ hasText: 'forbidden.example' });
     t.equal(await forbidden.getByRole('link', { name: 'Allow forbidden.example' }).count(), 1);
     await missing.getByRole('link', { name: 'Open in the playground' }).click();
-    await page.getByRole('alert').getByText('answered 404').waitFor();
+    await page.getByRole('alert').getByText('returned 404').waitFor();
     t.equal(await control(page, 'w').inputValue(), '90');
     t.ok((await reported(problems, 1)).every((problem) => /status of 404/.test(problem)));
     await page.getByLabel('Source image URL').fill(source);
@@ -167,7 +167,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       await page.goBack();
     }
     await page.getByLabel('Source image URL').fill('/missing.jpg');
-    await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
+    await page.getByRole('alert').getByText('127.0.0.1 returned 404').waitFor();
     await reported(problems, 2);
     await page.getByLabel('Source image URL').fill('/landscape.jpg');
     await page.getByAltText('The first result').waitFor();
@@ -309,7 +309,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     await page.getByRole('heading', { name: 'Disk cache' }).waitFor();
     await page.getByRole('banner').getByText('ok', { exact: true }).waitFor();
     await page.route('**/api/health', (route) => route.abort());
-    await page.getByRole('alert').getByText('The service does not answer').waitFor();
+    await page.getByRole('alert').getByText('The service does not respond').waitFor();
     t.equal(await page.getByText('ok', { exact: true }).count(), 0);
     t.equal(await page.getByText('no answer', { exact: true }).count(), 2);
     t.same(await findViolations(page), []);

@@ -197,7 +197,7 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
       for (const [url, pattern] of [
         [
           missing,
-          /was not found: 127\.0\.0\.1 answered 404\. Check that .+ \(404 source_not_found\)$/,
+          /was not found: 127\.0\.0\.1 returned 404\. Check that .+ \(404 source_not_found\)$/,
         ],
         [
           'https://photos.example/a.jpg',
@@ -231,7 +231,7 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     }
     await page.route(/\/img\//, (route) => route.abort());
     await control(page, 'w').fill('310');
-    await shown(/^The service does not answer\. Check .+ \(no_response\)$/);
+    await shown(/^The service does not respond\. Check .+ \(no_response\)$/);
     t.ok(
       problems.every((problem) => /status of (?:40[34]|41[35]|503)|ERR_FAILED/.test(problem)),
       problems.join(),

@@ -264,7 +264,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByLabel('Source image URL').fill('http');
     await page.getByText('Start with http:// or https://').waitFor({ state: 'detached' });
     await page.getByLabel('Source image URL').fill(`${origin.url}/missing.jpg`);
-    await page.getByRole('alert').getByText('127.0.0.1 answered 404').waitFor();
+    await page.getByRole('alert').getByText('127.0.0.1 returned 404').waitFor();
     const expected = problems.filter((problem) =>
       /the server responded with a status of 404/.test(problem),
     );

@@ -134,9 +134,9 @@ eachHttpServer(
       [of('/untyped.jpg'), 415, 'source_unsupported', /not a JPEG.*; it has no content type\.$/],
       [of('/entity.svg'), 415, 'source_unsupported', /XML entity ns_svg/],
       [of('/nbsp.svg'), 422, 'source_corrupt', /XML entity that is not declared/],
-      [of('/401'), 403, 'source_unauthorized', /127\.0\.0\.1 answered 401/],
-      [of('/403'), 403, 'source_forbidden', /127\.0\.0\.1 answered 403/],
-      [of('/429'), 429, 'source_rate_limited', /127\.0\.0\.1 answered 429/],
+      [of('/401'), 403, 'source_unauthorized', /127\.0\.0\.1 returned 401/],
+      [of('/403'), 403, 'source_forbidden', /127\.0\.0\.1 returned 403/],
+      [of('/429'), 429, 'source_rate_limited', /127\.0\.0\.1 returned 429/],
       [of('/cut.jpg'), 422, 'source_corrupt', /./],
       [of('/broken'), 502, 'source_unreachable', /500/],
       [of('/slow'), 504, 'source_timeout', /3000/],
@@ -241,10 +241,10 @@ eachHttpServer(
       }
       const refused = encodeURIComponent(`${origin.url}/asset?id=1`);
       const own = await readMessage(`/img/${refused}?project=${project}&zoom=1`);
-      t.match(own, /answered 403\.$/, 'not for an encoded source');
+      t.match(own, /returned 403\.$/, 'not for an encoded source');
       t.match(
         await readMessage(of('/asset', '&w=30')),
-        /answered 403\.$/,
+        /returned 403\.$/,
         'nor for known parameters',
       );
 
@@ -388,7 +388,7 @@ eachHttpServer(
       );
       const elsewhere = '&fallback=http://elsewhere.example/a.png';
       await failed(await load('/ok.jpg', elsewhere), 'source_not_allowed', /elsewhere/);
-      const both = /127\.0\.0\.1 answered 404\. The fallback cannot be used either\. .*login/;
+      const both = /127\.0\.0\.1 returned 404\. The fallback cannot be used either\. .*login/;
       await failed(await load('/missing.jpg', fallback('/401')), 'source_not_found', both);
       await failed(
         await load('/missing.jpg', fallback('/inside')),

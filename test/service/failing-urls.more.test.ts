@@ -25,7 +25,7 @@ async function fail(round: number): Promise<void> {
     const base = index % 2 === 0 ? origin.url : 'http://forbidden.example';
     const url = `${service.url}/img/${base}/${path}?project=${project}&w=${1 + (index % 4_000)}`;
     const { status } = await get(url).response;
-    if (status < 400) throw new Error(`${url} answered ${status}`);
+    if (status < 400) throw new Error(`${url} returned ${status}`);
   });
 }
 

@@ -39,7 +39,7 @@ else
     }, toImageUrl('/missing.jpg'));
     t.same(seen, [
       404,
-      'source_not_found; message="The source was not found: 127.0.0.1 answered 404."',
+      'source_not_found; message="The source was not found: 127.0.0.1 returned 404."',
       true,
     ]);
 

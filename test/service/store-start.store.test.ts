@@ -74,7 +74,7 @@ t.test('starts, runs and restarts while its store is unavailable', async (t) => 
       `store unavailable: ${cause}`,
     );
     await until('a sentence', () => service.stderr().endsWith('\n'));
-    t.match(service.stderr(), `The store is unavailable: ${cause}. Until it answers, `);
+    t.match(service.stderr(), `The store is unavailable: ${cause}. Until it responds, `);
     await t.rejects(
       service.admin('projects', 'list'),
       { code: 1, stderr: `The store is unavailable: ${cause}.\n` },

@@ -219,7 +219,7 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
       host: '127.0.0.1',
       stage: 'fetch',
       code: 'source_unreachable',
-      cause: /answered 500/,
+      cause: /returned 500/,
     });
     // A process writes its log before its next response.
     await earlierRequestsReceived(service);

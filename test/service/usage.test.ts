@@ -345,7 +345,7 @@ t.test('reports requests and failures of the last hour and day, and no secrets',
   t.equal(failures[2].requestId, gone.at(-1)?.headers.get('x-request-id'), 'of the last request');
   t.match(
     failures[2].message,
-    /^The source was not found: 127\.0\.0\.1 answered 404\. .* without …;/,
+    /^The source was not found: 127\.0\.0\.1 returned 404\. .* without …;/,
   );
   t.equal(failures[2].hint, 'Check that the source URL opens in a browser.');
   t.match(failures[1].message, /^w must be/);

@@ -74,10 +74,10 @@ t.test("draws the project's watermark on all its images", async (t) => {
     });
     elsewhere.serve('/never.png', () => {});
     const cases: ReadonlyArray<readonly [path: string, reason: RegExp]> = [
-      ['/none.png', /not found: localhost answered 404/],
+      ['/none.png', /not found: localhost returned 404/],
       ['/page.png', /is an HTML page; its content type is text\/html/],
       ['/cut.png', /PNG/],
-      ['/locked.png', /requires a login: localhost answered 401/],
+      ['/locked.png', /requires a login: localhost returned 401/],
       ['/inside.png', /10\.0\.0\.1 \(private, 10\.0\.0\.0\/8\) is not public/],
       ['/never.png', /did not arrive within 3000 ms/],
     ];
@@ -135,7 +135,7 @@ t.test("draws the project's watermark on all its images", async (t) => {
     t.match(lines[0], {
       project,
       code: 'source_unreachable',
-      reason: /^The watermark cannot be used\. .*localhost answered 503\.$/,
+      reason: /^The watermark cannot be used\. .*localhost returned 503\.$/,
     });
 
     const prewarming = await prewarm(`/img/${origin.url}/a.png?project=${project}&w=70`);

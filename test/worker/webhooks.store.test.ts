@@ -70,7 +70,7 @@ t.test('repeats a failed call with the same id, and follows no redirect', async 
     const [job] = await jobs();
     return job?.['failedAt'] !== null && job?.['lockedAt'] === null && job;
   });
-  t.match(failed, { failCount: 1, failReason: /^The receiver answered 307\.$/ });
+  t.match(failed, { failCount: 1, failReason: /^The receiver returned 307\.$/ });
   const pauseMs = Number(failed['nextRunAt']) - Number(failed['lastFinishedAt']);
   t.ok(pauseMs >= 5_000 && pauseMs < 10_000, `a pause of ${pauseMs} ms`);
   await hook.makeDue(id);

@@ -136,7 +136,7 @@ export const errors = {
   },
   source_unreachable: {
     status: 502,
-    hint: 'Check that this machine can reach the source server directly (HTTPS_PROXY is not used), then retry.',
+    hint: 'Check that the service can reach the source server directly (it ignores HTTPS_PROXY), then retry.',
   },
   overloaded: { status: 503, hint: 'Retry after the time in Retry-After.' },
   store_unavailable: { status: 503, hint: 'Retry in a few seconds.' },

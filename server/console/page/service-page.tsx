@@ -71,7 +71,7 @@ function State({ health, history, version }: StateProps) {
   const { word } = computeState(history, false);
   const worker = missingWorker(history);
   const isKnown = history.failure === null;
-  const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'does not answer';
+  const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'does not respond';
   const facts: readonly Fact[] = [
     ['Status', word, isKnown ? '' : 'the figures are of before'],
     ['Uptime', formatDuration(uptimeSeconds), ''],

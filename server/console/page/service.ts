@@ -43,7 +43,7 @@ export class Failure extends Error {
   static of(error: unknown): Failure {
     if (error instanceof Failure) return error;
     const hint = 'Check that the service runs and that this machine reaches it.';
-    return new Failure(0, 'no_response', 'The service does not answer.', hint);
+    return new Failure(0, 'no_response', 'The service does not respond.', hint);
   }
 }
 
@@ -51,7 +51,7 @@ export class Failure extends Error {
 export async function readFailure(response: Response): Promise<Failure> {
   const body: unknown = await response.json().catch(() => null);
   const field = (name: string) => String((body as Record<string, unknown> | null)?.[name] ?? '');
-  const message = field('message') || `The service answered ${response.status}.`;
+  const message = field('message') || `The service returned ${response.status}.`;
   return new Failure(response.status, field('code'), message, field('resolution_hint'));
 }
 

@@ -153,7 +153,7 @@ const failure = named(
     source: 'https://shop.example.com/gone.jpg',
     url: '/img/https://shop.example.com/gone.jpg?w=800',
     count: 3,
-    message: 'The source was not found: shop.example.com answered 404.',
+    message: 'The source was not found: shop.example.com returned 404.',
     hint: errorCatalogue.source_not_found.hint,
     requestId: 'k3f9x2a1b-7d',
   },

@@ -41,7 +41,7 @@ const callback = named(
     url: 'https://shop.example.com/hooks',
     status: 'waiting',
     failureCount: 2,
-    reason: 'the receiver answered 503',
+    reason: 'the receiver returned 503',
     createdAt: '2026-11-20T09:31:32.000Z',
     endedAt: '2026-11-20T09:31:47.000Z',
   },

@@ -146,9 +146,9 @@ t.test('renews credentials before they expire, with a single request at a time',
   t.equal(await id(), '2', 'an outage has no effect yet');
   await until('it was requested', () => service.requests.length === 3);
   now += 2 * minute;
-  await t.rejects(chain.get(), /answered 500/);
+  await t.rejects(chain.get(), /returned 500/);
   const count = service.requests.length;
-  await t.rejects(chain.get(), /answered 500/);
+  await t.rejects(chain.get(), /returned 500/);
   t.equal(service.requests.length, count, 'a failure is remembered');
   fails = false;
   now += 5_000;

@@ -38,7 +38,7 @@ t.test('reports a purge as done once it takes effect and its hook call ends', as
     const status = await find('1000');
     return status.hook.reason !== '' && status;
   });
-  t.match(retried, { status: 'accepted', hook: { status: 'waiting', reason: /answered 500/ } });
+  t.match(retried, { status: 'accepted', hook: { status: 'waiting', reason: /returned 500/ } });
   await until('a release of the job', async () => {
     const job = await db.collection('jobs').findOne({ _id: hook });
     return job?.['lockedAt'] === null;
@@ -47,11 +47,11 @@ t.test('reports a purge as done once it takes effect and its hook call ends', as
   await until('the end', async () => (await find('1000')).status === 'done');
   t.match(await find('1000'), { hook: { status: 'done', reason: '' } });
 
-  const failed = { nextRunAt: null, failCount: 33, failReason: 'cdn.example answered 500' };
+  const failed = { nextRunAt: null, failCount: 33, failReason: 'cdn.example returned 500' };
   await db.collection('jobs').updateOne({ _id: hook }, { $set: failed });
   t.match(await find('1000'), {
     status: 'failed',
-    hook: { status: 'failed', reason: 'cdn.example answered 500' },
+    hook: { status: 'failed', reason: 'cdn.example returned 500' },
   });
   await db.collection('jobs').deleteMany({});
   t.match(await find('1000'), { status: 'done' }, 'another request has replaced it');

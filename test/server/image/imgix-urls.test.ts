@@ -119,7 +119,7 @@ t.test('reads paths and web proxy sources', async (t) => {
     ['/https%3A%2F%2Fa.example%2Fx.png%3Fv%3D2', 'https://a.example/x.png?v=2 dpr=1'],
     ['/http://a.example/x.png', 'http://a.example/x.png dpr=1'],
     ['/http:/a.example/x.png', 'http://a.example/x.png dpr=1'],
-    ['/http%3A%2F%2Fuser@a.example/', /^source_invalid: The source URL must not hold a user/],
+    ['/http%3A%2F%2Fuser@a.example/', /^source_invalid: The source URL must not contain a user/],
     ['/https%3A%2F%2F%ff', /^source_invalid: The source URL in the path is not encoded/],
     ['/../x', "source_invalid: The path leads out of the host's base."],
     ['/', 'source_missing: The path of the source is missing.'],

@@ -58,8 +58,8 @@ t.test('shows the message of an error, without secrets', async (t) => {
   t.equal(shown('parameter_invalid', 'w must be a number.'), 'w must be a number.');
   t.equal(shown('parameter_invalid', 'SECRET is not an option.', 'imgproxy'), '');
   t.equal(
-    shown('source_not_found', 'a.example answered 404.', 'imgproxy'),
-    'a.example answered 404.',
+    shown('source_not_found', 'a.example returned 404.', 'imgproxy'),
+    'a.example returned 404.',
   );
   t.equal(shown('preset_not_found', 'no \u202Eeyj eyJSECRETSECRET.x.y'), 'no \u{fffd}eyj …');
   t.equal(shown('source_not_found', 'Without `SECRET`; encode it.'), 'Without …; encode it.');

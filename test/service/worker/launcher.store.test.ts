@@ -65,18 +65,22 @@ t.test(
     );
     await until('the orphans are ended', () => !orphans.some(isAlive));
     await until('a start fails', () =>
-      program.logged('process ended').some(({ why }) => why === 1),
+      program.logged('restarting process').some(({ why }) => why === 1),
     );
     await new Promise((done) => holder.close(done));
     await program.untilLogged('worker ready', 2);
     await program.untilLogged('service ready', 2);
-    const ends = program.logged('process ended').map(({ why }) => why);
+    const ends = program.logged('restarting process').map(({ why }) => why);
     t.same(ends.slice(0, 3), ['SIGKILL', 'SIGKILL', 1], 'each is restarted');
     await both();
 
     t.equal(await program.end('SIGTERM'), 0);
     await until('all have ended', () => !all().some(isAlive));
-    t.equal(program.logged('process ended').length, ends.length, 'none was restarted after that');
+    t.equal(
+      program.logged('restarting process').length,
+      ends.length,
+      'none was restarted after that',
+    );
   },
 );
 
