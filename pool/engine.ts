@@ -127,7 +127,8 @@ export class Engine {
    * 1. `#following` revalidates inputs that are too old.
    * 2. `#get` reads memory, joins the same miss if it is in progress, or admits a new miss.
    * 3. `#miss` reads the disk.
-   * 4. `#lead` reads the shared cache; `Producer.produce` fetches the inputs and transforms.
+   * 4. `#lead` reads the disk again if another process might have stored the image since, then the
+   *   shared cache; `Producer.produce` fetches the inputs and transforms.
    * 5. The caches are written, then followers in other processes are notified.
    *
    * A request with a provisional image gets that image through the same steps unless the requested
@@ -150,8 +151,8 @@ export class Engine {
   }
 
   /**
-   * Renders in the background the image of a request that received a provisional image. Skipped if
-   * that render is already in progress, or if too many background renders are.
+   * Renders the requested image in the background, after its request received a provisional image.
+   * Does nothing if that render, or too many background renders, are in progress.
    *
    * @throws ServiceError
    */
@@ -209,17 +210,18 @@ export class Engine {
       const join = () => joined;
       return runStage(stages, 'coalesce', join, () => ({ role: 'follower' }));
     }
+    // A full queue refuses a miss here only if no cache can contain the image.
     const isFull = !background && this.#admission.isFull(project);
     if (isFull && !this.caches.mightContain(key)) this.#admission.requireQueueSlot(project);
     const leave = this.#admission.admit(toOwner(request));
-    const begin = (shared: AbortSignal, promoted: AbortSignal) => {
+    const start = (shared: AbortSignal, promoted: AbortSignal) => {
       const miss = new Miss(request, shared, promoted);
       return this.#miss(miss).finally(() => {
         miss.end();
         leave();
       });
     };
-    return this.#misses.run(key, begin, signal, background);
+    return this.#misses.run(key, start, signal, background);
   }
 
   /** Reads the disk, then leads for this key on this machine or follows the current leader. */
@@ -227,10 +229,10 @@ export class Engine {
     const { request } = miss;
     const onDisk = await this.caches.readDisk(request);
     if (onDisk !== null) return onDisk;
-    // Require a queue slot only after the disk read: a full queue must not refuse hits, and a missing
-    // file costs one failed `open`. Require it before the messages to the primary and the fetch, which
-    // a refusal would waste. With a shared cache, `#produce` requires it instead, after the leader has
-    // read that cache: a full queue must not refuse those hits either.
+    // A full queue must not refuse hits, so the slot is required only after the disk read, which costs
+    // a failed `open` on a miss, but before the messages to the primary and the fetch, which a refusal
+    // would waste. Shared cache hits must not be refused either: there `#produce` requires the slot,
+    // after the leader has read that cache.
     if (this.caches.shared === null) this.#requireQueueSlot(miss);
     const role = await this.#join(miss);
     if (role.role === 'leader') return this.#lead(miss, role);

@@ -12,7 +12,7 @@ import { type AcquireOptions, type SourceLease, Sources } from './source/sources
 import { noObserver } from './stages.ts';
 import { plainVariant, type Variant } from './variant.ts';
 
-/** The variant for checking layers, which decodes them. */
+/** A small variant, to decode layers when checking them. */
 const checkedVariant: Variant = {
   ...plainVariant,
   width: 64,
@@ -56,7 +56,7 @@ export class Producer {
       const options = { project, isAllowedHost, signal, background, findLoader };
       const lease = await this.#acquire(input, options);
       try {
-        // The next image with a font checks its bytes.
+        // Fonts are only fetched here: the next image that uses the font parses it.
         if (!input.isFont) {
           const variant = checkedVariant;
           const request = { project, inputs: [input], variant, background, stages: noObserver };
@@ -74,7 +74,7 @@ export class Producer {
   }
 
   /**
-   * Fetches a miss's inputs, gives up its place in the queue, and transforms them.
+   * Fetches a miss's inputs, releases its reserved queue slot, and transforms the inputs.
    * @throws ServiceError, with the detail `layer` if a layer is unusable; or the signal's reason
    */
   async produce(miss: Miss): Promise<Image> {
@@ -82,7 +82,7 @@ export class Producer {
       const leases = await this.#fetch(miss).finally(() => miss.leaveQueue());
       return await this.#transform(leases, miss);
     } catch (error) {
-      this.#remember(error, miss.request);
+      this.#recordLayerFailure(error, miss.request);
       throw error;
     }
   }
@@ -94,8 +94,8 @@ export class Producer {
     signals,
   ) => {
     const options = { ...inputOptions(request, input), ...signals, background: true };
-    const answer = await this.sources.revalidate(input.url, validators, options);
-    return answer.bytes === null ? answer : this.#supported(input, answer);
+    const response = await this.sources.revalidate(input.url, validators, options);
+    return response.bytes === null ? response : this.#supported(input, response);
   };
 
   /** @throws ServiceError of a layer that failed recently */
@@ -126,7 +126,7 @@ export class Producer {
       return [first, ...others];
     }
     for (const lease of leases) lease.release();
-    for (const { reason } of failures) this.#remember(reason, request);
+    for (const { reason } of failures) this.#recordLayerFailure(reason, request);
     throw failures[0]?.reason;
   }
 
@@ -147,11 +147,11 @@ export class Producer {
     }
   }
 
-  /** Remembers the failure of a layer. */
-  #remember(error: unknown, { inputs, project, findLoader }: ImageRequest): void {
+  /** Records a layer's failure, so that requests fail at once until its retry. */
+  #recordLayerFailure(error: unknown, { inputs, project, findLoader }: ImageRequest): void {
     if (!(error instanceof ServiceError)) return;
     const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
-    // Errors in the words, which any client can choose, use other codes than the font.
+    // Any client can cause errors by its text. They have other codes than errors of the font.
     if (input === undefined || (input.isFont && !error.code.startsWith('source_'))) return;
     this.#layerFailures.set({ project, input, findLoader }, error);
   }

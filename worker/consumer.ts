@@ -29,7 +29,10 @@ const pollEveryMs = 500;
 /** How long ended jobs stay visible in the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
 const removeEndedEveryMs = 10 * 60 * 1_000;
-/** 2 s, 4 s, 8 s … up to a minute: about five minutes in all. */
+/**
+ * Retries a job after 2 s, 4 s, 8 s … up to a minute, for about five minutes in all, unless a retry
+ * cannot succeed.
+ */
 export const backOff = when(
   ({ error }) => !(error instanceof WarmingFailed) || error.retryable,
   exponential({ delay: 2_000, maxDelay: 60_000, maxRetries: 8 }),
@@ -55,7 +58,7 @@ export class Consumer {
   readonly queue: JobQueue;
   readonly #options: ConsumerOptions;
   readonly #stopping = new AbortController();
-  /** Unique over all processes and machines. */
+  /** Unique across processes and machines. */
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
   readonly #trigger = new ClaimTrigger();
@@ -67,12 +70,12 @@ export class Consumer {
     const { store, concurrency, lockLifetimeMs = defaultLockLifetimeMs } = options;
     this.#lockLifetimeMs = lockLifetimeMs;
     this.queue = new JobQueue(store.db);
-    const { [purgeHookJobName]: hookPlaces, [callbackJobName]: callbackPlaces } =
+    const { [purgeHookJobName]: hookLimits, [callbackJobName]: callbackLimits } =
       webhookConcurrency;
     const agendaOptions = {
       name: this.#name,
       processEvery: pollEveryMs,
-      maxConcurrency: concurrency + hookPlaces.all + callbackPlaces.all,
+      maxConcurrency: concurrency + hookLimits.all + callbackLimits.all,
       defaultConcurrency: concurrency,
     };
     this.agenda = createAgenda(store.db, agendaOptions, webhookConcurrency);
@@ -85,10 +88,10 @@ export class Consumer {
     this.#define<PrewarmJobData>(prewarmJobName, concurrency, backOff, (job, signal, lock) =>
       this.#warm(job, signal, lock),
     );
-    this.#define<PurgeHookJob>(purgeHookJobName, hookPlaces.all, webhookBackOff, (job, signal) =>
+    this.#define<PurgeHookJob>(purgeHookJobName, hookLimits.all, webhookBackOff, (job, signal) =>
       webhooks.callHook(job, signal),
     );
-    this.#define<CallbackJob>(callbackJobName, callbackPlaces.all, webhookBackOff, (job, signal) =>
+    this.#define<CallbackJob>(callbackJobName, callbackLimits.all, webhookBackOff, (job, signal) =>
       webhooks.callBack(job, signal),
     );
   }
@@ -115,7 +118,7 @@ export class Consumer {
     return this.#accepting && !this.#stopping.signal.aborted;
   }
 
-  /** Can be called again after a failure. */
+  /** Starts to take jobs from the queue. Can be called again after a failure. */
   async start(): Promise<void> {
     await this.agenda.ready;
     await this.queue.ensureIndexes();

@@ -11,7 +11,7 @@ export function addPurgeCommand(program: Command): void {
     .argument('[urls...]', 'sources, as in image URLs')
     .option('--all', 'purge all images')
     .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {
-      if (all === sources.length > 0) throw new AdminError('Name either sources, or --all.');
+      if (all === sources.length > 0) throw new AdminError('Name sources, or add --all.');
       return withStore(async (store, settings) => {
         const { purgeImages, purgeInput, requireValid, createServices } = await import(
           './control.ts'

@@ -22,7 +22,7 @@ const connectionGraceMs = 11_000;
 
 const replacing = 'replacing dead front end';
 
-/** A signal ended a front end before it listened. */
+/** The error of a front end that a signal ended before it listened. */
 class KilledEarly extends Error {}
 
 const stuckDrainWithinMs = connectionGraceMs + 1_000;
@@ -38,7 +38,7 @@ interface FrontEnd {
   readonly worker: Worker;
   /** Whether it listens, or listened before its drain. */
   hasListened: boolean;
-  /** Whether its threads are stuck, so that its replacement starts. */
+  /** Whether all its threads are stuck, and a replacement is starting. */
   isStuck: boolean;
   /** Whether it was killed as unresponsive. */
   isUnresponsive: boolean;
@@ -53,7 +53,7 @@ export interface SupervisorOptions {
   /** Added to the environment of every front end. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Logger;
-  /** Replaces a front end with transforms that make no progress for this long, ms. */
+  /** Time without progress of its transforms after which a front end is replaced, ms. */
   readonly stalledAfterMs: number;
   readonly restartLimits?: RestartLimits;
 }
@@ -65,7 +65,7 @@ interface FrontEndListener {
   onMessage(frontEnd: number, message: FrontEndMessage): void;
   /** Called after a front end's last message. */
   onEnd(frontEnd: number, processId: number): void;
-  /** Called when no front end runs or restarts, because each ended too often before listening. */
+  /** Called when every front end has failed too often to be restarted. */
   onGiveUp(reason: string): void;
 }
 
@@ -133,7 +133,8 @@ export class Supervisor {
 
   /**
    * Replaces the processes one at a time, draining each after its replacement listens. Does nothing
-   * if the service will stop, because draining a replaced process would delay that. Never rejects.
+   * if the service will stop, because draining a replaced process would delay the stop. Never
+   * rejects.
    */
   async roll(): Promise<void> {
     if (this.#announced) return;
@@ -307,7 +308,8 @@ export class Supervisor {
   }
 
   /**
-   * Drains a front end that has a listening replacement. A stuck front end does not exit by itself.
+   * Drains a front end that has a listening replacement. A stuck front end gets less time, because
+   * it never exits by itself.
    */
   #retire(frontEnd: FrontEnd): Promise<void> {
     const withinMs = frontEnd.isStuck ? stuckDrainWithinMs : drainWithinMs;

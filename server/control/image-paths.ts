@@ -107,7 +107,7 @@ const content = {
 const operation = (operationId: string, source: object) => ({
   operationId,
   tags: ['Images'],
-  summary: 'A transformed image',
+  summary: 'Get a transformed image',
   description:
     "Needs no API key: the project's allowlist decides. Missing options come from client hints, Accept and the project's defaults. Keywords are case-insensitive. HEAD is supported.",
   security: [],

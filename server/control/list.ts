@@ -9,7 +9,7 @@ const defaultPageItems = 100;
 /** The parameters of every paged list. */
 export const pageParameters = {
   limit: {
-    description: `Asks for a page with at most so many items; ${defaultPageItems} with \`cursor\` alone.`,
+    description: `Maximum items per page; ${defaultPageItems} if only \`cursor\` is given.`,
     schema: { type: 'integer', minimum: 1, maximum: maxPageItems },
     example: defaultPageItems,
   },

@@ -22,7 +22,10 @@ const apiError = {
   type: 'object',
   description: 'The body of every error.',
   properties: {
-    error: { type: 'string', description: 'Kept for existing SDK versions.' },
+    error: {
+      type: 'string',
+      description: 'Name of the HTTP status. Clients should use `code` instead.',
+    },
     code: { type: 'string', enum: Object.keys(errorCatalogue), description: 'Stable.' },
     message: { type: 'string' },
     resolution_hint: { type: 'string', description: 'The next step to take.' },
@@ -150,14 +153,14 @@ const healthResponse = (description: string, schema = 'HealthStatus') => ({
 const health = {
   operationId: 'getHealth',
   tags: ['Health'],
-  summary: 'Health of the service and its dependencies',
+  summary: 'Check the health of the service and its dependencies',
   security: [],
   responses: { 200: healthResponse('Healthy.'), 503: healthResponse('Not healthy.') },
 };
 const liveness = {
   operationId: 'getLiveness',
   tags: ['Health'],
-  summary: 'Whether this process responds',
+  summary: 'Check whether this process responds',
   description:
     'For supervisors that restart the process. Does not depend on the store or the queue.',
   security: [],
@@ -166,7 +169,7 @@ const liveness = {
 const readiness = {
   operationId: 'getReadiness',
   tags: ['Health'],
-  summary: 'Whether to send requests to this machine',
+  summary: 'Check whether this machine accepts requests',
   description: 'For load balancers. Also returns 200 while the store is unavailable.',
   security: [],
   responses: {

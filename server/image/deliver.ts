@@ -79,7 +79,7 @@ interface CheckedRequest
 /** Returns the error for a request to a host that belongs to no project. */
 type Missing = (request: HttpRequest, host: string) => ServiceError;
 
-/** Maximum attempts if purges hit the image while it renders. */
+/** Maximum attempts to render an image that purges keep invalidating. */
 const maxPurgedRenders = 3;
 
 /** The operations `getImage` and `getImageByQuery` of the OpenAPI document. */
@@ -94,14 +94,16 @@ export class Delivery {
   }
 
   /**
-   * Serves a repeated request synchronously from the response cache, others through the engine.
+   * Serves a repeated request synchronously from the response cache, and other requests through
+   * the engine.
    * @param missing the error for a path that exists only on delivery hosts
    */
   handle(request: HttpRequest, missing: Missing | null = null): void | Promise<void> {
     const { engine, projects, telemetry, hosts, now } = this.#environment;
     const names = hosts.candidates(request);
     const known = knownSite(projects, names);
-    // A malformed head can name two hosts, and another server might use the other host.
+    // A malformed head can name two hosts, and another server might use the other host;
+    // `isWellFormed` responds to it with 400.
     if (known !== undefined && known.found !== null && !request.isWellFormed()) return;
     const negotiated = this.#negotiate((name) => request.header(name));
     const conditions = readConditions(request);
@@ -183,7 +185,7 @@ export class Delivery {
     const background = token !== '' && (await isBackground(`${path}?${query}`, token));
     if (background) observed.kind = 'background';
     checkSource(project, source);
-    // Background requests need no signature; clients need a signature for the same images.
+    // The token replaces the signature; clients still need a signature for the same images.
     const { isSigned, expires } = background
       ? { isSigned: true, expires: null }
       : checkSignature(project, address, path, query, now());
@@ -348,7 +350,7 @@ export class Delivery {
   #renderInBackground(request: ImageRequest & Pick<CheckedRequest, 'stages'>): void {
     const stages = request.stages.later();
     const rendered = this.#environment.engine.renderInBackground({ ...request, stages });
-    // A later request tries again.
+    // A later request retries it.
     rendered.catch((error) => stages.failed(error));
   }
 }

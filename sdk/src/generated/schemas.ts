@@ -55,7 +55,7 @@ export interface CreateProjectInput {
   allowedOrigins?: readonly string[] | undefined;
 }
 
-/** The fields to change, at least one. */
+/** The fields to change; at least one is required. */
 export interface UpdateProjectInput {
   /** Display name; you can change it at any time. 1 to 80 characters. */
   name?: string | undefined;
@@ -402,11 +402,11 @@ export interface Usage {
 /** The requests of a project in the last hour and day. */
 export interface Top {
   hour: {
-    /** The first counted minute, up to 10 minutes or an hour earlier. */
+    /** First counted minute, up to 10 minutes before the hour or an hour before the day. */
     from: string;
-    /** Image requests, without those of prewarming. */
+    /** Image requests, except prewarming. */
     requests: number;
-    /** Requests by the cache that had the image. */
+    /** Requests by the cache that contained the image. */
     hits: {
       memory: number;
       disk: number;
@@ -416,7 +416,7 @@ export interface Top {
     misses: number;
     /** Requests without an image. */
     errors: number;
-    /** Hits of each cache among the requests with an image; null without any. */
+    /** Each cache's share of the requests that returned an image; null if there are none. */
     hitRatio: {
       /** 0 to 1. */
       memory: number | null;
@@ -425,38 +425,38 @@ export interface Top {
       /** 0 to 1. */
       shared: number | null;
     };
-    /** Time of misses, in ms, within 8%; null without any. */
+    /** Time of misses in ms, accurate to 8%; null if there are none. */
     missMs: {
       p50: number | null;
       p95: number | null;
     };
-    /** Requests without a valid signature, required or not. */
+    /** Requests without a valid signature, even if none is required. */
     unsigned: number;
-    /** Bytes of the bodies with images. */
+    /** Bytes of delivered images. */
     bytes: number;
-    /** Bytes that the originals would have had, of images whose originals are known. */
+    /** Source bytes of the delivered images with a known source size. */
     originalBytes: number;
-    /** `originalBytes` without the bytes of the images that replaced them. */
+    /** `originalBytes` minus the bytes of the images delivered instead. */
     bytesSaved: number;
     /** The most requested sources, without secrets. */
     sources: readonly {
       source: string;
-      /** At least as many. */
+      /** Number of requests; a lower bound. */
       requests: number;
     }[];
     /** The most requested sets of parameters; empty for an image without any. */
     variants: readonly {
       variant: string;
-      /** At least as many. */
+      /** Number of requests; a lower bound. */
       requests: number;
     }[];
   };
   day: {
-    /** The first counted minute, up to 10 minutes or an hour earlier. */
+    /** First counted minute, up to 10 minutes before the hour or an hour before the day. */
     from: string;
-    /** Image requests, without those of prewarming. */
+    /** Image requests, except prewarming. */
     requests: number;
-    /** Requests by the cache that had the image. */
+    /** Requests by the cache that contained the image. */
     hits: {
       memory: number;
       disk: number;
@@ -466,7 +466,7 @@ export interface Top {
     misses: number;
     /** Requests without an image. */
     errors: number;
-    /** Hits of each cache among the requests with an image; null without any. */
+    /** Each cache's share of the requests that returned an image; null if there are none. */
     hitRatio: {
       /** 0 to 1. */
       memory: number | null;
@@ -475,29 +475,29 @@ export interface Top {
       /** 0 to 1. */
       shared: number | null;
     };
-    /** Time of misses, in ms, within 8%; null without any. */
+    /** Time of misses in ms, accurate to 8%; null if there are none. */
     missMs: {
       p50: number | null;
       p95: number | null;
     };
-    /** Requests without a valid signature, required or not. */
+    /** Requests without a valid signature, even if none is required. */
     unsigned: number;
-    /** Bytes of the bodies with images. */
+    /** Bytes of delivered images. */
     bytes: number;
-    /** Bytes that the originals would have had, of images whose originals are known. */
+    /** Source bytes of the delivered images with a known source size. */
     originalBytes: number;
-    /** `originalBytes` without the bytes of the images that replaced them. */
+    /** `originalBytes` minus the bytes of the images delivered instead. */
     bytesSaved: number;
     /** The most requested sources, without secrets. */
     sources: readonly {
       source: string;
-      /** At least as many. */
+      /** Number of requests; a lower bound. */
       requests: number;
     }[];
     /** The most requested sets of parameters; empty for an image without any. */
     variants: readonly {
       variant: string;
-      /** At least as many. */
+      /** Number of requests; a lower bound. */
       requests: number;
     }[];
   };
@@ -505,17 +505,17 @@ export interface Top {
 
 /** Requests that failed in the same way. */
 export interface ImageFailure {
-  /** When the last one failed. */
+  /** Time of the last failure. */
   at: string;
   /** The code of the error. */
   code: string;
   /** 400 to 599. */
   status: number;
-  /** Without secrets; empty if the URL does not name a source. */
+  /** Source URL, without secrets; empty if the request does not name a source. */
   source: string;
   /** The path and the parameters of the image, without secrets. */
   url: string;
-  /** Number of failed requests, at least. */
+  /** Number of failed requests; a lower bound. */
   count: number;
   /** The last error's message, cut after 200 characters; empty if it could quote a secret. */
   message: string;
@@ -923,9 +923,9 @@ export interface UrlMeaning {
   ignored: readonly string[];
 }
 
-/** A secret with which URLs of another service are signed, without the secret. */
+/** A secret that signs another service's URLs. The secret itself is omitted. */
 export interface UrlSecret {
-  /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
+  /** Service that signs its URLs with the secret, as in `urls` of a delivery host. */
   kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';
   /** Valid secrets: 2 while one is being replaced. 1 to 2. */
   secretCount: number;
@@ -940,7 +940,7 @@ export interface UrlSecretInput {
   secret: string;
   /** imgproxy's salt in hexadecimal digits; others have none. 1 to 512 characters. */
   salt?: string | undefined;
-  /** Whether the current secret stays valid too, until the next change. */
+  /** Keeps the current secret valid too, until the next change. */
   keepPrevious?: boolean | undefined;
 }
 
@@ -1270,7 +1270,7 @@ export type ImageDownload = string;
 
 /** The body of every error. */
 export interface ApiError {
-  /** Kept for existing SDK versions. */
+  /** Name of the HTTP status. Clients should use `code` instead. */
   error: string;
   /** Stable. */
   code:
@@ -1349,7 +1349,7 @@ export interface Operations {
     body: CreateProjectInput;
     result: Project;
   };
-  /** Read a project. The project, if the key is authorised for it. */
+  /** Read a project. Returns the project, with its transform defaults and allowlist. */
   getProject: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1360,8 +1360,8 @@ export interface Operations {
     result: Project;
   };
   /**
-   * Update the name or site. Changes the given fields, at least one. The host of a new origin is
-   * added to the allowlist; the old host stays allowed until you remove it.
+   * Update the name or site. Changes the given fields; requires at least one. The host of a new
+   * origin is added to the allowlist; the old host stays allowed until you remove it.
    */
   updateProject: {
     path: {
@@ -1476,8 +1476,8 @@ export interface Operations {
     result: PurgeStatus;
   };
   /**
-   * Read the freshness settings. Both ages are null if the project's images do not follow their
-   * sources.
+   * Read the freshness settings. Returns the source age and the browser age; both are null if the
+   * project's images do not follow their sources.
    */
   getProjectFreshness: {
     path: {
@@ -1524,8 +1524,9 @@ export interface Operations {
     result: Usage;
   };
   /**
-   * Read the top requests. The most requested sources and variants of the last hour and day, hits by
-   * cache, bytes saved, the time of misses and unsigned requests. At most a minute behind.
+   * Read the top requests. Returns the most requested sources and variants of the last hour and day,
+   * hits by cache, bytes saved, the time of misses, and unsigned requests. The counts are at most a
+   * minute old.
    */
   getProjectTop: {
     path: {
@@ -1537,8 +1538,8 @@ export interface Operations {
     result: Top;
   };
   /**
-   * List the last failures. The last 100 image requests of the day that failed, equal ones together,
-   * the latest first. It is at most a minute behind.
+   * List the last failures. Lists the last 100 failed image requests of the day, newest first, with
+   * equal failures combined. The list is at most a minute old.
    */
   listProjectFailures: {
     path: {
@@ -1549,7 +1550,7 @@ export interface Operations {
     body: undefined;
     result: readonly ImageFailure[];
   };
-  /** Read the daily limits. Both are null for a project without limits. */
+  /** Read the daily limits. Returns the daily limits; null means no limit. */
   getProjectLimits: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1603,7 +1604,7 @@ export interface Operations {
     body: DomainInput | undefined;
     result: Project;
   };
-  /** List delivery hosts. The hosts whose requests belong to the project, by name. */
+  /** List delivery hosts. Lists the project's delivery hosts by name. */
   listProjectHosts: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1613,7 +1614,7 @@ export interface Operations {
     body: undefined;
     result: readonly DeliveryHost[];
   };
-  /** Read a delivery host. Where the sources of the host are. */
+  /** Read a delivery host. Returns the base URL and the URL format of the host. */
   getProjectHost: {
     path: {
       /** `prj_` and 16 base-36 characters. */
@@ -1905,8 +1906,9 @@ export interface Operations {
     result: SignedUrl;
   };
   /**
-   * Explain an image URL. Returns the native URL of an image URL, including one of another service.
-   * A URL of a delivery host is read as its `urls` and `base` say. Does not check signatures.
+   * Explain an image URL. Returns the native URL of an image URL, including another service's. The
+   * host's `urls` and `base` determine the meaning of a delivery host URL. Does not check
+   * signatures.
    */
   getProjectUrlMeaning: {
     path: {
@@ -1916,7 +1918,7 @@ export interface Operations {
     query: {
       /** The image URL. At most 16384 characters. */
       url?: string | undefined;
-      /** The service whose URL it is, if its host is not a delivery host. */
+      /** Service that the URL belongs to, if its host is not a delivery host. */
       urls?:
         | 'native'
         | 'cloudflare'
@@ -1936,8 +1938,8 @@ export interface Operations {
     result: UrlMeaning;
   };
   /**
-   * List URL secrets. The services for whose URLs the project has a secret, without any secret.
-   * Requires a key for all projects.
+   * List URL secrets. Lists the services with a URL secret; contains no secrets. Requires a key for
+   * all projects.
    */
   listProjectUrlSecrets: {
     path: {
@@ -1948,12 +1950,15 @@ export interface Operations {
     body: undefined;
     result: readonly UrlSecret[];
   };
-  /** Read a URL secret. When it was set, without the secret. Requires a key for all projects. */
+  /**
+   * Read a URL secret. Returns the time of the last change, but not the secret. Requires a key for
+   * all projects.
+   */
   getProjectUrlSecret: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
+      /** Service that signs its URLs with the secret, as in `urls` of a delivery host. */
       kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';
     };
     query: undefined;
@@ -1961,15 +1966,15 @@ export interface Operations {
     result: UrlSecret;
   };
   /**
-   * Create or replace a URL secret. Within two seconds, URLs of the service with another signature
-   * are refused. If the project requires signatures, so are those without one. Requires a write key
-   * for all projects.
+   * Create or replace a URL secret. Within two seconds, the project rejects the service's URLs with
+   * a wrong signature and, if it requires signatures, unsigned URLs. Requires a write key for all
+   * projects.
    */
   putProjectUrlSecret: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
+      /** Service that signs its URLs with the secret, as in `urls` of a delivery host. */
       kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';
     };
     query: undefined;
@@ -1977,15 +1982,15 @@ export interface Operations {
     result: UrlSecret;
   };
   /**
-   * Delete a URL secret. Returns the remaining ones; deleting a missing one is not an error. Without
-   * a secret, signatures are not checked, and a project that requires them refuses the URLs.
-   * Requires a write key for all projects.
+   * Delete a URL secret. Returns the remaining secrets. Deleting a missing secret is not an error.
+   * Without a secret, the project does not check the service's signatures, and rejects its URLs if
+   * it requires signatures. Requires a write key for all projects.
    */
   deleteProjectUrlSecret: {
     path: {
       /** `prj_` and 16 base-36 characters. */
       projectId: string;
-      /** The service whose URLs are signed with the secret: a value of `urls` of hosts. */
+      /** Service that signs its URLs with the secret, as in `urls` of a delivery host. */
       kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';
     };
     query: undefined;

@@ -12,33 +12,41 @@ const time = { type: 'string', format: 'date-time' } as const;
 const ratio = { type: ['number', 'null'], minimum: 0, maximum: 1 } as const;
 const milliseconds = { type: ['integer', 'null'], minimum: 0 } as const;
 
-const requests = { ...count, description: 'At least as many.' } as const;
+const requests = { ...count, description: 'Number of requests; a lower bound.' } as const;
 const windowSchema = closed({
-  from: { ...time, description: 'The first counted minute, up to 10 minutes or an hour earlier.' },
-  requests: { ...count, description: 'Image requests, without those of prewarming.' },
+  from: {
+    ...time,
+    description:
+      'First counted minute, up to 10 minutes before the hour or an hour before the day.',
+  },
+  requests: { ...count, description: 'Image requests, except prewarming.' },
   hits: {
     ...closed(byCacheTier(() => count)),
-    description: 'Requests by the cache that had the image.',
+    description: 'Requests by the cache that contained the image.',
   },
   misses: { ...count, description: 'Requests that waited for a render.' },
   errors: { ...count, description: 'Requests without an image.' },
   hitRatio: {
     ...closed(byCacheTier(() => ratio)),
-    description: 'Hits of each cache among the requests with an image; null without any.',
+    description:
+      "Each cache's share of the requests that returned an image; null if there are none.",
   },
   missMs: {
     ...closed({ p50: milliseconds, p95: milliseconds }),
-    description: 'Time of misses, in ms, within 8%; null without any.',
+    description: 'Time of misses in ms, accurate to 8%; null if there are none.',
   },
-  unsigned: { ...count, description: 'Requests without a valid signature, required or not.' },
-  bytes: { ...count, description: 'Bytes of the bodies with images.' },
+  unsigned: {
+    ...count,
+    description: 'Requests without a valid signature, even if none is required.',
+  },
+  bytes: { ...count, description: 'Bytes of delivered images.' },
   originalBytes: {
     ...count,
-    description: 'Bytes that the originals would have had, of images whose originals are known.',
+    description: 'Source bytes of the delivered images with a known source size.',
   },
   bytesSaved: {
     type: 'integer',
-    description: '`originalBytes` without the bytes of the images that replaced them.',
+    description: '`originalBytes` minus the bytes of the images delivered instead.',
   },
   sources: {
     type: 'array',
@@ -122,18 +130,18 @@ const failure = named(
   {
     description: 'Requests that failed in the same way.',
     ...closed({
-      at: { ...time, description: 'When the last one failed.' },
+      at: { ...time, description: 'Time of the last failure.' },
       code: { type: 'string', description: 'The code of the error.' },
       status: { type: 'integer', minimum: 400, maximum: 599 },
       source: {
         type: 'string',
-        description: 'Without secrets; empty if the URL does not name a source.',
+        description: 'Source URL, without secrets; empty if the request does not name a source.',
       },
       url: {
         type: 'string',
         description: 'The path and the parameters of the image, without secrets.',
       },
-      count: { ...count, description: 'Number of failed requests, at least.' },
+      count: { ...count, description: 'Number of failed requests; a lower bound.' },
       message: {
         type: 'string',
         description:
@@ -171,7 +179,7 @@ export const activityOperations = {
     path: '/projects/{projectId}/top',
     summary: 'Read the top requests',
     description:
-      'The most requested sources and variants of the last hour and day, hits by cache, bytes saved, the time of misses and unsigned requests. At most a minute behind.',
+      'Returns the most requested sources and variants of the last hour and day, hits by cache, bytes saved, the time of misses, and unsigned requests. The counts are at most a minute old.',
     result: itemResult('top', top),
     handle: async ({ path: { projectId } }, services) => {
       await findProject(services, projectId);
@@ -183,7 +191,7 @@ export const activityOperations = {
     path: '/projects/{projectId}/failures',
     summary: 'List the last failures',
     description:
-      'The last 100 image requests of the day that failed, equal ones together, the latest first. It is at most a minute behind.',
+      'Lists the last 100 failed image requests of the day, newest first, with equal failures combined. The list is at most a minute old.',
     result: listResult('failures', failure),
     handle: async ({ path: { projectId } }, services) => {
       await findProject(services, projectId);

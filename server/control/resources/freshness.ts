@@ -45,7 +45,8 @@ export const freshnessOperations = {
     method: 'GET',
     path: '/projects/{projectId}/freshness',
     summary: 'Read the freshness settings',
-    description: "Both ages are null if the project's images do not follow their sources.",
+    description:
+      "Returns the source age and the browser age; both are null if the project's images do not follow their sources.",
     result: itemResult('freshness', freshness),
     handle: async ({ path }, services) =>
       freshnessBody(await findProject(services, path.projectId)),

@@ -104,8 +104,8 @@ export const hosts = new ProjectItems<HostInput, Host, 'baseUrl'>({
 });
 
 export const hostOperations = {
-  listProjectHosts: hosts.listOperation('The hosts whose requests belong to the project, by name.'),
-  getProjectHost: hosts.getOperation('Where the sources of the host are.'),
+  listProjectHosts: hosts.listOperation("Lists the project's delivery hosts by name."),
+  getProjectHost: hosts.getOperation('Returns the base URL and the URL format of the host.'),
   putProjectHost: {
     ...hosts.putOperation(
       "Requires a root key. Within two seconds the host serves the project's images: the path is appended to `base`. A host belongs to a single project.",

@@ -37,7 +37,7 @@ export const limitOperations = {
     method: 'GET',
     path: '/projects/{projectId}/limits',
     summary: 'Read the daily limits',
-    description: 'Both are null for a project without limits.',
+    description: 'Returns the daily limits; null means no limit.',
     result: itemResult('limits', limits),
     handle: async ({ path }, services) => limitsBody(await findProject(services, path.projectId)),
   }),

@@ -55,7 +55,7 @@ export const updateProjectInput = named(
   'UpdateProjectInput',
   {
     type: 'object',
-    description: 'The fields to change, at least one.',
+    description: 'The fields to change; at least one is required.',
     properties: { name, origin },
     minProperties: 1,
     additionalProperties: false,
@@ -91,7 +91,7 @@ export const projectOperations = {
     method: 'GET',
     path: '/projects/{projectId}',
     summary: 'Read a project',
-    description: 'The project, if the key is authorised for it.',
+    description: 'Returns the project, with its transform defaults and allowlist.',
     result: itemResult('project', project),
     handle: async ({ path }, services) => projectBody(await findProject(services, path.projectId)),
   }),
@@ -100,7 +100,7 @@ export const projectOperations = {
     path: '/projects/{projectId}',
     summary: 'Update the name or site',
     description:
-      'Changes the given fields, at least one. The host of a new origin is added to the allowlist; the old host stays allowed until you remove it.',
+      'Changes the given fields; requires at least one. The host of a new origin is added to the allowlist; the old host stays allowed until you remove it.',
     input: updateProjectInput,
     result: itemResult('project', project),
     handle: async ({ path, input }, services) =>

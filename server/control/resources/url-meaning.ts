@@ -50,7 +50,7 @@ export const urlMeaningOperations = {
     path: '/projects/{projectId}/url-meaning',
     summary: 'Explain an image URL',
     description:
-      'Returns the native URL of an image URL, including one of another service. A URL of a delivery host is read as its `urls` and `base` say. Does not check signatures.',
+      "Returns the native URL of an image URL, including another service's. The host's `urls` and `base` determine the meaning of a delivery host URL. Does not check signatures.",
     query: {
       url: {
         schema: { type: 'string', maxLength: maxExplainedLength },
@@ -59,7 +59,7 @@ export const urlMeaningOperations = {
       },
       urls: {
         schema: { type: 'string', enum: urlKinds },
-        description: 'The service whose URL it is, if its host is not a delivery host.',
+        description: 'Service that the URL belongs to, if its host is not a delivery host.',
         example: 'next',
       },
       width: { schema: side, description: 'Width of the upright source.', example: 6_000 },

@@ -11,13 +11,13 @@ const kinds = Object.keys(urlSecretKinds) as UrlSecretKind[];
 const kindSchema = {
   type: 'string',
   enum: kinds,
-  description: 'The service whose URLs are signed with the secret: a value of `urls` of hosts.',
+  description: 'Service that signs its URLs with the secret, as in `urls` of a delivery host.',
 } as const;
 
 const urlSecret = named(
   'UrlSecret',
   {
-    description: 'A secret with which URLs of another service are signed, without the secret.',
+    description: "A secret that signs another service's URLs. The secret itself is omitted.",
     ...closed({
       kind: kindSchema,
       secretCount: {
@@ -53,7 +53,7 @@ const urlSecretInput = {
         },
         keepPrevious: {
           type: 'boolean',
-          description: 'Whether the current secret stays valid too, until the next change.',
+          description: 'Keeps the current secret valid too, until the next change.',
         },
       },
       required: ['secret'],
@@ -106,25 +106,25 @@ const scope = 'all-projects';
 export const urlSecretOperations = {
   listProjectUrlSecrets: {
     ...urlSecrets.listOperation(
-      'The services for whose URLs the project has a secret, without any secret. Requires a key for all projects.',
+      'Lists the services with a URL secret; contains no secrets. Requires a key for all projects.',
     ),
     scope,
   },
   getProjectUrlSecret: {
     ...urlSecrets.getOperation(
-      'When it was set, without the secret. Requires a key for all projects.',
+      'Returns the time of the last change, but not the secret. Requires a key for all projects.',
     ),
     scope,
   },
   putProjectUrlSecret: {
     ...urlSecrets.putOperation(
-      'Within two seconds, URLs of the service with another signature are refused. If the project requires signatures, so are those without one. Requires a write key for all projects.',
+      "Within two seconds, the project rejects the service's URLs with a wrong signature and, if it requires signatures, unsigned URLs. Requires a write key for all projects.",
     ),
     scope,
   },
   deleteProjectUrlSecret: {
     ...urlSecrets.deleteOperation(
-      'Returns the remaining ones; deleting a missing one is not an error. Without a secret, signatures are not checked, and a project that requires them refuses the URLs. Requires a write key for all projects.',
+      "Returns the remaining secrets. Deleting a missing secret is not an error. Without a secret, the project does not check the service's signatures, and rejects its URLs if it requires signatures. Requires a write key for all projects.",
     ),
     scope,
   },
