@@ -37,7 +37,7 @@ export class Shutdown {
   constructor(
     log: Logger,
     settings: Pick<Settings, 'logFormat'>,
-    announce = async (): Promise<unknown> => {},
+    announce: () => Promise<unknown> = async () => {},
   ) {
     this.#log = log;
     this.#logsText = isOnTerminal(settings) || settings.logFormat === 'text';

@@ -121,7 +121,7 @@ t.test('fails if the queries of a look-up take too long together', async (t) => 
     return after(found);
   };
   organisations.find = async (id) => after(await findOrganisation(id));
-  const result = authentication.authenticate('', secret, client);
+  const result = authentication.authenticate(secret, client);
   await t.rejects(result, { name: 'StoreUnavailable' }, 'the key was revoked two seconds ago');
 });
 
