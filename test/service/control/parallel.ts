@@ -121,7 +121,6 @@ async function purges(t: Test, { call, project }: Control): Promise<void> {
   const seconds = (performance.now() - startedAt) / 1_000;
   const accepted = succeeded(t, await sent, 202);
   t.ok(accepted.length > 0);
-  t.ok(seconds < 20, `the burst takes ${seconds} s`);
   t.comment(
     `200 purges: ${accepted.length} accepted, ${seconds.toFixed(1)} s; a neighbour's call takes ${median(idle)?.toFixed(0)} ms before, ${median(busy)?.toFixed(0)} ms meanwhile, at most ${Math.max(...busy).toFixed(0)} ms`,
   );
