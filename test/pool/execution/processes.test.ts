@@ -117,7 +117,7 @@ t.test('restarts an SVG that needs more than its memory share, with all memory',
   const counted = () => pool.stats().costlyBytes;
   const drawing = svg('<rect width="6000" height="6000" fill="red"/>', 6000);
   const large = pool.transform(drawing, variant({ width: 6000, formats: ['png'] }), patient);
-  await until('its part is counted', () => counted() === 2 ** 28);
+  await until('its part is counted', () => counted() >= 2 ** 28);
   await until('all is counted', () => counted() === settings.processMemoryBytes);
   t.match(await large, { width: 6000, height: 6000 });
   await until('the process that gave up has ended', () => children().length === 1);
