@@ -15,7 +15,7 @@ import {
 /** `npm test`, `npm run test:more` and `npm run test:store`. */
 
 const buildLimitMs = 300_000;
-const testLimitMs = { test: 300_000, store: 300_000, more: 900_000 };
+const testLimitMs = { test: 600_000, store: 600_000, more: 900_000 };
 /** Maximum number of lines to print per failure. */
 const shownLines = 30;
 const shownDurations = 20;
