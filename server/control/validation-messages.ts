@@ -35,9 +35,18 @@ export const formatNames: Readonly<Record<string, string>> = {
   'date-time': 'a date and time of RFC 3339',
 };
 
+/** Returns the URL with all characters encoded that a URI cannot contain, if that changes the URL. */
+function encodedUrl(text: string): string | undefined {
+  if (text.length > maxValue || !/^https?:\/\//i.test(text) || !URL.canParse(text))
+    return undefined;
+  const { href } = new URL(text);
+  return href === text || href.length > maxValue ? undefined : href;
+}
+
 /** Returns the URL that a rejected text probably means. */
 function urlHint(value: unknown): string {
-  const likely = typeof value === 'string' ? likelyUrl(value) : undefined;
+  if (typeof value !== 'string') return '';
+  const likely = likelyUrl(value) ?? encodedUrl(value);
   return likely === undefined ? '' : ` (did you mean ${excerpt(likely)}?)`;
 }
 

@@ -206,28 +206,34 @@ t.test('repeats part of a rejected value, with its password hidden', async (t) =
   t.same(errors('a \ud800'), ['origin must be an absolute URL, and is "a \ufffd"']);
 });
 
-t.test('suggests the likely URL for a text that lacks a part of a URL', async (t) => {
-  const errors = (origin: string) => findErrors('CreateProjectInput', { name: 'x', origin });
-  const hints = {
-    'www.a.example': 'https://www.a.example',
-    'a.example:8080/b?c': 'https://a.example:8080/b?c',
-    'localhost:3000': 'https://localhost:3000',
-    '//a.example': 'https://a.example',
-    'http:/a.example': 'http://a.example',
-    'https%3A%2F%2Fa.example%2Fb': 'https://a.example/b',
-    'https%253A%252F%252Fa.example': 'https://a.example',
-  };
-  for (const [text, url] of Object.entries(hints)) {
-    t.match(errors(text), [` (did you mean ${url}?)`], text);
-    t.equal(errors(text).length, 1);
-  }
-  for (const text of ['a.jpg', 'ftp://a.example', 'javascript:x', 'u:p@a.example', '%']) {
-    t.match(errors(text), [/^origin must be [^(]+$/], text);
-  }
-  t.match(findErrors('ProjectSettingsInput', { watermarkUrl: 'a.example/b.png' }), [
-    '(did you mean https://a.example/b.png?)',
-  ]);
-});
+t.test(
+  'suggests the likely URL for a text that lacks a part of a URL, or is not encoded',
+  async (t) => {
+    const errors = (origin: string) => findErrors('CreateProjectInput', { name: 'x', origin });
+    const hints = {
+      'www.a.example': 'https://www.a.example',
+      'a.example:8080/b?c': 'https://a.example:8080/b?c',
+      'localhost:3000': 'https://localhost:3000',
+      '//a.example': 'https://a.example',
+      'http:/a.example': 'http://a.example',
+      'https%3A%2F%2Fa.example%2Fb': 'https://a.example/b',
+      'https%253A%252F%252Fa.example': 'https://a.example',
+      'https://bücher.example/': 'https://xn--bcher-kva.example/',
+      'https://a.example/ü b.jpg': 'https://a.example/%C3%BC%20b.jpg',
+    };
+    for (const [text, url] of Object.entries(hints)) {
+      t.match(errors(text), [` (did you mean ${url}?)`], text);
+      t.equal(errors(text).length, 1);
+    }
+    const long = `https://a.example/${'ü'.repeat(20)}`;
+    for (const text of ['a.jpg', 'ftp://a.example', 'javascript:x', 'u:p@a.example', '%', long]) {
+      t.match(errors(text), [/^origin must be [^(]+$/], text);
+    }
+    t.match(findErrors('ProjectSettingsInput', { watermarkUrl: 'a.example/b.png' }), [
+      '(did you mean https://a.example/b.png?)',
+    ]);
+  },
+);
 
 /** Keywords that cause no errors themselves. */
 const structural = new Set([
