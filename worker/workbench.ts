@@ -63,11 +63,13 @@ function nameService(baseUrl: string) {
   };
 }
 
-const paths = '/health/live, /health/ready, /health/details, /metrics and /workbench/';
+const paths = '/health/live, /health/ready, /health/details, /metrics or /workbench/';
 
 export async function notFound({ method, url }: FastifyRequest): Promise<never> {
   const missing = `${method} ${url.slice(0, 200)}`;
-  throw new ServiceError('endpoint_not_found', `There is no ${missing}, only ${paths}.`);
+  throw new ServiceError('endpoint_not_found', `There is no ${missing}.`, undefined, {
+    hint: `Use ${paths}.`,
+  });
 }
 
 /** Requires HTTP Basic authentication or, without credentials in the settings, a direct request from this machine. */

@@ -103,9 +103,8 @@ t.test('starts a worker before the service', async (t) => {
       const fields = ['code', 'error', 'message', 'resolution_hint'];
       t.same(Object.keys(response.body).sort(), fields);
     }
-    for (const path of ['/health/', '/healthz']) {
-      t.match((await worker.get(path)).body.message, / only \/health\/live, .*\/workbench\/\.$/);
-    }
+    const { resolution_hint } = (await worker.get('/healthz')).body;
+    t.match(resolution_hint, /^Use \/health\/live, .*, \/metrics or \/workbench\/\.$/);
   });
 
   await t.test('restricts the workbench to this machine if no credentials exist', async (t) => {
