@@ -31,7 +31,7 @@ sub vcl_recv {
     # The service would trust the header of a client.
     unset req.http.x-forwarded-host;
     # The page, its API and the health check are not cached.
-    if (req.url !~ "^/img/") {
+    if (req.url !~ "^/img[/?]") {
         return (pass);
     }
     unset req.http.cookie;

@@ -69,7 +69,7 @@ t.test('caches only images in the nginx example, each format once', { skip }, as
   const { nginx } = await startExample(t, `127.0.0.1:${service.port}`);
   const toUrl = (name: string) => nginx + image(`/${name}`, 'w=200');
   const load = async (headers: Record<string, string> = {}, url = toUrl('a.jpg')) => {
-    const response = await fetch(url, { headers });
+    const response = await fetch(url, { headers, redirect: 'manual' });
     const body = Buffer.from(await response.arrayBuffer());
     const { status } = response;
     const of = (name: string) => response.headers.get(name);
@@ -126,6 +126,14 @@ t.test('caches only images in the nginx example, each format once', { skip }, as
   );
   const etag = first.of('etag') ?? '';
   t.match(await load({ ...chrome, 'if-none-match': etag }), { status: 304 });
+
+  const { search, pathname } = new URL(toUrl('a.jpg'));
+  const inQuery = `/img${search}&url=${encodeURIComponent(pathname.slice('/img/'.length))}&q=34`;
+  const long = `${toUrl('a.jpg')}&utm_source=${'x'.repeat(14_000)}`;
+  for (const url of [nginx + inQuery, long]) {
+    t.match(await load({}, url), { status: 200, edge: 'MISS' }, url.slice(0, 80));
+    t.match(await load({}, url), { status: 200, edge: 'HIT' });
+  }
 
   const waiting = [1, 2, 3].map(() => load({}, toUrl('slow.jpg')));
   await until('the fetch', () => source.waiting === 1);
