@@ -2,7 +2,7 @@ import { gravities } from '../../contract/placement.ts';
 import { type Position, strategies } from '../../pool/variant.ts';
 import { choice, type ParameterType } from './values.ts';
 
-/** The gravities of sides by their CSS names. */
+/** Gravities by CSS side name. */
 export const sideGravities: Readonly<Record<string, Position>> = {
   top: 'north',
   right: 'east',
