@@ -8,55 +8,17 @@ const minLength = 4;
 /** Longer than any known name, even after HTML escaping; longer names are not compared. */
 const maxLength = 80;
 
-interface KnownName {
-  readonly name: string;
-  readonly lower: string;
-  readonly index: number;
-}
-
-/**
- * Known names, prepared for {@link nearestName}, because a request can contain many unknown names.
- */
-export class KnownNames {
-  /** The first one of names that differ only in case. */
-  readonly #byLower = new Map<string, string>();
-  readonly #byLength = new Map<number, KnownName[]>();
-
-  constructor(known: readonly string[]) {
-    for (const [index, name] of known.entries()) {
-      const lower = name.toLowerCase();
-      if (!this.#byLower.has(lower)) this.#byLower.set(lower, name);
-      if (lower.length < minLength) continue;
-      const sameLength = this.#byLength.get(lower.length) ?? [];
-      this.#byLength.set(lower.length, sameLength);
-      sameLength.push({ name, lower, index });
-    }
-  }
-
-  /** See {@link nearestName}. */
-  nearest(name: string): string | undefined {
-    if (name.length > maxLength) return undefined;
-    const plain = name.replace(/^(?:amp;)+/i, '').toLowerCase();
-    const same = this.#byLower.get(plain);
-    if (same !== undefined) return same;
-    let first: KnownName | undefined;
-    for (let length = plain.length - 1; length <= plain.length + 1; length += 1) {
-      for (const known of this.#byLength.get(length) ?? []) {
-        const isEarlier = first === undefined || known.index < first.index;
-        if (isEarlier && isOneEditAway(plain, known.lower)) first = known;
-      }
-    }
-    return first?.name;
-  }
-}
-
 /**
  * The known name that an unknown one probably stands for: it differs in case, by an HTML-escaped `&`
  * before it, or, from four letters on, by one edit. Undefined if no known name is
  * similar.
  */
 export function nearestName(name: string, known: readonly string[]): string | undefined {
-  return new KnownNames(known).nearest(name);
+  if (name.length > maxLength) return undefined;
+  const plain = name.replace(/^(?:amp;)+/i, '').toLowerCase();
+  const isNear = (other: string): boolean =>
+    other.length >= minLength && isOneEditAway(plain, other.toLowerCase());
+  return known.find((other) => other.toLowerCase() === plain) ?? known.find(isNear);
 }
 
 /**

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { KnownNames, similarName } from '../../contract/suggestion.ts';
+import { nearestName, similarName } from '../../contract/suggestion.ts';
 import { isPartName } from '../../store/preset.ts';
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
@@ -100,7 +100,6 @@ export const projectInQuery = (query: string): string =>
 /** Names that are not in the table of image parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
 const knownNames = [...ownNames, ...parameterSpellings];
-const misspeltNames = new KnownNames(knownNames);
 
 /** Enough for all parameters and those that caches and trackers add. */
 const maxParameters = 100;
@@ -137,7 +136,7 @@ export function readQuery(query: string, hostProject: string | null) {
     if (known && parameters.has(name)) {
       throw invalid(`${name.slice(0, 60).toWellFormed()} is given more than once.`);
     }
-    const near = known ? undefined : misspeltNames.nearest(name);
+    const near = known ? undefined : nearestName(name, knownNames);
     if (near !== undefined) throw invalid(`${name} is not a parameter. Did you mean ${near}?`);
     if (!known && name !== '' && !isTracking(name)) unknown.add(name);
     parameters.set(name, value);
