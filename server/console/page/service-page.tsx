@@ -108,13 +108,14 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
   const { at: firstAt = 0 } = samples[0] ?? {};
   const { at: lastAt = 0 } = samples.at(-1) ?? {};
   const time = { from: `${formatDuration((lastAt - firstAt) / 1_000)} ago`, to: 'now' };
+  const counts = { ...time, unit: 'count', format: formatNumber };
+  const rates = { ...time, unit: 'per second', format: formatNumber, more: 'a second' };
+  const bytes = { ...time, unit: '', format: formatBytes };
   return (
     <>
       <Graph
         title="Transforms running"
-        unit="count"
-        format={formatNumber}
-        {...time}
+        {...counts}
         now={formatNumber(transformQueue.active)}
         more={`of ${transformQueue.concurrency}`}
         values={series((checks) => checks.transformQueue.active)}
@@ -122,36 +123,26 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Transforms waiting"
-        unit="count"
-        format={formatNumber}
-        {...time}
+        {...counts}
         now={formatNumber(transformQueue.queued)}
         more={`of at most ${transformQueue.maxQueue}`}
         values={series((checks) => checks.transformQueue.queued)}
       />
       <Graph
         title="Transforms done"
-        unit="per second"
-        format={formatNumber}
-        {...time}
+        {...rates}
         now={formatNumber(renders.at(-1) ?? 0)}
-        more="a second"
         values={renders}
       />
       <Graph
         title="Cache misses"
-        unit="per second"
-        format={formatNumber}
-        {...time}
+        {...rates}
         now={formatNumber(misses.at(-1) ?? 0)}
-        more="a second"
         values={misses}
       />
       <Graph
         title="Memory cache"
-        unit=""
-        format={formatBytes}
-        {...time}
+        {...bytes}
         now={formatBytes(cache.memorySizeBytes)}
         more={`of ${formatBytes(cache.memoryMaxBytes)}`}
         values={series((checks) => checks.cache.memorySizeBytes)}
@@ -159,9 +150,7 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Disk cache"
-        unit=""
-        format={formatBytes}
-        {...time}
+        {...bytes}
         now={formatBytes(cache.diskSizeBytes)}
         more={`of ${formatBytes(cache.diskMaxBytes)}`}
         values={series((checks) => checks.cache.diskSizeBytes)}
@@ -169,17 +158,13 @@ function Graphs({ history: { samples }, health }: { history: HealthHistory; heal
       />
       <Graph
         title="Sources being fetched"
-        unit="count"
-        format={formatNumber}
-        {...time}
+        {...counts}
         now={formatNumber(transformQueue.fetching)}
         values={series((checks) => checks.transformQueue.fetching)}
       />
       <Graph
         title="Prewarm queue"
-        unit="count"
-        format={formatNumber}
-        {...time}
+        {...counts}
         now={formatNumber(openJobs(health))}
         more={`sources, ${formatNumber(prewarmQueue.active)} of them running`}
         values={samples.map((sample) => openJobs(sample.health)).filter((jobs) => jobs !== null)}
