@@ -18,7 +18,6 @@ import { engineSettings } from './engine-settings.ts';
 import type { FrontEndMetrics } from './front-end-metrics.ts';
 import { Health, type Readiness } from './health.ts';
 import { App } from './http/app.ts';
-import { errorResponse } from './http/error-response.ts';
 import type { HttpRequest } from './http/request.ts';
 import type { RequestHosts } from './http/request-hosts.ts';
 import { sameSiteOnly } from './http/same-site.ts';
@@ -83,8 +82,7 @@ export function createApp(parts: FrontEndParts): App {
       webConsole,
     }),
     {
-      errorResponse: (failure, request) =>
-        webConsole?.errorPage(failure, request) ?? errorResponse(failure),
+      errorPage: (failure, request) => webConsole?.errorPage(failure, request) ?? null,
       // The request might be for an image, for example with a too long URL.
       unreadableErrorHeaders: crossSite ? imageErrorHeaders : null,
       onError,

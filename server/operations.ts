@@ -6,7 +6,6 @@ import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { freePort } from './free-port.ts';
 import { App } from './http/app.ts';
 import { Connections } from './http/connection-limit.ts';
-import { errorResponse } from './http/error-response.ts';
 import { uncachedHeaders } from './http/headers.ts';
 import { defaultTimeouts, NodeServer } from './http/node-server.ts';
 import type { HttpApp } from './http/server.ts';
@@ -36,7 +35,6 @@ function operationsApp(listensOn: string, metrics: () => Promise<string>): App {
         const host = request.header('host');
         if (isForeignToLoopback(host, listensOn)) throw hostNotAllowed(host);
       },
-      errorResponse,
     },
     '',
   );

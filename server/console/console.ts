@@ -138,10 +138,9 @@ export class WebConsole {
   /**
    * Returns an error page for a browser navigation, else null: errors below `/api/` are always
    * JSON.
-   * @param request null if it is unreadable
    */
-  errorPage(error: ServiceError, request: HttpRequest | null): HttpResponse | null {
-    if (request === null || request.path.startsWith('/api/')) return null;
+  errorPage(error: ServiceError, request: HttpRequest): HttpResponse | null {
+    if (request.path.startsWith('/api/')) return null;
     if (!prefersPage(request.accept)) return null;
     const { status, headers } = errorResponse(error);
     // Use a relative URL, because a proxy might have removed the start of the path.

@@ -42,8 +42,8 @@ interface AppEnvironment {
    * not exist.
    */
   readonly likelyPaths?: (path: string) => readonly string[];
-  /** @param request null if it could not be parsed */
-  readonly errorResponse: (error: ServiceError, request: HttpRequest | null) => HttpResponse;
+  /** Returns a page to send instead of an error's JSON, or null. */
+  readonly errorPage?: (error: ServiceError, request: HttpRequest) => HttpResponse | null;
   /** Returns additional headers for errors of requests with an unreadable path. */
   readonly unreadableErrorHeaders?: ErrorHeaders | null;
 }
@@ -133,7 +133,7 @@ export class App implements HttpApp {
       error instanceof MethodNotAllowed
         ? this.#route(error.path)?.errorHeaders
         : this.#environment.unreadableErrorHeaders;
-    return this.#errorResponse(error, createHeaders ?? null, null);
+    return withHeaders(errorResponse(error), createHeaders?.(error) ?? []);
   }
 
   /** @param host a name that is not a delivery host, or '' for addresses and the own host */
@@ -181,20 +181,16 @@ export class App implements HttpApp {
     if (request.signal.aborted) return;
     const error = ServiceError.of(thrown);
     if (error.code === 'internal_error') this.#environment.onError(request, thrown);
-    request.respond(this.#errorResponse(error, request.errorHeaders, request));
+    const response = this.#errorPage(error, request) ?? errorResponse(error);
+    request.respond(withHeaders(response, request.errorHeaders?.(error) ?? []));
   }
 
-  #errorResponse(
-    error: ServiceError,
-    createHeaders: ErrorHeaders | null,
-    request: HttpRequest | null,
-  ): HttpResponse {
-    const headers = createHeaders?.(error) ?? [];
+  #errorPage(error: ServiceError, request: HttpRequest): HttpResponse | null {
     try {
-      return withHeaders(this.#environment.errorResponse(error, request), headers);
+      return this.#environment.errorPage?.(error, request) ?? null;
     } catch {
       // The page could not be read.
-      return withHeaders(errorResponse(error), headers);
+      return null;
     }
   }
 }

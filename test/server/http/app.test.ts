@@ -1,7 +1,6 @@
 import t from 'tap';
 import { App, type Route } from '../../../server/http/app.ts';
 import { Connections } from '../../../server/http/connection-limit.ts';
-import { errorResponse } from '../../../server/http/error-response.ts';
 import { splitTarget } from '../../../server/http/node-request.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
 import type { HttpServer } from '../../../server/http/server.ts';
@@ -17,7 +16,7 @@ const route = (path: string, ...methods: string[]): Route => ({
 function appWith(routes: readonly Route[]) {
   const errors: unknown[] = [];
   const onError = (_: HttpRequest, error: unknown) => void errors.push(error);
-  const app = new App(routes, { onEnd: null, onError, errorResponse }, 'x-');
+  const app = new App(routes, { onEnd: null, onError }, 'x-');
   const responseTo = (method: string, path: string) =>
     respond((request) => app.handle(request), method, path);
   return { app, responseTo, errors };

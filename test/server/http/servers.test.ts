@@ -9,7 +9,6 @@ import {
   descriptorLimit,
   maxConnections,
 } from '../../../server/http/connection-limit.ts';
-import { errorResponse } from '../../../server/http/error-response.ts';
 import { NodeServer, type NodeTimeouts } from '../../../server/http/node-server.ts';
 import type { Headers, HttpResponse } from '../../../server/http/request.ts';
 import type { HttpApp, StartHttpServer } from '../../../server/http/server.ts';
@@ -67,7 +66,7 @@ async function serve(t: Test, start: StartHttpServer) {
         },
       },
     ],
-    { onEnd: (_, status) => ended.push(status), onError: () => {}, errorResponse },
+    { onEnd: (_, status) => ended.push(status), onError: () => {} },
     'x-',
   );
   const port = await freePort();
