@@ -83,24 +83,27 @@ export class WorkerMetrics {
     new Gauge({
       ...configure(oldestWaiting),
       async collect() {
-        this.reset();
+        const waits = new Map<string, number>();
         for (const jobName of jobNames) {
           const stats = await queue()
             ?.stats(jobName)
             .catch(() => undefined);
-          if (stats === undefined) return;
-          this.set({ kind: toKind(jobName) }, stats.oldestWaitingMs / 1_000);
+          if (stats === undefined) break;
+          waits.set(toKind(jobName), stats.oldestWaitingMs / 1_000);
         }
+        // Without a pause, because another scrape also resets the values.
+        this.reset();
+        for (const [kind, seconds] of waits) this.set({ kind }, seconds);
       },
     });
     new Gauge({
       ...configure(queueJobs),
       async collect() {
-        this.reset();
         // The other metrics remain available during a store outage.
         const stats = await queue()
           ?.stats()
           .catch(() => undefined);
+        this.reset();
         if (stats === undefined) return;
         for (const state of ['active', 'waiting', 'delayed', 'failed'] as const) {
           this.set({ state }, stats[state]);

@@ -3,6 +3,7 @@ import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { version } from '../../contract/version.ts';
 import { Purges } from '../../store/purges.ts';
+import { callbackJobName } from '../../store/waiting-jobs.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { signedHeaders } from '../../worker/post.ts';
 import { webhookBackOff } from '../../worker/webhooks.ts';
@@ -87,6 +88,24 @@ t.test('repeats a failed call with the same id, and follows no redirect', async 
   t.match(text, /^webhook_requests_total\{kind="callback",outcome="failed"\} 0$/m);
   t.match(text, /^job_queue_oldest_waiting_seconds\{kind="callback"\} 0$/m);
   t.notMatch(logged.join(''), /hidden/, 'the query may have a secret');
+});
+
+t.test('reports every kind of job to each of two scrapes', async (t) => {
+  const { queue } = await startQueue(t);
+  const metrics = new WorkerMetrics(() => queue);
+  const stats = queue.stats.bind(queue);
+  const none = await stats();
+  let other: Promise<string> | null = null;
+  queue.stats = async (name) => {
+    if (name !== callbackJobName || other !== null) return stats(name);
+    other = metrics.registry.metrics();
+    return none;
+  };
+  for (const text of [await metrics.registry.metrics(), await other]) {
+    for (const kind of ['prewarm', 'purge_hook', 'callback']) {
+      t.match(text, `job_queue_oldest_waiting_seconds{kind="${kind}"} 0`);
+    }
+  }
 });
 
 t.test('releases a call on a stop and uses no attempt', async (t) => {
