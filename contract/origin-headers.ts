@@ -35,7 +35,7 @@ const reserved = new Set([
   'tracestate',
 ]);
 
-/** In any case. */
+/** Returns a pattern source that matches `text` in upper or lower case. */
 const anyCase = (text: string): string =>
   text.replaceAll(/[a-z]/g, (letter) => `[${letter.toUpperCase()}${letter}]`);
 

@@ -12,7 +12,7 @@ type OriginTarget =
   | { readonly kind: 'headers'; readonly headers: OriginHeaders };
 
 export interface OriginEntry {
-  /** In the form of `canonicalAuthority`. */
+  /** Host and port, as `canonicalAuthority` returns them. */
   readonly host: string;
   /** The only project that can use the entry; null for every project that allows the host. */
   readonly projectId: string | null;

@@ -152,7 +152,7 @@ export class Engine {
 
   /**
    * Renders the requested image in the background, after its request received a provisional image.
-   * Does nothing if that render, or too many background renders, are in progress.
+   * Skips it if that render, or too many background renders, are in progress.
    *
    * @throws ServiceError
    */
@@ -229,10 +229,10 @@ export class Engine {
     const { request } = miss;
     const onDisk = await this.caches.readDisk(request);
     if (onDisk !== null) return onDisk;
-    // A full queue must not refuse hits, so the slot is required only after the disk read, which costs
-    // a failed `open` on a miss, but before the messages to the primary and the fetch, which a refusal
-    // would waste. Shared cache hits must not be refused either: there `#produce` requires the slot,
-    // after the leader has read that cache.
+    // Require a queue slot after the disk read, because a full queue must not refuse hits and a miss
+    // costs only a failed `open`, but before the messages to the primary and the fetch, which a
+    // refusal would waste. With a shared cache, `#produce` requires the slot after the leader's read:
+    // a full queue must not refuse those hits either.
     if (this.caches.shared === null) this.#requireQueueSlot(miss);
     const role = await this.#join(miss);
     if (role.role === 'leader') return this.#lead(miss, role);

@@ -56,7 +56,7 @@ export class Producer {
       const options = { project, isAllowedHost, signal, background, findLoader };
       const lease = await this.#acquire(input, options);
       try {
-        // Fonts are only fetched here: the next image that uses the font parses it.
+        // Fetches fonts without parsing them: the next image that uses the font does.
         if (!input.isFont) {
           const variant = checkedVariant;
           const request = { project, inputs: [input], variant, background, stages: noObserver };
@@ -151,7 +151,7 @@ export class Producer {
   #recordLayerFailure(error: unknown, { inputs, project, findLoader }: ImageRequest): void {
     if (!(error instanceof ServiceError)) return;
     const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
-    // Any client can cause errors by its text. They have other codes than errors of the font.
+    // Any client can cause errors by its text. Their codes differ from font errors.
     if (input === undefined || (input.isFont && !error.code.startsWith('source_'))) return;
     this.#layerFailures.set({ project, input, findLoader }, error);
   }

@@ -56,7 +56,7 @@ interface FollowedInput {
 interface Known {
   /** Null if no cache contains the state, or the source's only request failed. */
   readonly state: SourceState | null;
-  /** Of the last request to the origin, Unix ms; null when it succeeded. */
+  /** Error and time (Unix ms) of the last request to the origin; null if it succeeded. */
   readonly failure: { readonly error: ServiceError; readonly at: number } | null;
 }
 

@@ -17,7 +17,7 @@ export const stageNames = [
 ] as const;
 export type StageName = (typeof stageNames)[number];
 
-/** They must not contain secrets, such as the query of a source's URL. */
+/** Attributes of a stage. They must not contain secrets, such as a source URL's query. */
 export interface StageAttributes {
   /** True when a cache had the image. */
   readonly hit?: boolean;

@@ -169,7 +169,7 @@ export class Primary {
         await this.#opening;
         return this.#shutdown.fail(`The service could not start: ${error.message}.`);
       });
-    // In case the service ends before the store is open.
+    // Registered early, because the service can end before the store is open.
     this.#shutdown.add(() => this.#supervisor.stop());
     return listening;
   }

@@ -283,7 +283,7 @@ export class ProjectCache {
       await this.#load([id]);
     } catch (error) {
       if (!isOutage(error)) throw error;
-      // This process might have changed it meanwhile.
+      // This process might have changed the project meanwhile.
       if (!this.#known.has(id)) throw storeUnavailable(error);
     }
   }

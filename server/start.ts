@@ -56,7 +56,8 @@ let exitCode: number | null = null;
 
 function run(part: Part): void {
   const startedAt = performance.now();
-  // In its own process group, which a terminal's Ctrl-C does not reach: this process signals it.
+  // The part gets its own process group, which a terminal's Ctrl-C does not reach: this process
+  // signals it.
   const child = spawn(process.execPath, [...process.execArgv, part.entry], {
     // A part sends one message, when it is ready. When the channel closes with this process, the
     // part ends.

@@ -33,10 +33,10 @@ export interface Delivery {
   readonly url: string;
   readonly status: (typeof callbackStates)[number];
   readonly failureCount: number;
-  /** Of the last attempt; null if it has not failed. */
+  /** The last attempt's error; null if it has not failed. */
   readonly reason: string | null;
   readonly createdAt: Date;
-  /** Of the last attempt. */
+  /** End of the last attempt. */
   readonly endedAt: Date | null;
 }
 

@@ -26,7 +26,7 @@ export async function retryDuringOutages<T>(
   attempt: () => Promise<T>,
   { signal, onOutage, retries = isOutage }: RetryOptions,
 ): Promise<T> {
-  // By error name, because messages can contain connection numbers and would each be logged as new.
+  // Keyed by error name: messages can contain connection numbers, so each would count as new.
   const reported = new Set<string>();
   for (let pauseMs = backoffMs.first; ; pauseMs = Math.min(2 * pauseMs, backoffMs.max)) {
     signal.throwIfAborted();
@@ -100,7 +100,7 @@ export class MongoConnection {
     return retryDuringOutages(() => connect(this.#client), {
       signal: this.#closing.signal,
       onOutage: this.#onOutage,
-      // Also a host name without DNS records, and a certificate file that does not exist yet.
+      // Retries even for a host name that lacks DNS records, or a missing certificate file.
       retries: () => true,
     });
   }

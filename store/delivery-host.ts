@@ -11,7 +11,7 @@ export interface DeliveryHost {
   readonly base: string | null;
   /** The service whose URL grammar the host parses; absent for native URLs. */
   readonly urls?: string;
-  /** By the clock of the front end. */
+  /** Time by the front end's clock. */
   readonly updatedAt: Date;
 }
 

@@ -6,7 +6,7 @@
 export interface Generations {
   /** The number of the last purge. */
   readonly last?: number;
-  /** Of all images of the project. */
+  /** Generation of all the project's images. */
   readonly all?: number;
   /** Generations of source groups, by group. */
   readonly groups?: Readonly<Record<string, number>>;

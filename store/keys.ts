@@ -92,7 +92,7 @@ export class Keys {
     for (const id of await this.otherEnvironmentKeys(secret)) await this.revoke(id);
   }
 
-  /** Also returns revoked keys. */
+  /** Returns the key, even if it is revoked. */
   findBySecret(secret: string): Promise<ApiKey | null> {
     return withTimeout(this.#collection.findOne({ hash: hashApiKey(secret) }));
   }

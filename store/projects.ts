@@ -302,7 +302,7 @@ export class Projects {
     return this.#change(id, { $unset: { previousSigningSecret: '' } });
   }
 
-  /** Also deletes the secrets. */
+  /** Accepts unsigned URLs again, and deletes the signing secrets. */
   stopRequiringSignatures(id: string): Promise<Project | null> {
     return this.#change(id, {
       $set: { requireSignedUrls: false, signedUrlTtlSeconds: null, signingSecret: null },

@@ -117,7 +117,7 @@ export class UsageRecords {
         if (Object.keys(sums).length === 0) {
           return claimed > 0 ? [{ q: { _id }, u: { $unset: claim } }] : [];
         }
-        // By one update: a claim that stayed would count the renders in the sum again.
+        // One update removes the claim too: otherwise its renders would count twice.
         const moved = { $inc: sums, $unset: { [`by.${writer}`]: '', ...claim } };
         return [{ q: { _id, [`by.${writer}`]: { $ne: null } }, u: moved }];
       }),

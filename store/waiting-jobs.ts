@@ -120,7 +120,7 @@ export function createWaitingJob<D extends { readonly projectId: string }>(
  */
 export function waitingJobsFilter(name: string, projectId: string, before?: ObjectId) {
   const prefix = toKeyPrefix(name, projectId);
-  // In ASCII a semicolon follows the colon.
+  // The semicolon follows the colon in ASCII, so it ends the prefix's range.
   const end = before === undefined ? `${prefix.slice(0, -1)};` : prefix + before.toHexString();
   return { waitingKey: { $gte: prefix, $lt: end } };
 }

@@ -86,7 +86,7 @@ async function listen(): Promise<void> {
   } catch (error) {
     const movedBy = isMovedByPort(settings, 'workerPort') ? settings.port : null;
     const reason = listenFailureText('SERVICE_WORKER_PORT', { host, port, movedBy }, error);
-    // Such as a module of the workbench that does not load.
+    // Not a listener's error: for example, a workbench module that does not load.
     if (reason === null) throw error;
     await shutdown.fail(reason);
   }

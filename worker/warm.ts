@@ -43,7 +43,7 @@ const reconnectMs = 200;
 const requestTimeoutMs = 5 * 60_000;
 
 const retryableStatuses = new Set([429, 500, 502, 503, 504]);
-/** Their cause is the service or the source: all variants would fail. */
+/** Statuses with causes in the service or the source, so that all variants would fail. */
 const allVariantsStatuses = new Set([403, 404, 413, 415, 422, 429, 502, 503, 504]);
 const maxErrorBytes = 16_384;
 /** The code of a 504 caused by the variant itself; other variants can be faster. */

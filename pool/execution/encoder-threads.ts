@@ -9,7 +9,7 @@ import type { Variant } from '../variant.ts';
  */
 export const avifThreads = 2;
 
-/** With more threads for them, transforms to other formats take more CPU time, and no less time. */
+/** For other formats, more threads use more CPU time without saving any time. */
 const otherThreads = 1;
 
 /**

@@ -108,8 +108,8 @@ export class TransformQueue {
     this.#schedule = new Schedule(settings);
     this.#limits = {
       sourceMaxPixels: settings.sourceMaxPixels,
-      // In whole seconds. If possible, shorter than the hard timeout, because it keeps the thread;
-      // otherwise it still ends the native call of a thread being terminated.
+      // libvips accepts whole seconds only. Shorter than the hard timeout if possible, because the
+      // soft timeout keeps the thread; otherwise it still ends a terminated thread's native call.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
       svgTimeoutMs: settings.svgTimeoutMs,
       processMemoryBytes: settings.processMemoryBytes,

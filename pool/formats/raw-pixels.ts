@@ -6,7 +6,7 @@ export interface RawPixels {
   readonly width: number;
   readonly height: number;
   readonly channels: 3 | 4;
-  /** Of one frame; absent for a single one. */
+  /** Height of a frame; absent for a still image. */
   readonly pageHeight?: number;
 }
 

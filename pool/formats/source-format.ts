@@ -168,7 +168,7 @@ export interface DecodingCost {
   readonly ms: number;
   /** Includes coefficients and copied pixels. */
   readonly bytes: number;
-  /** Of samples with more than 8 bits, if they take more. */
+  /** Cost with more than 8 bits per sample, if it is higher. */
   readonly deep?: Pick<DecodingCost, 'ms' | 'bytes'>;
   /** Factor of the bytes for pixels with alpha, if they take more. */
   readonly alphaFactor?: number;

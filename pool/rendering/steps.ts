@@ -128,7 +128,7 @@ export const passes = {
    * 16 bits to 8, so it does not turn the image; see Plan.
    */
   dropSamples: [dropSamples, colour, metadata],
-  /** From 16 to 8 bits in the source's own profile; see Plan. */
+  /** Reduces 16 to 8 bits in the source's own profile; see Plan. */
   reduceDepth: [colour, metadata],
   /** Extracts and scales the used area in a separate pass. */
   prepare: [orient, crop, shrink, colour, metadata],

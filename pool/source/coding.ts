@@ -9,7 +9,7 @@ const chunkSize = 64 * 1024;
 /** RFC 9659: the largest window of the coding, 8 MB. */
 const maxZstdWindowLog = 23;
 
-/** From Node 22.15 and 23.8 on; types of Node 20 do not have it. */
+/** Node supports zstd from 22.15 and 23.8 on; Node 20's types lack it. */
 const { createZstdDecompress, constants } = zlib as typeof zlib & {
   readonly createZstdDecompress?: (options: zlib.ZlibOptions & { params: object }) => Transform;
   readonly constants: { readonly ZSTD_d_windowLogMax?: number };

@@ -53,7 +53,7 @@ export interface SupervisorOptions {
   /** Added to the environment of every front end. */
   readonly environment: Readonly<Record<string, string>>;
   readonly log: Logger;
-  /** Time without progress of its transforms after which a front end is replaced, ms. */
+  /** Replaces a front end if its transforms make no progress for this long, ms. */
   readonly stalledAfterMs: number;
   readonly restartLimits?: RestartLimits;
 }
@@ -65,7 +65,7 @@ interface FrontEndListener {
   onMessage(frontEnd: number, message: FrontEndMessage): void;
   /** Called after a front end's last message. */
   onEnd(frontEnd: number, processId: number): void;
-  /** Called when every front end has failed too often to be restarted. */
+  /** Called when the supervisor gives up restarting front ends, because each failed too often. */
   onGiveUp(reason: string): void;
 }
 
@@ -308,7 +308,7 @@ export class Supervisor {
   }
 
   /**
-   * Drains a front end that has a listening replacement. A stuck front end gets less time, because
+   * Drains a front end after its replacement listens. A stuck front end gets less time, because
    * it never exits by itself.
    */
   #retire(frontEnd: FrontEnd): Promise<void> {

@@ -23,7 +23,7 @@ export interface Result<T> {
   readonly schema: NamedSchema<unknown>;
   /** Whether the field is an array of the schema. */
   readonly isList: boolean;
-  /** Of the field. */
+  /** The field's example. */
   readonly example: T;
 }
 
@@ -58,7 +58,7 @@ export interface Call<Path extends string = string, Body = unknown> {
   readonly path: Readonly<Record<NamesIn<Path>, string>>;
   /** Valid according to the input schema, or null if there is no body. */
   readonly input: Body;
-  /** As sent. */
+  /** The query as sent. */
   readonly query: string;
   /** For a paged operation: the requested page, or null for the whole list. */
   readonly page: PageQuery | null;

@@ -6,7 +6,7 @@ import { clientNetworks } from './client-address.ts';
 
 /** A process's client connections, with totals since its start. */
 export class Connections {
-  /** Maximum connections; further ones are closed. */
+  /** Maximum connections; the service closes all above it. */
   readonly limit: number;
   readonly #trustedProxies: readonly Network[];
   open = 0;

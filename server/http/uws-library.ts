@@ -14,7 +14,7 @@ export interface UwsLibrary {
 
 /** Prefers an installed upstream release to the npm package. */
 const packages = ['uWebSockets.js', 'uws-pack'];
-/** In upstream's release and in uws-pack. */
+/** Folders of the binary in upstream's release and in uws-pack. */
 const binaryFolders = ['.', 'dist/bin'];
 const ownRequire = createRequire(import.meta.url);
 

@@ -14,7 +14,7 @@ export interface UrlHeaders {
   readonly download: string | null;
   /** The tags that CDNs purge the requested image by, even if another image replaces it. */
   readonly tags: Headers;
-  /** As from `unknownWarnings`. */
+  /** The result of `unknownWarnings`. */
   readonly warnings: string;
   /** Headers added by the URL's grammar. */
   readonly others?: Headers;

@@ -55,7 +55,7 @@ export const pipelineOperators = ['$match', '$group', '$sum'] as const;
 export type ArgumentType =
   /** Has no effect, whatever its value. */
   | 'ignored'
-  /** Only `false` or 0, because the behaviour for other values is unsupported. */
+  /** Accepts only `false` or 0, because the behaviour of other values is unsupported. */
   | 'false'
   | 'zero'
   | 'string'

@@ -48,7 +48,7 @@ function isOther(processId: number): boolean {
   try {
     return process.kill(processId, 0);
   } catch (error) {
-    // It belongs to another user.
+    // EPERM means that the process runs, for another user.
     return hasCode(error, 'EPERM');
   }
 }

@@ -49,7 +49,7 @@ function endOfBlocks(file: Buffer, from: number, steps: StepLimit): number | nul
   return null;
 }
 
-/** In the packed field of a graphic control extension (23). */
+/** Bits in the packed field of a graphic control extension (23). */
 const control = { transparent: 1, disposal: 0b11100, toBackground: 0b01000 } as const;
 /** No pixel uses it if colours have fewer than 8 bits. */
 const unusedColour = 255;

@@ -100,7 +100,7 @@ function writeStored(
 
 /** Returns the Adler-32 checksum (RFC 1950, 8.2), continued from `sum`. */
 function adler32(bytes: Uint8Array, sum: number): number {
-  // As many bytes as keep `high` below 2^31, so that V8 stores it as an integer.
+  // The most bytes that keep `high` below 2^31, so that V8 stores it as an integer.
   const atOnce = 3_000;
   let low = sum & 0xffff;
   let high = sum >>> 16;

@@ -22,7 +22,7 @@ export const jpeg: SourceFormat = {
   label: 'JPEG',
   extensions: ['jpg', 'jpeg', 'jpe'],
   matches: textAt(0, '\xff\xd8\xff'),
-  // With the coefficients of progressive ones.
+  // Includes the coefficients that a progressive JPEG keeps in memory.
   cost: { ms: 8, bytes: 6 },
   container: { parts: jpegParts, sequential: true, completed: withCmykProfile },
   // At an eighth, pixels are block means, which blur texts; a quarter looks nearly as good as the

@@ -7,7 +7,7 @@ import { withoutOrientation } from '../metadata/exif.ts';
 /** The parts of a JPEG XL file that decoders get. */
 export interface JxlParts {
   readonly codestream: Uint8Array;
-  /** Of an upright image; null if absent, malformed or too large. */
+  /** EXIF of the upright image; null if absent, malformed or too large. */
   readonly exif: Uint8Array | null;
   readonly xmp: Uint8Array | null;
 }

@@ -3,7 +3,7 @@ import type { Size } from '../../geometry.ts';
 
 export const pngSignature = Buffer.from('\x89PNG\r\n\x1a\n', 'latin1');
 
-/** Of pixels that are RGB, an index into the palette, or RGB with alpha (third edition, 11.2.1). */
+/** Colour types for RGB, palette and RGBA pixels (third edition, 11.2.1). */
 export const pngColourType = { rgb: 2, indexed: 3, rgba: 6 } as const;
 
 /**

@@ -21,7 +21,7 @@ interface PngColours {
   readonly isGrey: boolean;
   /** Frames in an animation (11.3.7.1); 1 for a still image. */
   readonly frames: number;
-  /** Of gAMA and cHRM; null if absent, or replaced by sRGB. */
+  /** The values of gAMA and cHRM; null if absent, or replaced by sRGB. */
   readonly gamma: Gamma | null;
 }
 

@@ -22,7 +22,7 @@ export function findBackground(sheets: string, style: string): string | null {
 
 /** Returns null for no colour, and undefined for other values, such as gradients. */
 function parseColour(value: string): string | null | undefined {
-  // In the light scheme, which an <img> has unless the page says otherwise.
+  // Use the light colour: an <img> uses the light scheme unless the page changes it.
   const light = /^light-dark\(((?:[^(),]|\([^()]*\))*),/i.exec(value)?.[1]?.trim() ?? value;
   if (/^(?:transparent|none|initial|unset|inherit|revert(?:-layer)?)$/i.test(light)) return null;
   const simple = /^(?:#[\da-f]{3,8}|[a-z]{3,30}|(?:rgb|hsl)a?\([\d.,%\s/a-z+-]{1,60}\))$/i;

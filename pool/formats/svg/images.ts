@@ -34,7 +34,7 @@ export async function withDrawnImages(
   spent = { pixels: 0, bytes: 0 },
 ): Promise<string> {
   const known = new Map<string, string>();
-  /** By their starts: an element with two images gets one size. */
+  /** By start position, so that an element with two images gets a single size. */
   const edits = new Map<number, Edit>();
   for (const { format, bytes, url, urlAt, openSide } of images) {
     const { vector } = format;

@@ -63,7 +63,7 @@ export async function runDecoder<Task>(
       const { user, system } = process.cpuUsage(before);
       if ((user + system) / 1e3 > maxCpuMs) reject(transformTimeout());
     }, checkEveryMs);
-    // Only its end returns the memory to the system, which the next thread needs.
+    // The system gets the memory back only when the thread ends, and the next thread needs it.
   }).finally(() => {
     clearInterval(timer);
     return thread.terminate();

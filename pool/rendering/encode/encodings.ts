@@ -6,7 +6,7 @@ export interface EncodeOptions {
   readonly quality: number;
   /** Keeps visible pixels exactly, if the format supports it, and ignores the quality. */
   readonly lossless: boolean;
-  /** With `lossless`: whether invisible losses can save bytes, in WebP. */
+  /** Whether invisible losses can save bytes of a lossless WebP. */
   readonly drawing?: boolean;
   /** True when chroma needs more than half of the resolution at any quality. */
   readonly sharpChroma: boolean;
@@ -112,7 +112,7 @@ interface EncodingCost extends PixelCost {
 }
 
 export interface LossyEncoding {
-  /** From the quality on that keeps full chroma. With `auto`, unknown before decoding. */
+  /** Cost at qualities that keep full chroma. With `auto`, unknown before decoding. */
   readonly fullChroma: PixelCost;
   /**
    * Quality added for flat images with saturated edges, which look worse than photographs at the
@@ -157,7 +157,7 @@ type SharpTiming = { readonly delay: number[]; readonly loop: number };
  * request names no format, a source in a format with the same name keeps it.
  */
 export const encodings = {
-  // At effort 1 of 0 to 9: of photographs, effort 2 takes much more time for few bytes.
+  // Effort 1 of 0 to 9: for photographs, effort 2 takes much more time and saves few bytes.
   avif: {
     contentType: 'image/avif',
     extensions: ['avif'],
@@ -216,7 +216,7 @@ export const encodings = {
           }),
     time: (image, timing) => image.webp(timing),
   },
-  // Of mozjpeg's parts only the quantisation table, which takes no time, and no progressive scans.
+  // Uses only mozjpeg's quantisation table, which takes no time, but not its progressive scans.
   jpeg: {
     contentType: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe'],

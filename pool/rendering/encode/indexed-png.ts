@@ -16,7 +16,7 @@ export const channelOffsets = ({ channels }: RawImage) => ({
 });
 
 const maxColours = 256;
-/** With more greys an index is not smaller than the grey value, and grey values compress better. */
+/** An index to more greys is as large as the grey value itself, which compresses better. */
 const maxGreys = 16;
 
 /**

@@ -18,7 +18,7 @@ export interface PixelTraits {
 /** Maximum 2 x 2 pixel blocks to read: enough for shares of 0.2%. */
 const maxBlocks = 4_096;
 
-/** In levels of 0..255. Flat areas of decoded JPEGs differ by a level or two. */
+/** Levels of 0..255 within a flat area: decoded JPEGs differ by a level or two. */
 const flatRange = 2;
 const sharpRange = 80;
 

@@ -16,7 +16,7 @@ export interface Described {
   readonly bytes: number;
   /** The image for the same request without `fmt`. */
   readonly output: DescribedOutput;
-  /** Of the output, or of its first frame. */
+  /** Pixels of the output, or of its first frame. */
   readonly pixels: SmallPixels;
 }
 

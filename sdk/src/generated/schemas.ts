@@ -55,7 +55,7 @@ export interface CreateProjectInput {
   allowedOrigins?: readonly string[] | undefined;
 }
 
-/** The fields to change; at least one is required. */
+/** The fields to change: at least one. */
 export interface UpdateProjectInput {
   /** Display name; you can change it at any time. 1 to 80 characters. */
   name?: string | undefined;
@@ -416,7 +416,7 @@ export interface Top {
     misses: number;
     /** Requests without an image. */
     errors: number;
-    /** Each cache's share of the requests that returned an image; null if there are none. */
+    /** Each cache's share of the requests that returned an image; null if there were no requests. */
     hitRatio: {
       /** 0 to 1. */
       memory: number | null;
@@ -425,12 +425,12 @@ export interface Top {
       /** 0 to 1. */
       shared: number | null;
     };
-    /** Time of misses in ms, accurate to 8%; null if there are none. */
+    /** Time of misses in ms, accurate to 8%; null if there were no requests. */
     missMs: {
       p50: number | null;
       p95: number | null;
     };
-    /** Requests without a valid signature, even if none is required. */
+    /** Requests without a valid signature, even if the project requires no signatures. */
     unsigned: number;
     /** Bytes of delivered images. */
     bytes: number;
@@ -466,7 +466,7 @@ export interface Top {
     misses: number;
     /** Requests without an image. */
     errors: number;
-    /** Each cache's share of the requests that returned an image; null if there are none. */
+    /** Each cache's share of the requests that returned an image; null if there were no requests. */
     hitRatio: {
       /** 0 to 1. */
       memory: number | null;
@@ -475,12 +475,12 @@ export interface Top {
       /** 0 to 1. */
       shared: number | null;
     };
-    /** Time of misses in ms, accurate to 8%; null if there are none. */
+    /** Time of misses in ms, accurate to 8%; null if there were no requests. */
     missMs: {
       p50: number | null;
       p95: number | null;
     };
-    /** Requests without a valid signature, even if none is required. */
+    /** Requests without a valid signature, even if the project requires no signatures. */
     unsigned: number;
     /** Bytes of delivered images. */
     bytes: number;
@@ -923,7 +923,7 @@ export interface UrlMeaning {
   ignored: readonly string[];
 }
 
-/** A secret that signs another service's URLs. The secret itself is omitted. */
+/** A secret that signs another service's URLs. Responses omit the secret. */
 export interface UrlSecret {
   /** Service that signs its URLs with the secret, as in `urls` of a delivery host. */
   kind: 'imgix' | 'cloudinary' | 'imgproxy' | 'thumbor';

@@ -73,7 +73,7 @@ export function useSession(): Session {
     signIn,
     loadMore,
     signOut: useCallback(() => {
-      // This includes the images that the tab has shown.
+      // Also removes the sources and options of the images that this tab has shown.
       sessionStorage.clear();
       setState(signedOut);
     }, []),

@@ -29,15 +29,15 @@ const windowSchema = closed({
   hitRatio: {
     ...closed(byCacheTier(() => ratio)),
     description:
-      "Each cache's share of the requests that returned an image; null if there are none.",
+      "Each cache's share of the requests that returned an image; null if there were no requests.",
   },
   missMs: {
     ...closed({ p50: milliseconds, p95: milliseconds }),
-    description: 'Time of misses in ms, accurate to 8%; null if there are none.',
+    description: 'Time of misses in ms, accurate to 8%; null if there were no requests.',
   },
   unsigned: {
     ...count,
-    description: 'Requests without a valid signature, even if none is required.',
+    description: 'Requests without a valid signature, even if the project requires no signatures.',
   },
   bytes: { ...count, description: 'Bytes of delivered images.' },
   originalBytes: {

@@ -55,7 +55,7 @@ export const updateProjectInput = named(
   'UpdateProjectInput',
   {
     type: 'object',
-    description: 'The fields to change; at least one is required.',
+    description: 'The fields to change: at least one.',
     properties: { name, origin },
     minProperties: 1,
     additionalProperties: false,

@@ -17,7 +17,7 @@ const kindSchema = {
 const urlSecret = named(
   'UrlSecret',
   {
-    description: "A secret that signs another service's URLs. The secret itself is omitted.",
+    description: "A secret that signs another service's URLs. Responses omit the secret.",
     ...closed({
       kind: kindSchema,
       secretCount: {

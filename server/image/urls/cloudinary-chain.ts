@@ -101,7 +101,7 @@ export class Chain {
     const sized = ['c', 'w', 'h', 'ar'].some((name) => options.has(name));
     const gravity = options.get('g');
     if (!sized) {
-      // They have no effect without a crop.
+      // Resize options need a crop.
       this.#ignored.push(...resizeNames.filter((name) => options.has(name)));
       return;
     }

@@ -63,7 +63,7 @@ const qualities: ReadonlyMap<string, readonly [name: string, value: string] | nu
   ['bitonal', ['threshold', '128']],
 ]);
 
-/** Of the service, which rounds angles to six decimals. */
+/** Formats an angle like the service, which rounds angles to six decimals. */
 const degrees6 = (angle: number): string => String(Number(angle.toFixed(6)));
 
 const numbers = (match: RegExpExecArray): readonly [number, number, number, number] => {

@@ -38,7 +38,7 @@ interface Interval {
   readonly project: string;
   readonly window: WindowName;
   readonly start: number;
-  /** Its field in the store. A clock change can restart an interval. */
+  /** The process's field in the store. A clock change can restart an interval. */
   readonly writer: string;
   readonly slice: ActivitySlice;
 }

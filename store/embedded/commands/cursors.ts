@@ -6,7 +6,7 @@ import { maxDocumentBytes } from '../limits.ts';
 import type { Projection } from '../query/projection.ts';
 import type { CommandReply } from '../wire/message.ts';
 
-/** As in MongoDB, of a command without another number. */
+/** MongoDB's default for commands that set no batch size. */
 const firstBatchDocuments = 101;
 const maxOpen = 1000;
 const idleMs = 10 * 60 * 1000;
@@ -96,7 +96,7 @@ export class Cursors {
   }
 }
 
-/** At most `limit` documents and, unless a single one is larger, at most 16 MiB. */
+/** Returns at most `limit` documents and, unless a single document is larger, at most 16 MiB. */
 function nextBatch(cursor: Cursor, limit: number): Document[] {
   const batch: Document[] = [];
   let bytes = 0;

@@ -52,7 +52,7 @@ function increment(operand: Value, path: string): UpdateEffect {
   };
 }
 
-/** Of numbers only: MongoDB also compares values of other types, and of different ones. */
+/** Compares numbers only; MongoDB also compares other types, and values of different types. */
 function maximum(operand: Value, path: string): UpdateEffect {
   if (!isNumber(operand)) throw notSupported(`$max of '${path}' with an operand that is no number`);
   return (current) => {

@@ -38,7 +38,7 @@ export type JxlResult =
   | {
       readonly ok: true;
       readonly data: Uint8Array<ArrayBuffer>;
-      /** Of the instance, after this image. */
+      /** Memory of the WebAssembly instance after this image. */
       readonly memoryBytes: number;
     }
   | { readonly ok: false; readonly outOfMemory: boolean; readonly detail: string };

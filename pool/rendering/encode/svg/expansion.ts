@@ -36,7 +36,7 @@ export interface Part extends WrittenElement {
   /** Includes the ancestors' paints and markers, and style sheets' paints, once counted. */
   painting: Painting;
   readonly isInClip: boolean;
-  /** Of its own text. */
+  /** Characters of the element's own text. */
   characters: number;
   /** Undefined before the count; null during it. */
   cost: Cost | null | undefined;

@@ -41,7 +41,7 @@ interface ShapePart {
   readonly name: string;
   readonly attributes: Attributes;
   readonly painting: Painting;
-  /** Of its own text. */
+  /** Characters of the element's own text. */
   readonly characters: number;
 }
 
