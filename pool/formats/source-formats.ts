@@ -128,7 +128,7 @@ const unsupportedFormats: readonly (readonly [
   [
     'an XML document',
     [pattern(/^\s*<\?xml/)],
-    'its root element must be svg, and begin in the first 64 KiB',
+    'its root element must be svg and start within the first 64 KiB',
   ],
   ['a JSON document', [pattern(/^\s*[{[]["\s}\]{]/)], deliverImage],
 ];

@@ -39,7 +39,7 @@ function unknownOption(name: string): string {
 function relativeSource(src: string, origin: string | undefined): string | null {
   if (src === '' || /^[a-z][\w+.-]*:/i.test(src)) return null;
   if (origin === undefined) {
-    return `The source must be an absolute http or https URL or begin with a slash, or createImageUrls needs an origin, such as https://shop.example.com: ${src.slice(0, 100)} is relative.`;
+    return `The source must be an absolute http or https URL or start with a slash, or createImageUrls needs an origin, such as https://shop.example.com: ${src.slice(0, 100)} is relative.`;
   }
   return `origin must be an absolute http or https URL, such as https://shop.example.com, and is ${String(origin).slice(0, 100)}.`;
 }

@@ -17,7 +17,7 @@ export const partNameSchema = {
 export function requirePartName(kind: 'preset' | 'layer', name: string): string {
   if (isPartName(name)) return name;
   throw invalidRequest(
-    `the name of a ${kind} must begin with a lower-case letter, and have at most 40 lower-case letters, digits, - and _`,
+    `the name of a ${kind} must start with a lower-case letter, and contain at most 40 lower-case letters, digits, - and _`,
   );
 }
 

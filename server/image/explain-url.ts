@@ -55,7 +55,7 @@ export function explainUrl(text: string, site: Site, size: Size | null): Explain
   const match = /^(?:https?:\/\/[^/?#\s]+)?(\/[^?#\s]*)(?:\?([^#\s]*))?(?:#\S*)?$/i.exec(
     text.trim(),
   );
-  if (match === null) throw invalid('The URL must be absolute, or begin with a slash.');
+  if (match === null) throw invalid('The URL must be absolute, or start with a slash.');
   const [, path = '', query = ''] = match;
   const address = readHostAddress(path, query, site);
   const { source, parameters: read, unknown, bySize, location } = address;

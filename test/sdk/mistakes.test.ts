@@ -64,7 +64,7 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'a relative src without origin',
     () => createImageUrls(settings).url('a.jpg'),
-    'The source must be an absolute http or https URL or begin with a slash, or createImageUrls needs an origin, such as https://shop.example.com: a.jpg is relative.',
+    'The source must be an absolute http or https URL or start with a slash, or createImageUrls needs an origin, such as https://shop.example.com: a.jpg is relative.',
   ],
   [
     'an origin without a scheme',

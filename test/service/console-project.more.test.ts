@@ -128,7 +128,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
       'the focus',
       async () => (await focused(page)) === (await presetName.getAttribute('id')),
     );
-    t.match(await readDescription(presetName), /^It must begin with a lower-case letter/);
+    t.match(await readDescription(presetName), /^It must start with a lower-case letter/);
     await presetName.fill('card');
     await control(presets, 'crop').fill('1,2');
     await create.click();

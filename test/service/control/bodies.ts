@@ -167,7 +167,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     const malformedNames = 'Card 1 a.b a%2Fb a%00 $a __proto__ %ff %C2%84'.split(' ');
     // The query's host takes precedence, but the body must be valid.
     const withHost = '/domains?host=a.example';
-    const presetName = /^the name of a preset must begin with a lower-case letter/;
+    const presetName = /^the name of a preset must start with a lower-case letter/;
     const bare = ['a.example:80', 'http://a.example', 'a/b', 'u@a.example', 'a..example', ''];
     const local = ['intranet', 'x.local', 'x.internal', '10.0.0.1', '[::1]', '169.254.169.254'];
     const cases: ReadonlyArray<readonly [method: string, path: string, Call, message: RegExp]> = [
@@ -182,8 +182,8 @@ export async function bodies(t: Test, control: Control): Promise<void> {
         ['DELETE', `/presets/${name}`, {}, presetName] as const,
       ]),
       ...layers.map(([json, message]) => ['PUT', '/layers/badge', { json }, message] as const),
-      ['PUT', '/layers/Badge', { json: { text: {} } }, /^the name of a layer must begin with/],
-      ['DELETE', '/layers/a.b', {}, /^the name of a layer must begin with/],
+      ['PUT', '/layers/Badge', { json: { text: {} } }, /^the name of a layer must start with/],
+      ['DELETE', '/layers/a.b', {}, /^the name of a layer must start with/],
       ...origins.map(
         ([host, json, message]) => ['PUT', `/origins/${host}`, { json }, message] as const,
       ),
