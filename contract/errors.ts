@@ -35,7 +35,9 @@ const codesByStatus = {
     workbench_unauthorized: worker('Log in with the credentials set by the operator.'),
   },
   402: {
-    product_access_required: control("Restore the organisation's product access, then retry."),
+    product_access_required: control(
+      "Ask the operator to restore the organisation's product access, then retry.",
+    ),
   },
   403: {
     project_forbidden: control('Use an API key for this project or for all projects.'),

@@ -19,7 +19,7 @@ export function addActivityCommands(program: Command): void {
   program
     .command('failures')
     .description("list a project's last failures")
-    .argument('<project>')
+    .argument('<project>', 'project id')
     .option(...jsonOption)
     .action((id: string, { json = false }: { json?: boolean }) =>
       withStore(async (store) => {
@@ -43,7 +43,7 @@ export function addActivityCommands(program: Command): void {
   program
     .command('top')
     .description("list a project's most requested sources of the last day")
-    .argument('<project>')
+    .argument('<project>', 'project id')
     .option('--hour', 'use the last hour')
     .option('--variants', 'list parameter sets instead of sources')
     .option('--json', 'print all figures of the last hour and day')

@@ -55,13 +55,13 @@ export function addItemCommands<Input, Item extends object>(
   group
     .command('list')
     .description(listDescription)
-    .argument('<project>')
+    .argument('<project>', 'project id')
     .option(...jsonOption)
     .action((project: string, { json }: { json?: boolean }) =>
       run((items, services) => items.list(services, project), json),
     );
 
-  addSet(group.command('set').argument('<project>'), (project, name, readInput) =>
+  addSet(group.command('set').argument('<project>', 'project id'), (project, name, readInput) =>
     run(async (items, services) => {
       const { requireValid } = await import('../control/validate.ts');
       const input = await readInput();
@@ -74,7 +74,7 @@ export function addItemCommands<Input, Item extends object>(
   group
     .command('delete')
     .description(deleteDescription)
-    .argument('<project>')
+    .argument('<project>', 'project id')
     .argument(argument)
     .action((project: string, name: string) =>
       run(async (items, services) => {

@@ -48,7 +48,7 @@ export function addOrganisationCommands(program: Command): void {
   group
     .command('access')
     .description("turn an organisation's product access on or off")
-    .argument('<id>')
+    .argument('<id>', 'organisation id')
     .addArgument(program.createArgument('<state>').choices(['on', 'off']))
     .action((id: string, state: string) =>
       withStore(async (store) => {

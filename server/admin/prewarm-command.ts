@@ -38,12 +38,18 @@ export function addPrewarmCommand(program: Command): void {
   program
     .command('prewarm')
     .description('render images in advance, and wait until they are done')
-    .argument('<project>')
+    .argument('<project>', 'project id')
     .argument('<urls...>', '1 to 20 sources, as in image URLs')
-    .option('--widths <list>', 'such as 400,800 (default: the width without w)', (text) =>
-      list(text).map(number),
+    .option(
+      '--widths <list>',
+      "image widths, such as 400,800 (default: the source's width)",
+      (text) => list(text).map(number),
     )
-    .option('--formats <list>', 'of auto, avif, webp, jpeg and png (default: auto)', list)
+    .option(
+      '--formats <list>',
+      'auto, avif, webp, jpeg or png, comma-separated (default: auto)',
+      list,
+    )
     .option('--quality <number>', '30 to 100', number)
     .option('--fit <word>', 'contain, cover, fill or inside')
     .option('--dpr <number>', '1 to 3', number)

@@ -73,7 +73,7 @@ export function addProjectCommands(program: Command): void {
   group
     .command('update')
     .description("change a project's name or site")
-    .argument('<id>')
+    .argument('<id>', 'project id')
     .option('--name <text>', '1 to 80 characters')
     .option('--origin <url>', 'site URL (allows its host as a source)')
     .action((id: string, input: { name?: string; origin?: string }) => {
@@ -91,7 +91,7 @@ export function addProjectCommands(program: Command): void {
   group
     .command('delete')
     .description('delete a project and all its data, after asking for its name')
-    .argument('<id>')
+    .argument('<id>', 'project id')
     .option('--yes', 'delete without asking')
     .option('--force', 'cancel its prewarming, which otherwise prevents the deletion')
     .action((id: string, { yes = false, force = false }: { yes?: boolean; force?: boolean }) =>
@@ -111,7 +111,7 @@ export function addProjectCommands(program: Command): void {
   group
     .command('webhook-secret')
     .description("print the secret that signs a project's callbacks")
-    .argument('<project>')
+    .argument('<project>', 'project id')
     .action((id: string) =>
       withStore(async (store, { hookSecret }) => {
         requireProject(id, await store.projects.find(id));

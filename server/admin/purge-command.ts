@@ -7,7 +7,7 @@ export function addPurgeCommand(program: Command): void {
   program
     .command('purge')
     .description('purge the cached images of sources')
-    .argument('<project>')
+    .argument('<project>', 'project id')
     .argument('[urls...]', 'sources, as in image URLs')
     .option('--all', 'purge all images')
     .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {

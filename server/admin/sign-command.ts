@@ -20,7 +20,7 @@ export function addSignCommand(group: Command): void {
   group
     .command('sign')
     .description('require signed URLs: print a new secret, and invalidate the old secret')
-    .argument('<id>')
+    .argument('<id>', 'project id')
     .option('--ttl <seconds>', 'limit the time until a URL expires', wholeSeconds)
     .addOption(
       option('--rotate', 'keep the old secret valid until --revoke-old', [
