@@ -36,7 +36,7 @@ const codesByStatus = {
   },
   402: {
     product_access_required: control(
-      "Ask the operator to restore the organisation's product access, then retry.",
+      "Let the operator restore the organisation's product access, then retry.",
     ),
   },
   403: {

@@ -43,7 +43,7 @@ export function resolveSource(source: SourceReference, origin: string): URL {
   return resolved;
 }
 
-/** Returns the URL of an absolute source, or a sentence about the text's fault. */
+/** Returns an absolute source's URL, or a sentence about the text's fault. */
 export function parseSource(text: string): URL | string {
   const written = text.trim();
   if (written.length > maxSourceLength) {

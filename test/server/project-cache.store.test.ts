@@ -287,7 +287,7 @@ t.test('waits at most two seconds for a silent store', async (t) => {
   const unknown = t.rejects(async () => cache.find(toId(1)), { code: 'store_unavailable' });
   t.match(await cache.find(remembered._id), { project: remembered }, 'after two reads');
   await unknown;
-  // Twice the deadline, on a busy machine. Without it the driver's own timeout of 20 s applies.
+  // Twice the deadline, on a busy machine. Without it the driver's own 20-second timeout applies.
   t.ok(performance.now() - startedAt < 15_000);
 });
 

@@ -24,7 +24,7 @@ export const errors = {
   workbench_unauthorized: { status: 401, hint: 'Log in with the credentials set by the operator.' },
   product_access_required: {
     status: 402,
-    hint: "Ask the operator to restore the organisation's product access, then retry.",
+    hint: "Let the operator restore the organisation's product access, then retry.",
   },
   project_forbidden: { status: 403, hint: 'Use an API key for this project or for all projects.' },
   root_key_required: {
