@@ -1,5 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
-import { Client, type Dispatcher } from 'undici';
+import { Client } from 'undici';
 import { backgroundHeader, backgroundToken } from '../contract/background-token.ts';
 import type { JobCounts } from '../store/waiting-jobs.ts';
 import type { WarmRequest } from './variants.ts';
@@ -29,16 +28,8 @@ export interface Warming {
   /** Aborts the request in progress and ends the warming. */
   readonly signal: AbortSignal;
   readonly onProgress: (counts: JobCounts) => Promise<void>;
-  /** Overrides how long a job waits for a service that refuses connections, in ms. */
-  readonly restartMs?: number;
 }
 
-/**
- * A service that starts or restarts refuses connections this long, at most. Meanwhile a job waits:
- * failing would use up an attempt of every job in the queue.
- */
-const defaultRestartMs = 30_000;
-const reconnectMs = 200;
 /** Background requests can wait for a transform thread. */
 const requestTimeoutMs = 5 * 60_000;
 
@@ -91,21 +82,13 @@ async function requestVariant(
   client: Client,
   basePath: string,
   { target, accept, label }: WarmRequest,
-  { secret, signal, restartMs = defaultRestartMs }: Warming,
+  { secret, signal }: Warming,
 ): Promise<Failure | null> {
-  const refusedUntil = performance.now() + restartMs;
-  const send = (): Promise<Dispatcher.ResponseData> => {
+  try {
     // Signs the path that the service receives, because a proxy removes the base URL's path.
     const headers = { accept, [backgroundHeader]: backgroundToken(secret, target, Date.now()) };
     const path = basePath + target;
-    return client.request({ method: 'GET', path, headers, signal }).catch(async (error) => {
-      if (error.code !== 'ECONNREFUSED' || performance.now() > refusedUntil) throw error;
-      await sleep(reconnectMs, undefined, { signal });
-      return send();
-    });
-  };
-  try {
-    const { statusCode, body } = await send();
+    const { statusCode, body } = await client.request({ method: 'GET', path, headers, signal });
     // The service responds 204 to marked requests, or 200 if it could not check the mark; a cache between
     // them responds 200.
     if (statusCode === 204 || statusCode === 200) {

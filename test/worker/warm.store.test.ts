@@ -1,5 +1,3 @@
-import { createServer } from 'node:http';
-import type { AddressInfo } from 'node:net';
 import t, { type Test } from 'tap';
 import { backgroundHeader, isBackgroundToken } from '../../contract/background-token.ts';
 import type { JobCounts } from '../../store/waiting-jobs.ts';
@@ -137,34 +135,6 @@ t.test('handles responses of proxies', async (t) => {
   t.match(await warming.failure(), { retryable: true, message: /w=0: / }, 'a broken connection');
   warming.listener.answer(() => [301]);
   t.notOk((await warming.failure()).retryable, 'the base URL is not the service’s address');
-});
-
-t.test('waits for a service that does not listen yet', async (t) => {
-  const server = createServer((_, response) => response.writeHead(204).end());
-  const port = await new Promise<number>((done) => {
-    server.listen(0, '127.0.0.1', () => done((server.address() as AddressInfo).port));
-  });
-  server.close();
-  const stop = new AbortController();
-  const warming = (restartMs?: number) =>
-    warm(requests, {
-      serviceUrl: `http://127.0.0.1:${port}`,
-      secret,
-      signal: stop.signal,
-      onProgress: async () => {},
-      ...(restartMs !== undefined && { restartMs }),
-    });
-  const running = warming();
-  await t.rejects(warming(0), { message: /w=0: .*cannot be reached \(ECONNREFUSED\)/ });
-  t.teardown(() => server.close());
-  server.listen(port, '127.0.0.1');
-  t.same(await running, { done: 5, failed: 0, total: 5 });
-
-  server.close();
-  await until('the port is free', () => !server.listening);
-  const stopped = warming();
-  stop.abort();
-  await t.rejects(stopped, { name: 'WarmingFailed' }, 'does not wait after a stop');
 });
 
 t.test('aborts the request in progress', async (t) => {
