@@ -93,7 +93,10 @@ t.test('states each error in a single line', async (t) => {
       ['/a.jpg/full/max/0/default.jpg', '--urls', 'iiif'],
       /depends on the source's size: add --size/,
     ],
-    [['/a.jpg/info.json', '--urls', 'iiif', '--size', '9x9'], /^The URL leads to a document, not an image/],
+    [
+      ['/a.jpg/info.json', '--urls', 'iiif', '--size', '9x9'],
+      /^The URL leads to a document, not an image/,
+    ],
     [['/a.jpg', '--urls', 'iiif'], /redirects to \/a\.jpg\/info\.json/],
     [['/a.jpg', '--urls', 'other'], /Allowed choices are native/],
     [['/a.jpg', '--origin', 'shop.example'], /must be an absolute http or https URL/],
