@@ -5,6 +5,7 @@ import type { Settings } from '../contract/settings/table.ts';
 import type { Shutdown } from '../contract/shutdown.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { isIncompleteCopy } from '../store/copy.ts';
+import { newApiKey } from '../store/identifiers.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
@@ -56,7 +57,10 @@ export async function prepareStore(
     await store.established(signal);
     // The store might become unavailable again during preparation, as in a MongoDB election.
     const onOutage = reportOutages(settings, log);
-    return await retryDuringOutages(() => prepare(store, settings, log), { signal, onOutage });
+    // Every attempt uses this key, because a failed attempt can have stored it.
+    const newKey = newApiKey();
+    const attempt = () => prepare(store, settings, newKey, log);
+    return await retryDuringOutages(attempt, { signal, onOutage });
   } catch (error) {
     return shutdown.fail(`The store cannot be used: ${describeOutage(error)}.`, error);
   }
@@ -77,7 +81,12 @@ function reportOutages(settings: Settings, log: Logger): (cause: string | null) 
 }
 
 /** Safe to repeat. */
-async function prepare(store: Store, settings: Settings, log: Logger): Promise<string | null> {
+async function prepare(
+  store: Store,
+  settings: Settings,
+  newKey: string,
+  log: Logger,
+): Promise<string | null> {
   if (await isIncompleteCopy(store.db)) {
     throw new Error('it contains an incomplete copy of another store; run `store copy` again');
   }
@@ -86,13 +95,14 @@ async function prepare(store: Store, settings: Settings, log: Logger): Promise<s
   await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();
   const limits = await serverLimits(store.db);
   if (limits !== null) log.info(`store limits: ${limits}`);
-  return ensureRootKey(store, settings, log);
+  return ensureRootKey(store, settings, newKey, log);
 }
 
-/** Stores the configured API key, or else creates and returns the first key. */
+/** Stores the configured API key, or else the new key as the first key, and returns it. */
 async function ensureRootKey(
   { keys, organisations }: Store,
   { rootApiKey, mongodbUrl }: Settings,
+  newKey: string,
   log: Logger,
 ): Promise<string | null> {
   const { _id: orgId } = await organisations.default();
@@ -109,15 +119,7 @@ async function ensureRootKey(
       { keys: others },
       `store contains other keys from SERVICE_ROOT_API_KEY, of other machines or earlier settings; revoke unused keys: ${adminCommand('keys revoke <id>')}`,
     );
-  } else if (await keys.isEmpty()) {
-    const { secret } = await keys.issue({
-      name: 'root',
-      orgId,
-      projectId: null,
-      allOrganisations: true,
-      access: 'write',
-    });
-    return secret;
+    return null;
   }
-  return null;
+  return (await keys.storeFirst(newKey, orgId)) ? newKey : null;
 }

@@ -2,7 +2,7 @@ import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
 import { byCreation, readPages } from './pages.ts';
-import { retryOnDuplicateKey } from './upsert.ts';
+import { findOrInsert, retryOnDuplicateKey } from './upsert.ts';
 
 export const keyAccesses = ['read', 'write'] as const;
 export type KeyAccess = (typeof keyAccesses)[number];
@@ -111,8 +111,28 @@ export class Keys {
     return withTimeout(this.#collection.countDocuments({ projectId, revokedAt: null }));
   }
 
-  async isEmpty(): Promise<boolean> {
-    return (await this.#collection.findOne({}, { projection: { _id: 1 } })) === null;
+  /**
+   * Stores a root key with this secret unless the store contains other keys; idempotent. Of
+   * concurrent calls, one stores its key.
+   * @param orgId the default organisation
+   * @returns whether the store contains the key
+   */
+  async storeFirst(secret: string, orgId: string): Promise<boolean> {
+    // All machines use the same id, because they share the default organisation.
+    const _id = orgId.replace('org_', 'key_');
+    if ((await this.#collection.findOne({ _id: { $ne: _id } })) === null) {
+      await findOrInsert(this.#collection, _id, {
+        hash: hashApiKey(secret),
+        name: 'root',
+        orgId,
+        projectId: null,
+        allOrganisations: true,
+        access: 'write',
+        createdAt: new Date(),
+        revokedAt: null,
+      });
+    }
+    return (await this.findBySecret(secret)) !== null;
   }
 
   /**

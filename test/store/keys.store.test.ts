@@ -15,11 +15,9 @@ async function keysIn(t: Test) {
 
 t.test('finds a key only by its secret, and does not store the secret', async (t) => {
   const { keys, stored } = await keysIn(t);
-  t.ok(await keys.isEmpty());
   const { key, secret } = await keys.issue(input);
   t.match(key, { ...input, _id: /^key_/, createdAt: Date, revokedAt: null });
   t.same(await keys.findBySecret(secret), key);
-  t.notOk(await keys.isEmpty());
   t.notMatch(JSON.stringify(await stored()), secret.slice(3));
   const others = ['', key._id, key.hash, secret.slice(0, -1), `${secret} `, secret.toUpperCase()];
   for (const other of [...others, newApiKey()]) t.equal(await keys.findBySecret(other), null);
@@ -35,7 +33,6 @@ t.test('finds a revoked key, with the date of the first revocation', async (t) =
   t.same(await keys.revoke(key._id), revoked);
   t.equal((await keys.findBySecret(other.secret))?.revokedAt, null);
   t.equal(await keys.revoke('key_0000000000000000'), null);
-  t.notOk(await keys.isEmpty());
 });
 
 const rootRights = { projectId: null, access: 'write', revokedAt: null, fromEnvironment: true };
@@ -46,6 +43,23 @@ t.test('creates one root key from the environment for concurrent starts', async 
   await Promise.all(Array.from({ length: 20 }, start));
   t.equal((await keys.list()).length, 1);
   t.match(await keys.findBySecret('a key of mine'), { ...rootRights, orgId: 'org_1' });
+});
+
+t.test('creates one first key for concurrent starts', async (t) => {
+  const { keys } = await keysIn(t);
+  const orgId = 'org_0123456789abcdef';
+  const secrets = Array.from({ length: 20 }, newApiKey);
+  const start = () => Promise.all(secrets.map((secret) => keys.storeFirst(secret, orgId)));
+  const created = await start();
+  const [first = ''] = secrets.filter((_, index) => created[index]);
+  const { fromEnvironment: _, ...rights } = rootRights;
+  const expected = { ...rights, _id: 'key_0123456789abcdef', orgId, allOrganisations: true };
+  t.match(await keys.findBySecret(first), expected);
+  t.equal((await keys.list()).length, 1);
+  t.same(await start(), created, 'a repeated attempt finds its key');
+  await keys.issue(input);
+  t.ok(await keys.storeFirst(first, orgId));
+  t.notOk(await keys.storeFirst(newApiKey(), orgId));
 });
 
 t.test('keeps and lists the previous key when the environment contains another', async (t) => {
