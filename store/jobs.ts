@@ -140,7 +140,10 @@ export class JobQueue {
     return withTimeout(this.#jobs.countDocuments({ ...ofProject, ...openJobs }));
   }
 
-  /** Counts a kind's jobs through indexes, fast enough to run every second. */
+  /**
+   * Counts a kind's jobs through indexes, fast enough to run every second.
+   * @throws StoreUnavailable soon, so that probes and scrapes end before their own timeout
+   */
   async stats(name = prewarmJobName): Promise<QueueStats> {
     const now = new Date();
     const expiredAt = new Date(now.getTime() - lockLifetimeMs);
@@ -152,16 +155,17 @@ export class JobQueue {
         .sort({ [field]: 1 })
         .limit(1)
         .next();
+    const counts = Promise.all([
+      this.#jobs.countDocuments({ name, lockedAt: { $gt: expiredAt } }),
+      this.#jobs.countDocuments(due),
+      this.#jobs.countDocuments(abandoned),
+      this.#jobs.countDocuments({ name, nextRunAt: { $gt: now } }),
+      this.#jobs.countDocuments({ name, nextRunAt: null, lockedAt: null, failCount: { $gt: 0 } }),
+      first(due, 'nextRunAt'),
+      first(abandoned, 'lockedAt'),
+    ]);
     const [active, dueCount, abandonedCount, delayed, failed, oldestDue, oldestAbandoned] =
-      await Promise.all([
-        this.#jobs.countDocuments({ name, lockedAt: { $gt: expiredAt } }),
-        this.#jobs.countDocuments(due),
-        this.#jobs.countDocuments(abandoned),
-        this.#jobs.countDocuments({ name, nextRunAt: { $gt: now } }),
-        this.#jobs.countDocuments({ name, nextRunAt: null, lockedAt: null, failCount: { $gt: 0 } }),
-        first(due, 'nextRunAt'),
-        first(abandoned, 'lockedAt'),
-      ]);
+      await withTimeout(counts);
     const dueMs = now.getTime() - (oldestDue?.nextRunAt ?? now).getTime();
     const abandonedMs = expiredAt.getTime() - (oldestAbandoned?.lockedAt ?? expiredAt).getTime();
     const waiting = dueCount + abandonedCount;

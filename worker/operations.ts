@@ -76,10 +76,10 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
     });
   }
   server.get('/health/details', { onRequest: rejectForeignHosts }, async (_, reply) => {
-    const body = await readiness();
-    const stats = await consumer()
+    const counted = consumer()
       ?.queue.stats()
       .catch(() => null);
+    const [body, stats] = await Promise.all([readiness(), counted]);
     return reply.code(body.ok ? 200 : 503).send({
       ...body,
       queue: {

@@ -165,6 +165,15 @@ t.test('does not pile up claims while the store is silent', async (t) => {
   t.ok(await take());
 });
 
+t.test('stops counting jobs if the store does not respond', async (t) => {
+  const link = await storeLink(t);
+  const { queue } = await startQueue(t, { db: link.db });
+  link.hold();
+  await t.rejects(queue.stats(), { name: 'StoreUnavailable' });
+  link.release();
+  t.match(await queue.stats(), { active: 0, waiting: 0 });
+});
+
 t.test("counts a dead worker's jobs as waiting, not active", async (t) => {
   const { queue, stored, take } = await startQueue(t);
   await queue.add(createJobs(shop, 3));
