@@ -34,7 +34,10 @@ export function readKey(authorization: string, serviceApiKey: string): string {
   }
   const bearer = /^Bearer +(\S+) *$/i.exec(authorization)?.[1];
   if (bearer !== undefined) return bearer;
-  throw new ServiceError('api_key_invalid', 'The Authorization header has no bearer token.');
+  const message = 'The Authorization header has no bearer token.';
+  const hint =
+    'Write "Bearer" and a space before the API key, or send the key in X-Service-Api-Key.';
+  throw new ServiceError('api_key_invalid', message, undefined, { hint });
 }
 
 interface Known {

@@ -26,7 +26,7 @@ t.test('reads a key from either header, and prefers Authorization', async (t) =>
   for (const wrong of ['Basic a', 'a', 'Bearer', 'Bearer a b', 'Bearera', ' Bearer a']) {
     t.throws(
       () => readKey(wrong, 'b'),
-      { code: 'api_key_invalid' },
+      { code: 'api_key_invalid', details: { hint: /^Write "Bearer" and a space before / } },
       `${wrong} is not a bearer token`,
     );
   }
