@@ -4,6 +4,7 @@ import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
 import { jsonHeaders, uncachedHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
+import { parseQuery } from '../image/address.ts';
 import { storeUnavailable, toStoreFailure } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { ChangeTurns } from './change-turns.ts';
@@ -11,7 +12,6 @@ import { InvalidJson, parseJson } from './json.ts';
 import { List, readPageQuery } from './list.ts';
 import { Csv, type Input, type Operation } from './operation.ts';
 import { controlPrefix, findOperation } from './operations.ts';
-import { readQuery } from './query.ts';
 import type { RateLimit } from './rate-limit.ts';
 import type { Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
@@ -79,7 +79,7 @@ export class ControlPlane {
       await authorise(key, operation, path['projectId'] ?? null, services.projects);
       let input: unknown = null;
       if (expected !== undefined) {
-        readQuery(query);
+        parseQuery(query, 'invalid_request');
         const bytes = await body;
         if (bytes === null) throw invalidRequest(`The body has more than ${maxBodyBytes} bytes`);
         input = await readInput(expected, bytes, contentType);

@@ -1,5 +1,5 @@
 import type { Headers } from '../http/request.ts';
-import { readQuery, singleParameter } from './query.ts';
+import { queryReader } from './query.ts';
 import { projectIdParameter, type QueryParameter } from './schema.ts';
 import { rejectInvalid } from './validation-messages.ts';
 
@@ -31,10 +31,9 @@ export interface PageQuery {
  * @throws ServiceError invalid_request
  */
 export function readPageQuery(query: string): PageQuery | null {
-  const parameters = readQuery(query);
   const errors: string[] = [];
-  const limit = singleParameter(parameters, 'limit', errors);
-  const cursor = singleParameter(parameters, 'cursor', errors);
+  const read = queryReader(query, errors);
+  const [limit, cursor] = [read('limit'), read('cursor')];
   const number = limit === null ? defaultPageItems : Number(limit);
   if (limit !== null && !(/^\d{1,3}$/.test(limit) && number >= 1 && number <= maxPageItems)) {
     errors.push(`limit must be a whole number from 1 to ${maxPageItems}`);

@@ -2,7 +2,7 @@ import type { Project } from '../../../store/projects.ts';
 import { bareHostError, readAllowedHost, readHostPattern } from '../hosts-and-urls.ts';
 import { itemResult, operation, optional } from '../operation.ts';
 import { project, projectBody } from '../project-body.ts';
-import { singleParameter } from '../query.ts';
+import { queryReader } from '../query.ts';
 import { type BodyOf, closed, hostText, named } from '../schema.ts';
 import { changed, type Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
@@ -64,7 +64,7 @@ async function addHost(services: Services, id: string, text: string) {
 function readRemovedHost(query: string, body: BodyOf<typeof domainInput> | null): string {
   const errors: string[] = [];
   // Reject a repeated name, which parsers read differently, like in the body.
-  const named = singleParameter(new URLSearchParams(query), 'host', errors);
+  const named = queryReader(query, errors)('host');
   rejectInvalid(errors);
   const texts = [named ?? [], body?.host ?? []].flat();
   const [removed, ...others] = texts.map(readHostPattern);

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { withTimeout } from '../../../store/deadline.ts';
-import { readQuery, singleParameter } from '../query.ts';
+import { queryReader } from '../query.ts';
 import { findProject, type Services } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
 import { purgeWith } from './purges.ts';
@@ -8,7 +8,7 @@ import { purgeWith } from './purges.ts';
 /** @throws ServiceError invalid_request */
 export function readForce(query: string): boolean {
   const errors: string[] = [];
-  const force = singleParameter(readQuery(query), 'force', errors) ?? 'false';
+  const force = queryReader(query, errors)('force') ?? 'false';
   if (force !== 'true' && force !== 'false') errors.push('force must be true or false');
   rejectInvalid(errors);
   return force === 'true';

@@ -4,10 +4,10 @@ import { explainUrl, maxExplainedLength } from '../../image/explain-url.ts';
 import { siteAtHost } from '../../image/site.ts';
 import { urlKinds } from '../../image/urls/grammars.ts';
 import { itemResult, operation } from '../operation.ts';
-import { readQuery, singleParameter } from '../query.ts';
+import { queryReader } from '../query.ts';
 import { closed, named } from '../schema.ts';
 import { findProject } from '../services.ts';
-import { invalidRequest } from '../validation-messages.ts';
+import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
 const texts = { type: 'array', items: { type: 'string' } } as const;
 
@@ -89,9 +89,8 @@ export const urlMeaningOperations = {
 };
 
 function readMeaningQuery(query: string) {
-  const parameters = readQuery(query);
   const errors: string[] = [];
-  const read = (name: string) => singleParameter(parameters, name, errors);
+  const read = queryReader(query, errors);
   const readSide = (name: string): number | null => {
     const text = read(name);
     if (text === null) return null;
@@ -105,6 +104,6 @@ function readMeaningQuery(query: string) {
   }
   const [width, height] = [readSide('width'), readSide('height')];
   if (url === '') errors.push('url is required');
-  if (errors.length > 0) throw invalidRequest(errors.join('; '));
+  rejectInvalid(errors);
   return { url, urls, size: width === null || height === null ? null : { width, height } };
 }

@@ -3,7 +3,7 @@ import { prefersCsv } from '../../http/accept.ts';
 import type { UsageOfDay } from '../../usage/usage.ts';
 import { addUsage, dayMs, noUsage, toDate, type UsageCounts } from '../../usage/usage-totals.ts';
 import { Csv, itemResult, operation } from '../operation.ts';
-import { readQuery, singleParameter } from '../query.ts';
+import { queryReader } from '../query.ts';
 import { closed, count, date, named, type Schema, type ValueOf } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { rejectInvalid } from '../validation-messages.ts';
@@ -42,9 +42,6 @@ const usageSchema = {
 type Usage = ValueOf<typeof usageSchema>;
 type Counted = Usage['total'];
 
-const usageFormats = ['json', 'csv'] as const;
-type UsageFormat = (typeof usageFormats)[number];
-
 /** The first and the last date, UTC. */
 interface Days {
   readonly from: string;
@@ -52,7 +49,7 @@ interface Days {
 }
 
 interface UsageQuery extends Days {
-  readonly format: UsageFormat;
+  readonly isCsv: boolean;
 }
 
 const defaultDays = 30;
@@ -108,20 +105,17 @@ export const usageOperations = {
       },
       format: {
         description: 'Overrides the Accept header.',
-        schema: { type: 'string', enum: usageFormats },
+        schema: { type: 'string', enum: ['json', 'csv'] },
         example: 'json',
       },
     },
     result: itemResult('usage', usage),
     csv: usageCsv(usage.example),
     handle: async ({ path: { projectId }, query, accept }, services) => {
-      const usageQuery = readUsageQuery(query, accept, Date.now());
+      const { from, to, isCsv } = readUsageQuery(query, accept);
       await findProject(services, projectId);
-      const body = usageBody(
-        usageQuery,
-        await services.usage.days(projectId, usageQuery.from, usageQuery.to),
-      );
-      return usageQuery.format === 'csv' ? usageCsv(body) : body;
+      const body = usageBody({ from, to }, await services.usage.days(projectId, from, to));
+      return isCsv ? usageCsv(body) : body;
     },
   }),
 };
@@ -129,37 +123,30 @@ export const usageOperations = {
 /**
  * Returns the requested days and format, by default the last 30 days.
  *
- * @param now Unix ms
  * @throws ServiceError invalid_request
  */
-function readUsageQuery(query: string, accept: string, now: number): UsageQuery {
-  const parameters = readQuery(query);
+function readUsageQuery(query: string, accept: string): UsageQuery {
+  const today = toDate(Date.now());
   const errors: string[] = [];
-  const read = (name: string) => singleParameter(parameters, name, errors);
+  const read = queryReader(query, errors);
   const readDate = (name: string): number | null => {
     const text = read(name);
     if (text === null) return null;
     const at = /^\d{4}-\d\d-\d\d$/.test(text) ? Date.parse(text) : Number.NaN;
     if (!Number.isNaN(at) && toDate(at) === text) return at;
-    errors.push(`${name} must be a date, such as ${toDate(now)}`);
+    errors.push(`${name} must be a date, such as ${today}`);
     return null;
   };
   const [first, last, format] = [readDate('from'), readDate('to'), read('format')];
-  const isFormat = (text: string): text is UsageFormat =>
-    usageFormats.some((usageFormat) => usageFormat === text);
-  if (format !== null && !isFormat(format)) errors.push('format must be json or csv');
-  const to = last ?? Date.parse(toDate(now));
+  if (![null, 'json', 'csv'].includes(format)) errors.push('format must be json or csv');
+  const to = last ?? Date.parse(today);
   const from = first ?? Math.max(earliest, to - (defaultDays - 1) * dayMs);
   const days = (to - from) / dayMs + 1;
   if (days < 1) errors.push(`from must not be after ${last === null ? 'today, without to' : 'to'}`);
   if (days > maxUsageDays) errors.push(`from and to must not span more than ${maxUsageDays} days`);
   rejectInvalid(errors);
-  const chosen = format !== null && isFormat(format) ? format : null;
-  return {
-    from: toDate(from),
-    to: toDate(to),
-    format: chosen ?? (prefersCsv(accept) ? 'csv' : 'json'),
-  };
+  const isCsv = format === null ? prefersCsv(accept) : format === 'csv';
+  return { from: toDate(from), to: toDate(to), isCsv };
 }
 
 /** Converts milliseconds to seconds, rounded to a millisecond. */
