@@ -8,7 +8,7 @@ import { parseQuery } from '../image/address.ts';
 import { storeUnavailable, toStoreFailure } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
 import { ChangeTurns } from './change-turns.ts';
-import { InvalidJson, parseJson } from './json.ts';
+import { parseJson } from './json.ts';
 import { List, readPageQuery } from './list.ts';
 import { Csv, type Input, type Operation } from './operation.ts';
 import { controlPrefix, findOperation } from './operations.ts';
@@ -147,18 +147,9 @@ async function readInput(
   if (!/^application\/json *(?:; *charset="?utf-8"? *)?$/i.test(contentType)) {
     throw invalidRequest('The content type must be application/json');
   }
-  const input = readJson(body);
+  const input = parseJson(body);
   // Loaded with the first body, because compiling the schemas takes time.
   const { requireValid } = await import('./validate.ts');
   requireValid(expected, input);
   return input;
-}
-
-function readJson(body: Uint8Array): unknown {
-  try {
-    return parseJson(body);
-  } catch (error) {
-    if (!(error instanceof InvalidJson)) throw error;
-    throw invalidRequest(`The body was rejected: ${error.message}`);
-  }
 }

@@ -1,4 +1,6 @@
 import { type Token, tokenize } from '@humanwhocodes/momoa';
+import { ServiceError } from '../../contract/errors.ts';
+import { invalidRequest } from './validation-messages.ts';
 
 /** Valid bodies nest at most 2 levels; up to this depth, unknown fields are reported by name. */
 const maxDepth = 16;
@@ -12,14 +14,14 @@ const maxTokens = 4_000;
 /** Names that enable prototype pollution. */
 const unsafeNames = new Set(['__proto__', 'constructor', 'prototype']);
 
-/** A rejected body. The client sees the message. */
-export class InvalidJson extends Error {}
+const rejected = (reason: string): ServiceError =>
+  invalidRequest(`The body was rejected: ${reason}`);
 
 /**
  * Parses JSON (RFC 8259) strictly: UTF-8 only; no repeated names, which parsers read differently;
  * no NUL or lone surrogate in strings, which databases might change; no unsafe names; bounded
  * nesting and size.
- * @throws InvalidJson
+ * @throws ServiceError invalid_request
  */
 export function parseJson(bytes: Uint8Array): unknown {
   const text = decode(bytes);
@@ -27,8 +29,8 @@ export function parseJson(bytes: Uint8Array): unknown {
     checkStructure(text);
     return JSON.parse(text, checkValue);
   } catch (error) {
-    if (error instanceof InvalidJson) throw error;
-    throw new InvalidJson(`the body is not valid JSON${positionText(text, error)}`);
+    if (error instanceof ServiceError) throw error;
+    throw rejected(`the body is not valid JSON${positionText(text, error)}`);
   }
 }
 
@@ -53,7 +55,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes);
   } catch {
-    throw new InvalidJson('the body is not valid UTF-8');
+    throw rejected('the body is not valid UTF-8');
   }
 }
 
@@ -67,20 +69,19 @@ function checkStructure(text: string): void {
   let tokens = 0;
   for (const token of tokenize(text, { mode: 'json', ranges: true })) {
     tokens += 1;
-    if (tokens > maxTokens)
-      throw new InvalidJson(`the body has more than ${maxTokens} JSON tokens`);
+    if (tokens > maxTokens) throw rejected(`the body has more than ${maxTokens} JSON tokens`);
     if (token.type === 'LBrace' || token.type === 'LBracket') open.push(new Set());
     else if (token.type === 'RBrace' || token.type === 'RBracket') open.pop();
     else if (token.type === 'Colon') {
       const name = String(JSON.parse(text.slice(...(previous?.range ?? []))));
       const names = open.at(-1);
       if (names?.has(name)) {
-        throw new InvalidJson(`${name.slice(0, 80).toWellFormed()} is given more than once`);
+        throw rejected(`${name.slice(0, 80).toWellFormed()} is given more than once`);
       }
       names?.add(name);
     }
     if (open.length > maxDepth) {
-      throw new InvalidJson(`the body nests deeper than ${maxDepth} levels`);
+      throw rejected(`the body nests deeper than ${maxDepth} levels`);
     }
     previous = token;
   }
@@ -88,13 +89,13 @@ function checkStructure(text: string): void {
 
 /** A reviver for JSON.parse that only checks names and values. */
 function checkValue(name: string, value: unknown): unknown {
-  if (unsafeNames.has(name)) throw new InvalidJson(`the name ${name} is not allowed`);
+  if (unsafeNames.has(name)) throw rejected(`the name ${name} is not allowed`);
   for (const text of typeof value === 'string' ? [name, value] : [name]) {
-    if (text.includes('\0')) throw new InvalidJson('a string contains NUL');
-    if (!text.isWellFormed()) throw new InvalidJson('a string contains a lone surrogate');
+    if (text.includes('\0')) throw rejected('a string contains NUL');
+    if (!text.isWellFormed()) throw rejected('a string contains a lone surrogate');
   }
   if (typeof value === 'number' && !Number.isFinite(value)) {
-    throw new InvalidJson('a number is too large');
+    throw rejected('a number is too large');
   }
   return value;
 }

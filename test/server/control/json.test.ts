@@ -1,6 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { InvalidJson, parseJson } from '../../../server/control/json.ts';
+import { ServiceError } from '../../../contract/errors.ts';
+import { parseJson } from '../../../server/control/json.ts';
 import { propertyRuns } from '../../extended.ts';
 
 t.test('rejects invalid JSON, and JSON that parsers might read differently', async (t) => {
@@ -31,7 +32,7 @@ t.test('rejects invalid JSON, and JSON that parsers might read differently', asy
       Buffer.from([0x22, 0xc0, 0xaf, 0x22]),
       Buffer.from([0x22, 0xed, 0xa0, 0x80, 0x22]),
     ],
-    [/^a is given more than once/, '{"a":1,"a":2}', '{"b":[{"a":1,"\\u0061":2}]}'],
+    [/rejected: a is given more than once/, '{"a":1,"a":2}', '{"b":[{"a":1,"\\u0061":2}]}'],
     [/__proto__ is not allowed/, '{"__proto__":{"autoFormat":true}}', '{"\\u005f_proto__":1}'],
     [/constructor is not allowed/, '{"a":{"constructor":1}}'],
     [/prototype is not allowed/, '[{"prototype":1}]'],
@@ -45,7 +46,7 @@ t.test('rejects invalid JSON, and JSON that parsers might read differently', asy
   for (const [message, ...texts] of rejected) {
     for (const text of texts) {
       const name = JSON.stringify(text.toString().slice(0, 40));
-      t.throws(() => parseJson(Buffer.from(text)), { constructor: InvalidJson, message }, name);
+      t.throws(() => parseJson(Buffer.from(text)), { code: 'invalid_request', message }, name);
     }
   }
 });
@@ -61,7 +62,7 @@ t.test('names the position of invalid JSON', async (t) => {
     ['[1,\n2', 'line 2, column 2'],
     ['{"a":', 'line 1, column 6, where it ends'],
   ] as const) {
-    const message = `the body is not valid JSON at ${position}`;
+    const message = `The body was rejected: the body is not valid JSON at ${position}.`;
     t.throws(() => parseJson(Buffer.from(text)), { message }, JSON.stringify(text));
   }
 });
@@ -96,7 +97,7 @@ function compare(input: Uint8Array): void {
   try {
     strict = parseJson(input);
   } catch (error) {
-    if (!(error instanceof InvalidJson)) throw error;
+    if (!(error instanceof ServiceError)) throw error;
     if (isJson(text) && !strictErrors.test(error.message)) throw error;
     return;
   }
