@@ -2,20 +2,25 @@ import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { updateTogether } from './updates.ts';
 
-interface NameCount {
+export interface NameCount {
   readonly name: string;
   readonly count: number;
 }
 
-interface StoredFailure {
-  /** Unix ms. */
+/** Equal failed requests, without secrets. */
+export interface StoredFailure {
+  /** Time of the last request, Unix ms. */
   readonly at: number;
   readonly code: string;
+  /** HTTP status. */
   readonly status: number;
+  /** '' if the URL does not name a source. */
   readonly source: string;
+  /** The image's path and parameters. */
   readonly url: string;
   readonly message: string;
   readonly hint: string;
+  /** Id of the last request, for log lines and traces. */
   readonly requestId: string;
   readonly count: number;
 }

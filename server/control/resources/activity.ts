@@ -1,8 +1,8 @@
 import { errorCatalogue } from '../../../contract/errors.ts';
 import { byCacheTier, type CacheTier, cacheTiers } from '../../../pool/tiers.ts';
+import type { StoredFailure } from '../../../store/activity.ts';
 import type { WindowActivity } from '../../usage/activity/activity.ts';
 import { percentile } from '../../usage/activity/durations.ts';
-import type { Failure } from '../../usage/activity/recent-failures.ts';
 import { type ActivitySum, lastFailures, sumOfActivity } from '../../usage/activity/sum.ts';
 import { itemResult, listResult, operation } from '../operation.ts';
 import { closed, count, named, type ValueOf } from '../schema.ts';
@@ -82,8 +82,8 @@ function windowBody(
     bytes,
     originalBytes: Math.round(originalBytes),
     bytesSaved: Math.round(originalBytes - comparedBytes),
-    sources: sources.map(([source, requests]) => ({ source, requests })),
-    variants: variants.map(([variant, requests]) => ({ variant, requests })),
+    sources: sources.map(({ name, count }) => ({ source: name, requests: count })),
+    variants: variants.map(({ name, count }) => ({ variant: name, requests: count })),
   };
 }
 
@@ -111,8 +111,8 @@ const exampleWindow = windowBody(
       [36, 20],
       [42, 8],
     ]),
-    sources: [['https://shop.example.com/coast.jpg', 420]],
-    variants: [['fmt=webp&w=800', 610]],
+    sources: [{ name: 'https://shop.example.com/coast.jpg', count: 420 }],
+    variants: [{ name: 'fmt=webp&w=800', count: 610 }],
   },
 );
 
@@ -167,7 +167,10 @@ const failure = named(
   },
 );
 
-const failureBody = ({ at, ...rest }: Failure) => ({ at: new Date(at).toISOString(), ...rest });
+const failureBody = ({ at, ...rest }: StoredFailure) => ({
+  at: new Date(at).toISOString(),
+  ...rest,
+});
 
 /** What `GET …/failures` returns. */
 export const failuresBody = ({ day }: Readonly<Record<'day', WindowActivity>>) =>

@@ -1,37 +1,18 @@
+import type { StoredFailure } from '../../../store/activity.ts';
 import type { NameBudget } from './top-counts.ts';
 
-/** A failed request, without secrets. */
-export interface FailedRequest {
-  readonly code: string;
-  /** HTTP status. */
-  readonly status: number;
-  /** '' if the URL does not name a source. */
-  readonly source: string;
-  /** The image's path and parameters. */
-  readonly url: string;
-  readonly message: string;
-  readonly hint: string;
-  /** Id of the last request, for log lines and traces. */
-  readonly requestId: string;
-}
-
-/** Equal failures. */
-export interface Failure extends FailedRequest {
-  /** Time of the last occurrence, Unix ms. */
-  readonly at: number;
-  readonly count: number;
-}
+export type FailedRequest = Omit<StoredFailure, 'at' | 'count'>;
 
 export const maxFailures = 100;
 
 /** Returns the same key for equal failures. */
-export const failureKey = ({ code, url }: Pick<Failure, 'code' | 'url'>): string =>
+export const failureKey = ({ code, url }: Pick<StoredFailure, 'code' | 'url'>): string =>
   `${code} ${url}`;
 
 /** The latest distinct failures. */
 export class RecentFailures {
   /** From oldest to newest. */
-  readonly #failures = new Map<string, Failure>();
+  readonly #failures = new Map<string, StoredFailure>();
   readonly #budget: NameBudget;
 
   constructor(budget: NameBudget) {
@@ -47,7 +28,7 @@ export class RecentFailures {
   }
 
   /** Returns the failures, latest last. */
-  list(): readonly Failure[] {
+  list(): readonly StoredFailure[] {
     return [...this.#failures.values()];
   }
 

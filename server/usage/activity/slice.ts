@@ -1,4 +1,4 @@
-import type { StoredActivity } from '../../../store/activity.ts';
+import type { NameCount, StoredActivity } from '../../../store/activity.ts';
 import { type RequestCounts, tiers } from '../request-counts.ts';
 import { addDuration, type DurationCounts } from './durations.ts';
 import { type FailedRequest, RecentFailures } from './recent-failures.ts';
@@ -94,8 +94,5 @@ export class ActivitySlice {
   }
 }
 
-const named = (counts: TopCounts | null): StoredActivity['sources'] =>
-  (counts?.list() ?? [])
-    .slice(0, maxTopNames)
-    .map(([name, count]) => ({ name, count }))
-    .filter(({ count }) => count > 0);
+const named = (counts: TopCounts | null): readonly NameCount[] =>
+  (counts?.list() ?? []).slice(0, maxTopNames).filter(({ count }) => count > 0);

@@ -1,8 +1,7 @@
-import type { StoredActivity } from '../../../store/activity.ts';
+import type { NameCount, StoredActivity, StoredFailure } from '../../../store/activity.ts';
 import { addToBucket, type DurationCounts } from './durations.ts';
-import { type Failure, failureKey, maxFailures } from './recent-failures.ts';
+import { failureKey, maxFailures } from './recent-failures.ts';
 import { type ActivityCounts, countFields, maxTopNames, noActivity } from './slice.ts';
-import type { NameCount } from './top-counts.ts';
 
 /** The sums over processes and intervals. */
 export interface ActivitySum {
@@ -24,15 +23,16 @@ export function sumOfActivity(parts: readonly StoredActivity[]): ActivitySum {
   return { counts, durations, sources, variants };
 }
 
-function findTop(lists: readonly StoredActivity['sources'][]): readonly NameCount[] {
+function findTop(lists: readonly (readonly NameCount[])[]): readonly NameCount[] {
   const sums = new Map<string, number>();
   for (const { name, count } of lists.flat()) sums.set(name, (sums.get(name) ?? 0) + count);
-  return [...sums].sort(([, a], [, b]) => b - a).slice(0, maxTopNames);
+  const counts = [...sums].map(([name, count]) => ({ name, count }));
+  return counts.sort((a, b) => b.count - a.count).slice(0, maxTopNames);
 }
 
 /** The last failures of all parts, the latest one first. */
-export function lastFailures(parts: readonly StoredActivity[]): readonly Failure[] {
-  const sums = new Map<string, Failure>();
+export function lastFailures(parts: readonly StoredActivity[]): readonly StoredFailure[] {
+  const sums = new Map<string, StoredFailure>();
   for (const failure of parts.flatMap(({ failures }) => failures)) {
     const key = failureKey(failure);
     const known = sums.get(key) ?? { ...failure, count: 0 };

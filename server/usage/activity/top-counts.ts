@@ -1,3 +1,5 @@
+import type { NameCount } from '../../../store/activity.ts';
+
 /** Names that all of a process's counters can still add. */
 export interface NameBudget {
   left: number;
@@ -8,8 +10,6 @@ interface Counted {
   /** Maximum part of the count that might belong to other names. */
   error: number;
 }
-
-export type NameCount = readonly [name: string, count: number];
 
 /** Names per counter. */
 const maxNames = 40;
@@ -42,8 +42,8 @@ export class TopCounts {
   /** Returns the names with their certain counts, highest first. */
   list(): readonly NameCount[] {
     return [...this.#counted]
-      .map(([name, { count, error }]) => [name, count - error] as const)
-      .sort(([, a], [, b]) => b - a);
+      .map(([name, { count, error }]) => ({ name, count: count - error }))
+      .sort((a, b) => b.count - a.count);
   }
 
   /** Number of names that use the budget. */
@@ -54,11 +54,10 @@ export class TopCounts {
   #replaceLowest(name: string, count: number): void {
     let lowest: NameCount | null = null;
     for (const [known, { count }] of this.#counted) {
-      if (lowest === null || count < lowest[1]) lowest = [known, count];
+      if (lowest === null || count < lowest.count) lowest = { name: known, count };
     }
     if (lowest === null) return;
-    const [replaced, error] = lowest;
-    this.#counted.delete(replaced);
-    this.#counted.set(name, { count: error + count, error });
+    this.#counted.delete(lowest.name);
+    this.#counted.set(name, { count: lowest.count + count, error: lowest.count });
   }
 }
