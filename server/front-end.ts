@@ -19,7 +19,7 @@ import { createApp } from './front-end-app.ts';
 import { FrontEndMetrics } from './front-end-metrics.ts';
 import type { Readiness } from './health.ts';
 import type { App } from './http/app.ts';
-import { chooseHttpServer, HttpServerUnavailable } from './http/choose-server.ts';
+import { chooseHttpServer } from './http/choose-server.ts';
 import { Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
 import { RequestHosts } from './http/request-hosts.ts';
 import { Delivery } from './image/deliver.ts';
@@ -208,27 +208,21 @@ class FrontEnd {
     const { httpEngine, host, port, trustedProxies } = this.#settings;
     this.#channel.receive((message) => this.#receive(message));
     const cannotStart = (reason: string) => this.#channel.send({ type: 'cannot-start', reason });
-    try {
-      const descriptors = await descriptorLimit();
-      const limit = maxConnections(descriptors, engineSettings(this.#settings));
-      const { chosen, start } = await chooseHttpServer(
-        httpEngine,
-        new Connections(limit, trustedProxies),
-      );
-      await this.#awaitStore();
-      if (!(await this.#app.listen(start, host, port))) {
-        return cannotStart(`cannot listen on ${host} port ${port}`);
-      }
-      this.#log.info(chosen, 'HTTP server listening');
-      this.#metrics.listens(chosen.engine);
-      setInterval(() => void this.#report(), reportEveryMs).unref();
-      this.#usage.start();
-      this.#channel.send({ type: 'ready', httpServer: chosen });
-      setTimeout(() => this.#webConsole?.preload(), consoleAfterMs).unref();
-    } catch (error) {
-      if (!(error instanceof HttpServerUnavailable)) throw error;
-      cannotStart(error.message);
+    const descriptors = await descriptorLimit();
+    const limit = maxConnections(descriptors, engineSettings(this.#settings));
+    const server = await chooseHttpServer(httpEngine, new Connections(limit, trustedProxies));
+    if (typeof server === 'string') return cannotStart(server);
+    const { chosen, start } = server;
+    await this.#awaitStore();
+    if (!(await this.#app.listen(start, host, port))) {
+      return cannotStart(`cannot listen on ${host} port ${port}`);
     }
+    this.#log.info(chosen, 'HTTP server listening');
+    this.#metrics.listens(chosen.engine);
+    setInterval(() => void this.#report(), reportEveryMs).unref();
+    this.#usage.start();
+    this.#channel.send({ type: 'ready', httpServer: chosen });
+    setTimeout(() => this.#webConsole?.preload(), consoleAfterMs).unref();
   }
 
   /**

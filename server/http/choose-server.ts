@@ -13,21 +13,17 @@ export interface ChosenServer {
   readonly because?: string;
 }
 
-/** SERVICE_HTTP_ENGINE specifies a server that does not work on this machine. */
-export class HttpServerUnavailable extends Error {}
-
 const remedy =
   'use Node 22 or 20 on Linux with glibc, macOS or Windows, or leave SERVICE_HTTP_ENGINE at auto';
 
 /**
- * Loads only the HTTP server that the setting selects.
- *
- * @throws HttpServerUnavailable
+ * Loads only the HTTP server that the setting selects. Returns the reason if it does not work on
+ * this machine.
  */
 export async function chooseHttpServer(
   setting: Settings['httpEngine'],
   connections: Connections,
-): Promise<{ readonly chosen: ChosenServer; readonly start: StartHttpServer }> {
+): Promise<{ readonly chosen: ChosenServer; readonly start: StartHttpServer } | string> {
   const uws = setting === 'node' ? null : loadUws();
   if (uws !== null && typeof uws !== 'string') {
     const { UwsServer } = await import('./uws-server.ts');
@@ -36,7 +32,7 @@ export async function chooseHttpServer(
       start: (app) => new UwsServer(app, uws, connections),
     };
   }
-  if (setting === 'uws') throw new HttpServerUnavailable(`${uws}; ${remedy}`);
+  if (setting === 'uws') return `${uws}; ${remedy}`;
   const { NodeServer } = await import('./node-server.ts');
   return {
     chosen: uws === null ? { engine: 'node' } : { engine: 'node', because: uws },

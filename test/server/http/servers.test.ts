@@ -181,7 +181,9 @@ const uws = loadUws();
 
 for (const name of typeof uws === 'string' ? ['node'] : ['node', 'uws']) {
   t.test(`${name}: reports a header with a line break as a service error`, async (t) => {
-    const { start } = await chooseHttpServer(name as 'node' | 'uws', new Connections(many));
+    const server = await chooseHttpServer(name as 'node' | 'uws', new Connections(many));
+    if (typeof server === 'string') throw new Error(server);
+    const { start } = server;
     const { send, ended } = await serve(t, start);
     const close = 'Connection: close\r\nContent-Length: 1\r\n\r\na';
     const text = await rest(await send(`GET /injected HTTP/1.1\r\nHost: x\r\n${close}`));
