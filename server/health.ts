@@ -1,4 +1,4 @@
-import { setTimeout as sleep } from 'node:timers/promises';
+import { withTimeout } from '../store/deadline.ts';
 import type { WorkerState } from '../store/heartbeat.ts';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
@@ -177,9 +177,8 @@ export class Health {
 
   async #countJobs(): Promise<object> {
     const { queue, findWorker } = this.#environment;
-    const timeout = sleep(databaseWithinMs, null, { ref: false });
     const read = Promise.all([queue.stats(), findWorker()]);
-    const found = await Promise.race([read, timeout]).catch(() => null);
+    const found = await withTimeout(read, databaseWithinMs).catch(() => null);
     if (found === null) return unknownQueue;
     const [{ oldestWaitingMs, ...counts }, worker] = found;
     const isBacklogged = oldestWaitingMs > backlogAfterMs;

@@ -47,7 +47,7 @@ const limitCode = 'usage_limit_reached';
  * end handles them and fetches the source once.
  * @throws WarmingFailed
  */
-export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<JobCounts> {
+export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<void> {
   const { origin, pathname } = new URL(warming.serviceUrl);
   const basePath = pathname.replace(/\/$/, '');
   const timeouts = { headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs };
@@ -69,7 +69,7 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
   }
   const failed = total - done;
   await warming.onProgress({ done, failed, total });
-  if (failed === 0) return { done, failed, total };
+  if (failed === 0) return;
   const reasons = failures.slice(0, 3).map(({ reason }) => reason);
   const retryable = failures.some((failure) => failure.retryable);
   throw new WarmingFailed(

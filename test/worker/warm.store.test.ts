@@ -41,7 +41,7 @@ async function startWarming(t: Test, basePath = '') {
 
 t.test('requests variants like clients, with a token, over one connection', async (t) => {
   const { listener, run, progress } = await startWarming(t, '/images/');
-  t.same(await run(), { done: 5, failed: 0, total: 5 });
+  await run();
   t.same(
     listener.received.map(({ target, headers }) => [target, headers.accept]),
     requests.map(({ target, accept }) => [`/images${target}`, accept]),
@@ -57,12 +57,13 @@ t.test('requests variants like clients, with a token, over one connection', asyn
     progress.map(({ done }) => done),
     [1, 2, 3, 4, 5, 5],
   );
+  t.same(progress.at(-1), { done: 5, failed: 0, total: 5 });
 });
 
 t.test('accepts an image from a cache before the service', async (t) => {
   const { listener, run } = await startWarming(t);
   listener.answer((target) => [target.endsWith('w=3') ? 200 : 204, 'x'.repeat(1_000_000)]);
-  t.same(await run(), { done: 5, failed: 0, total: 5 });
+  await run();
   t.equal(listener.connections(), 1);
 });
 
