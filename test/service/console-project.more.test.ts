@@ -21,7 +21,7 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     const { context, page, problems } = await opened();
     await page.goto(`${url}/#/projects`);
     await signIn(page, 'sk_wrong');
-    await page.getByRole('alert').getByText('not known or has been revoked').waitFor();
+    await page.getByRole('alert').getByText('unknown or revoked').waitFor();
     t.match(await reported(problems, 1), [/status of 401/]);
     await signIn(page);
     await page.getByRole('link', { name: 'Shop' }).waitFor();
