@@ -1,35 +1,27 @@
 import type { ProjectKey } from '@image-delivery/sdk/client';
-import { useLayoutEffect, useState } from 'preact/hooks';
+import { useState } from 'preact/hooks';
 import { useAction, useLoading } from './action.ts';
 import { Confirm } from './confirm.tsx';
 import { formatTime } from './format.ts';
 import { Loading } from './loading.tsx';
+import { NewItem } from './new-item.tsx';
 import { Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
 import { moveFocus } from './route.ts';
-import { SchemaForm } from './schema-form.tsx';
 import { ShownOnce } from './shown-once.tsx';
 import { titleId } from './title.tsx';
-
-const newId = 'new-key';
 
 export function Keys({ api, project, description }: ProjectProps) {
   const path = `/projects/${project.id}/keys`;
   const [keys, setKeys] = useState<readonly ProjectKey[] | null>(null);
-  const [isOpen, setOpen] = useState<boolean | null>(null);
   /** The secret of the newest key. */
   const [secret, setSecret] = useState('');
   const { run, clear, message, failure } = useAction();
   useLoading(run, async () => setKeys((await api('GET', path)).keys), [api, path]);
-  useLayoutEffect(() => {
-    if (isOpen === false) moveFocus(newId);
-  }, [isOpen]);
   const create = async (body: object) => {
     const { secret, ...key } = (await api('POST', path, body)).key;
     setKeys([...(keys ?? []), key]);
     setSecret(secret);
-    setOpen(null);
-    return '';
   };
   const revoke = async ({ id, name }: ProjectKey) => {
     const isRevoked = await run(async () => {
@@ -41,8 +33,8 @@ export function Keys({ api, project, description }: ProjectProps) {
   const open = () => {
     clear();
     setSecret('');
-    setOpen(true);
   };
+  const { properties = {} } = description.schemas['ProjectKeyInput'] ?? {};
   return (
     <PageSection
       title="Keys"
@@ -76,42 +68,15 @@ export function Keys({ api, project, description }: ProjectProps) {
         </ul>
       )}
       <Outcome message={message} failure={failure} />
-      {isOpen === true ? (
-        <NewKey description={description} onCreate={create} onCancel={() => setOpen(false)} />
-      ) : (
-        <button
-          id={newId}
-          type="button"
-          class="primary"
-          aria-disabled={keys === null}
-          onClick={() => keys !== null && open()}
-        >
-          New key
-        </button>
-      )}
-    </PageSection>
-  );
-}
-
-interface NewKeyProps extends Pick<ProjectProps, 'description'> {
-  readonly onCreate: (body: object) => Promise<string>;
-  readonly onCancel: () => void;
-}
-
-function NewKey({ description, onCreate, onCancel }: NewKeyProps) {
-  const { properties = {} } = description.schemas['ProjectKeyInput'] ?? {};
-  const schema = { properties, required: ['name', 'access'] };
-  return (
-    <section class="card narrow" aria-label="New key">
-      <h2>New key</h2>
-      <SchemaForm
-        label="New key"
+      <NewItem
+        noun="key"
         submit="Create key"
-        schema={schema}
+        schema={{ properties, required: ['name', 'access'] }}
         initial={{ access: 'read' }}
-        onSubmit={onCreate}
-        onCancel={onCancel}
+        isReady={keys !== null}
+        onOpen={open}
+        onCreate={create}
       />
-    </section>
+    </PageSection>
   );
 }

@@ -1,10 +1,10 @@
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from './action.ts';
 import { countText, formatTime } from './format.ts';
+import { NewItem } from './new-item.tsx';
 import { FailureNotice } from './notice.tsx';
 import type { ApiDescription } from './openapi.ts';
-import { linkTo, moveFocus } from './route.ts';
-import { SchemaForm } from './schema-form.tsx';
+import { linkTo } from './route.ts';
 import type { Api } from './service.ts';
 import type { Session } from './session.ts';
 import { Title } from './title.tsx';
@@ -84,37 +84,10 @@ function MoreProjects({ session, onLoad }: MoreProjectsProps) {
 
 function NewProject({ api, session, description }: ProjectsPageProps) {
   const schema = description.schemas['CreateProjectInput'] ?? {};
-  const [isOpen, setOpen] = useState<boolean | null>(null);
-  useLayoutEffect(() => {
-    if (isOpen === false) moveFocus(newId);
-  }, [isOpen]);
-  if (isOpen !== true) {
-    return (
-      <p>
-        <button id={newId} type="button" class="primary" onClick={() => setOpen(true)}>
-          New project
-        </button>
-      </p>
-    );
-  }
   const create = async (body: object) => {
     const { project } = await api('POST', '/projects', body);
     session.setProject(project);
     location.hash = linkTo(`/projects/${project.id}`);
-    return '';
   };
-  return (
-    <section class="card narrow" aria-label="New project">
-      <h2>New project</h2>
-      <SchemaForm
-        label="New project"
-        submit="Create"
-        schema={schema}
-        onSubmit={create}
-        onCancel={() => setOpen(false)}
-      />
-    </section>
-  );
+  return <NewItem noun="project" submit="Create" schema={schema} onCreate={create} />;
 }
-
-const newId = 'new-project';
