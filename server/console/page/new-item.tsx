@@ -14,7 +14,7 @@ interface NewItemProps {
   readonly onCreate: (body: object) => Promise<void>;
 }
 
-/** A button that opens a form for a new item, and gets the focus again when the user cancels. */
+/** A button that opens a form for a new item. It takes the focus back when the user cancels. */
 export function NewItem({ noun, isReady = true, onOpen, onCreate, ...form }: NewItemProps) {
   const [isOpen, setOpen] = useState<boolean | null>(null);
   const button = useRef<HTMLButtonElement>(null);
