@@ -183,6 +183,7 @@ t.test(
   async (t) => {
     process.env['SERVICE_ROOT_API_KEY'] = 'sk_secret';
     t.teardown(() => delete process.env['SERVICE_ROOT_API_KEY']);
+    stopTimers(t);
     const pool = openPool(t, { transformTimeoutMs: 5000 });
     await pool.transform(small, variant(), patient);
     const folder = `/proc/${await child()}`;
