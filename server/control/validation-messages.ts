@@ -158,12 +158,9 @@ export function errorMessage(error: ErrorObject): string {
   return `${describeSubject(error)} ${describe?.(error) ?? error.message}`;
 }
 
-/**
- * Returns the error of an invalid request. @param reason without a full stop, such as `name is
- * required`
- */
+/** Returns the error of an invalid request, ending with one full stop. */
 export const invalidRequest = (reason: string): ServiceError =>
-  new ServiceError('invalid_request', `${reason}.`);
+  new ServiceError('invalid_request', reason.replace(/\.?$/, '.'));
 
 /** @throws ServiceError invalid_request with the first `maxErrors` errors, if there are errors */
 export function rejectInvalid(errors: readonly string[]): void {

@@ -146,7 +146,6 @@ async function checkWatermark(
       const busy = 'The watermark could not be checked because the service is busy.';
       throw new ServiceError('overloaded', busy, error);
     }
-    const reason = error.message.replace(/\.$/, '');
-    throw invalidRequest(`watermarkUrl must be an image that can be fetched. ${reason}`);
+    throw invalidRequest(`watermarkUrl must be an image that can be fetched. ${error.message}`);
   }
 }

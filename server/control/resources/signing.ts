@@ -120,8 +120,7 @@ function signOrRefuse(url: string, options: SignUrlOptions): string | null {
     return signImageUrl(url, options);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const reason = error.message.replace(/\.$/, '');
-    throw invalidRequest(`url is not an image URL that the project delivers. ${reason}`);
+    throw invalidRequest(`url is not an image URL that the project delivers. ${error.message}`);
   }
 }
 

@@ -82,7 +82,7 @@ export const urlMeaningOperations = {
         };
       } catch (error) {
         if (!(error instanceof ServiceError)) throw error;
-        throw invalidRequest(`url: ${error.message.replace(/\.$/, '')}`);
+        throw invalidRequest(`url: ${error.message}`);
       }
     },
   }),
