@@ -8,6 +8,8 @@ import { animation, claimingPng, filled, green, noise, red } from './pictures.ts
 const source = (content: string, attributes = 'width="40" height="20"') =>
   Buffer.from(`<svg xmlns="http://www.w3.org/2000/svg" ${attributes}>${content}</svg>`);
 
+const stroked = 'width="40" height="20" stroke="red"';
+
 const maxPixels = 1_000_000;
 
 const deliver = (bytes: Uint8Array, variant: Partial<Variant> = {}) =>
@@ -142,6 +144,9 @@ t.test('reads hostile style sheets in linear time', async (t) => {
 
 t.test('limits shapes, coordinates, texts and images', async (t) => {
   const path = (data: string) => `<path stroke-linejoin="round" d="M0 0${data}"/>`;
+  const star =
+    '<polygon points="500 20 782 888 44 352 956 352 218 888" stroke="red" stroke-width="300"/>';
+  const curve = '<path d="M0 0C1000 1000 1000 0 0 1000" stroke="red" stroke-width="900"/>';
   const zigzags = 'L900 900L0 0'.repeat(30_000);
   const page = '<rect width="100%" height="100%" fill-opacity=".1"/>';
   const image = `data:image/png;base64,${(await noise(2, 2).png().toBuffer()).toString('base64')}`;
@@ -157,9 +162,11 @@ t.test('limits shapes, coordinates, texts and images', async (t) => {
     [path('h9 v9 a1 1 0 01.5.5'.repeat(900)), path('h900z'.repeat(90_000))],
     [
       path('l.1 .1'.repeat(40_000)),
-      `<g stroke-width="99">${path('l.1 .1l-.1-.1'.repeat(20_000))}</g>`,
+      `<g stroke="red" stroke-width="99">${path('l.1 .1l-.1-.1'.repeat(20_000))}</g>`,
     ],
     [page.repeat(10_000), page.repeat(30_000)],
+    [star.repeat(7_000), star.repeat(9_000)],
+    [curve.repeat(9_000), curve.repeat(11_000)],
     [`<text>${'a'.repeat(10_000)}</text>`, `<text>${'a'.repeat(20_000)}</text>`],
     [copies(100), copies(300)],
     [page.repeat(1_000) + animation, page.repeat(3_000) + animation],
@@ -309,7 +316,7 @@ t.test('counts references that other syntax hides', async (t) => {
     `${markers} style="MARKER-MID:url(#n)"/>`,
     `<marker id="n">${many}</marker><polyline d="" points="0 0${' 1 1'.repeat(500)}" marker-mid="url(#n)"/>`,
     `<polygon d="M0 0" points="${'0 0 900 900 '.repeat(30_000)}"/>`,
-    `<rect d="M0 0h1" width="900" height="900" stroke-dasharray=".001"/>`.repeat(20),
+    `<rect d="M0 0h1" width="900" height="900" stroke="red" stroke-dasharray=".001"/>`.repeat(20),
     `<g id="a"><use href="#b"/></g><g id="b">${many}<use href="#a"/></g>${'<use href="#a"/>'.repeat(300)}`,
     `${circle('x', 'y')}${circle('y', 'z')}${circle('z', 'x')}`,
     // Reading the path again per use would take minutes.
@@ -394,7 +401,7 @@ t.test('limits filters, dashes, groups and style rules', async (t) => {
     `<style>${'*{}'.repeat(10_000)}</style>${'<g/>'.repeat(20_000)}`,
     `<style>${'g:has(path){}'.repeat(100)}</style>${'<g/>'.repeat(5_000)}`,
   ]) {
-    await t.rejects(written(content), refused, content.slice(0, 60));
+    await t.rejects(written(content, {}, stroked), refused, content.slice(0, 60));
   }
   const point = '<path stroke-width="2" d="M2 0A2 2 0 1 1-2 0A2 2 0 1 1 2 0Z"/>';
   t.match(await written(point.repeat(5_000)), 'A2 2', 'a chart with many points');
@@ -402,4 +409,48 @@ t.test('limits filters, dashes, groups and style rules', async (t) => {
     await written('<rect opacity=".5" stroke-dasharray="4 2" width="9"/>'.repeat(5_000)),
     'dash',
   );
+});
+
+t.test('weighs each shape with the worst stroke that it can have', async (t) => {
+  const long = '<path d="M0 0H1000"/>'.repeat(100);
+  const short = '<path d="M0 0H.001" stroke="red" stroke-dasharray=".0001"/>';
+  const group = `<g id="g">${long}</g>`;
+  const symbol = `<symbol id="s">${long}</symbol>`;
+  const dashes = 'stroke="red" stroke-dasharray=".0001"';
+  const style = 'stroke:red;stroke-dasharray:.0001';
+  const set = '<set attributeName="stroke-dasharray" to=".0001"/>';
+  t.match(await written(short + long), 'path', "another element's dashes");
+  t.match(await written(`<g ${dashes}/>${long}`), 'path', "another group's dashes");
+  t.match(await written(`<style>.a{${style}}</style><g class="b">${long}</g>`), 'path');
+  t.match(await written(`<g stroke-dasharray=".0001">${long}</g>`), 'path', 'without a stroke');
+  for (const content of [
+    `<g ${dashes}>${long}</g>`,
+    `<g ${dashes}><g stroke-dasharray="inherit" stroke="inherit">${long}</g></g>`,
+    `<g ${dashes}><svg><switch>${long}</switch></svg></g>`,
+    `<g style="${style}">${long}</g>`,
+    `<g style="--d:.0001;stroke:red;STROKE-DASHARRAY:var(--d)">${long}</g>`,
+    `<style>path{${style}}</style>${long}`,
+    `<style>:not(a){${style}}</style>${long}`,
+    `<style>.a{${style}}</style><g class="b a">${long}</g>`,
+    `<style>@media all{g{x{}stroke-dasharray:.0001}}</style><g stroke="red">${long}</g>`,
+    `<style>@keyframes k{to{${style}}}</style>${long}`,
+    `<g stroke="red">${long}${set}</g>`,
+    `<g id="h" stroke="red">${long}</g>${set.replace('set', 'set href="#h"')}`,
+    `${group}<use href="#g" ${dashes}/>`,
+    `<g ${dashes}><use href="#g"/></g>${group}`,
+    `<g style="${style}"><use href="#s"/></g>${symbol}`,
+    `<style>use{${style}}</style>${symbol}<use href="#s"/>`,
+    `${group}<g stroke="red"><use href="#g">${set}</use></g>`,
+    `${group}<g id="h"><use href="#g"/></g><g ${dashes}><use href="#h"/></g>`,
+    `<g ${dashes}><marker id="m">${long}</marker></g><path d="M0 0" marker-end="url(#m)"/>`,
+    `<path d="M0 0" ${dashes}>${'<animate attributeName="d" values="M0 0H1000"/>'.repeat(100)}</path>`,
+    // Few lengths with many dashes, and sums of animations.
+    `<g stroke="red" stroke-dasharray="${'.001 '.repeat(1_000)}">${long}</g>`,
+    `<g stroke="red" stroke-dasharray="9"><animate attributeName="stroke-dasharray" by="-8.9999"/>${long}</g>`,
+    `<g stroke="red" stroke-dasharray="9"><animate attributeName="stroke-dasharray" values="-8.9999" additive="sum"/>${long}</g>`,
+    '<circle stroke="red" stroke-dasharray="1"><animate attributeName="r" values="9" accumulate="sum"/></circle>',
+    '<path d="M0 0" stroke="red" stroke-dasharray="1"><animate attributeName="d" values="M0 0H9" accumulate="sum"/></path>',
+  ]) {
+    await t.rejects(written(content), refused, content.slice(0, 90));
+  }
 });

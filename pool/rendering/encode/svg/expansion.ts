@@ -13,14 +13,8 @@ import {
   possibleIds,
   readPaintRules,
 } from './references.ts';
-import {
-  computeElementWeight,
-  countPoints,
-  dashWeight,
-  Strokes,
-  shortestPeriod,
-  shortestPeriodIn,
-} from './shape-weight.ts';
+import { computeElementWeight, countPoints, dashWeight } from './shape-weight.ts';
+import { worstStroke } from './stroke.ts';
 
 /** An element of the result. */
 export interface WrittenElement {
@@ -33,7 +27,7 @@ export interface WrittenElement {
 export interface Part extends WrittenElement {
   readonly children: Part[];
   readonly classes: readonly string[];
-  /** Includes the ancestors' paints and markers, and style sheets' paints, once counted. */
+  /** Includes the ancestors' paints, markers and strokes, and style sheets' paints, once counted. */
   painting: Painting;
   readonly isInClip: boolean;
   /** Characters of the element's own text. */
@@ -112,9 +106,6 @@ export class Expansion {
   /** The drawing's longer side in its own units. */
   readonly #side: number;
   #viewport = 0;
-  /** The shortest period of dashes in the document. */
-  #period = Number.POSITIVE_INFINITY;
-  readonly #strokes = new Strokes();
   #hasMarkers = false;
   readonly #isAnimated: boolean;
   #isCircular = false;
@@ -144,8 +135,6 @@ export class Expansion {
     };
     if (animations.has(name)) this.#animations.push({ parent, part });
     parent?.children.push(part);
-    this.#period = Math.min(this.#period, shortestPeriod(attributes));
-    this.#strokes.addAttributes(attributes);
     this.#parts.push(part);
     const id = attributes.get('id');
     if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, part);
@@ -187,8 +176,6 @@ export class Expansion {
   weight(sheets: string): number {
     const [root] = this.#parts;
     if (root === undefined) return 0;
-    this.#period = Math.min(this.#period, shortestPeriodIn(sheets));
-    this.#strokes.addSheet(sheets);
     this.#animate();
     if (!this.#style(sheets) || !this.#inherit()) return Number.POSITIVE_INFINITY;
     this.#viewport = this.#findViewport();
@@ -224,13 +211,20 @@ export class Expansion {
   /** Returns false for a list that is too long. */
   #inherit(): boolean {
     for (const { painting, children } of this.#parts) {
-      const { paints, markers } = painting;
-      for (const child of children) {
-        if (animations.has(child.name)) continue;
-        if (paints.length + markers.length === 0) continue;
-        child.painting = joined([child.painting, { ...noPainting, paints, markers }]);
+      const { paints, markers, stroke } = painting;
+      const isPlain = paints.length + markers.length === 0 && stroke === noPainting.stroke;
+      for (const child of isPlain ? [] : children) {
+        // An animation's paths have its target's stroke.
+        const inherited = animations.has(child.name) ? { stroke } : { paints, markers, stroke };
+        child.painting = joined([child.painting, { ...noPainting, ...inherited }]);
         if (isTooLong(child.painting)) return false;
       }
+    }
+    // A `use` gives its stroke to all that it repeats.
+    const uses = this.#parts.filter(({ name }) => name === 'use');
+    const repeated = worstStroke(uses.map(({ painting }) => painting.stroke));
+    for (const part of this.#parts) {
+      part.painting = { ...part.painting, stroke: worstStroke([part.painting.stroke, repeated]) };
     }
     return true;
   }
@@ -283,8 +277,8 @@ export class Expansion {
   #ownCost(part: Part): Cost {
     part.ownCost ??= {
       weight:
-        computeElementWeight(part, this.#strokes.join) +
-        dashWeight(part, this.#period, { side: this.#side, viewport: this.#viewport }),
+        computeElementWeight(part) +
+        dashWeight(part, { side: this.#side, viewport: this.#viewport }),
       elements: 1,
       points: this.#hasMarkers ? countPoints(part) : 0,
     };

@@ -1,11 +1,13 @@
 import { functionWeight } from './filter-weight.ts';
 import { type Lengths, measureLengths } from './outline.ts';
+import { measureStroke, noStroke, type Stroke, worstStroke } from './stroke.ts';
 
 /** The drawing of an element's attributes, style rules and animations, with the ids that they repeat. */
 export interface Painting extends Lengths {
-  /** Paints and markers, which children inherit. */
+  /** Paints, markers and strokes, which children inherit. */
   readonly paints: readonly string[];
   readonly markers: readonly string[];
+  readonly stroke: Stroke;
   /** Masks, clips and filters. */
   readonly surfaces: readonly string[];
   /** Weight of filter functions, such as `blur(3px)`, of blending and of radii. */
@@ -17,6 +19,7 @@ export interface Painting extends Lengths {
 export const noPainting: Painting = {
   paints: [],
   markers: [],
+  stroke: noStroke,
   surfaces: [],
   passes: 0,
   effects: 0,
@@ -59,6 +62,7 @@ export function joined(all: readonly Painting[]): Painting {
   return {
     paints: all.flatMap(({ paints }) => paints).slice(0, mostIds + 1),
     markers: all.flatMap(({ markers }) => markers).slice(0, mostIds + 1),
+    stroke: worstStroke(all.map(({ stroke }) => stroke)),
     surfaces: all.flatMap(({ surfaces }) => surfaces).slice(0, mostIds + 1),
     passes: all.reduce((sum, { passes }) => sum + passes, 0),
     effects: all.reduce((sum, { effects }) => sum + effects, 0),
@@ -85,10 +89,11 @@ function toPainting(name: string, value: string): Painting {
       : 0;
   const passes = weight === 0 ? 0 : weight * (value.match(/\(/g) ?? []).length;
   const ids = value.includes('#') ? idsIn(value) : [];
-  if (ids.length + passes === 0) return noPainting;
+  const stroke = measureStroke(property, value);
+  if (ids.length + passes === 0 && stroke === noStroke) return noPainting;
   if (surface.test(property)) return { ...noPainting, surfaces: ids, passes };
   if (property.startsWith('marker')) return { ...noPainting, markers: ids };
-  return { ...noPainting, paints: ids, passes };
+  return { ...noPainting, paints: ids, passes, stroke };
 }
 
 const ofDeclarations = (text: string): Painting =>
@@ -118,7 +123,12 @@ export const animatedValues = ['values', 'from', 'to', 'by'] as const;
 export function paintingOfAnimation(attributes: ReadonlyMap<string, string>): Painting {
   const property = attributes.get('attributeName')?.trim() ?? '';
   const values = animatedValues.flatMap((name) => attributes.get(name) ?? []);
-  return joined(values.map((value) => toPainting(property, value)));
+  const modes = ['additive', 'accumulate'].map((name) => attributes.get(name));
+  if (!attributes.has('by') && !modes.includes('sum'))
+    return joined(values.map((value) => toPainting(property, value)));
+  // Sums can reach any size.
+  const sized = property === 'd' || property === 'points' ? 'width' : property;
+  return joined([...values, 'calc()'].map((value) => toPainting(sized, value)));
 }
 
 /** Returns whether an element's lists are too long to count. */

@@ -6,6 +6,8 @@ import { animatedValues, type Painting, roundWeight } from './references.ts';
  * page, 10 µs for a coordinate of a path, and 300 µs for a glyph as large as a page.
  */
 const shapeWeight = 60;
+/** A stroke, which round paths include. */
+const strokeWeight = 30;
 const coordinateWeight = 2;
 const glyphWeight = 60;
 /** An image of four megapixels, which is scaled for each use. */
@@ -56,20 +58,19 @@ const shapes: ReadonlySet<string> = new Set([
 ]);
 const texts: ReadonlySet<string> = new Set(['text', 'textPath', 'tspan']);
 
-/**
- * Returns the weight of an element without its children.
- *
- * @param join the largest reach of a stroke beyond its path
- */
-export function computeElementWeight(part: ShapePart, join: number): number {
-  const { name, characters } = part;
+/** Returns the weight of an element without its children. */
+export function computeElementWeight(part: ShapePart): number {
+  const { name, characters, painting } = part;
   if (texts.has(name)) return shapeWeight + characters * glyphWeight;
   const path = toPath(part);
   if (!shapes.has(name) && path === null) return weights[name] ?? elementWeight;
+  const { isDrawn, width, miterLimit } = painting.stroke;
+  const join = isDrawn ? width * miterLimit : 0;
   const { coordinates, turns } = measureOutline(path ?? '', join);
   const crossings = Math.max(0, turns - freeTurns) * turnWeight + turns ** 2 / turnsPerWeight;
   const round = /a/i.test(path ?? '') ? roundWeight : 0;
-  return shapeWeight + round + coordinates * coordinateWeight + crossings;
+  const extra = Math.max(round, isDrawn ? strokeWeight : 0);
+  return shapeWeight + extra + coordinates * coordinateWeight + crossings;
 }
 
 /**
@@ -100,87 +101,17 @@ export function countPoints(part: ShapePart): number {
  */
 export function dashWeight(
   part: ShapePart,
-  period: number,
   { side, viewport }: { readonly side: number; readonly viewport: number },
 ): number {
   const { name, characters, painting } = part;
+  const { stroke, length, share } = painting;
+  const period = stroke.isDrawn ? stroke.period : Number.POSITIVE_INFINITY;
   if (period === Number.POSITIVE_INFINITY) return 0;
   if (texts.has(name)) return characters * Math.min(mostDashes, side / 10 / period) * weightPerDash;
   const path = toPath(part);
   if (!shapes.has(name) && path === null) return 0;
-  const { length, share } = painting;
   const sides = length + (share > 0 ? share * viewport : 0);
   const known = path === null || sides > 0 ? null : measureOutline(path, 0).length;
   const numbers = numbersIn(path ?? '').reduce((sum, each) => sum + Math.abs(each), sides);
   return Math.min(mostDashes, (known ?? outline * numbers) / period) * weightPerDash;
-}
-
-const dashes = /stroke-dasharray\s*:([^;{}]*)/gi;
-const ownValues = ['stroke-dasharray'] as const;
-
-/** Returns the shortest dash period of an element or its animation; infinite for solid lines. */
-export function shortestPeriod(attributes: Attributes): number {
-  const style = attributes.get('style');
-  const ofStyle = style === undefined ? Number.POSITIVE_INFINITY : shortestPeriodIn(style);
-  const isAnimation = attributes.get('attributeName')?.trim() === 'stroke-dasharray';
-  const lists = (isAnimation ? animatedValues : ownValues).flatMap(
-    (name) => attributes.get(name)?.split(';') ?? [],
-  );
-  return lists.length === 0 ? ofStyle : Math.min(ofStyle, shortest(lists));
-}
-
-/** Returns the shortest dash period in declarations; infinite for solid lines. */
-export const shortestPeriodIn = (css: string): number =>
-  shortest([...css.matchAll(dashes)].map(([, value = '']) => value));
-
-const shortest = (lists: readonly string[]): number =>
-  lists.map(dashPeriod).reduce((a, b) => Math.min(a, b), Number.POSITIVE_INFINITY);
-
-/** Dash lists without units that depend on the drawing, functions and variables. */
-const plainDashes = /^(?:[-+\d.e,\s]|px|p[tc]|[cm]m|in|none|inherit|!important)*$/i;
-
-/** Returns the sum of a dash list; infinite for a solid line, and 0 if unknown. */
-function dashPeriod(list: string): number {
-  if (!plainDashes.test(list)) return 0;
-  const sum = numbersIn(list).reduce((total, dash) => total + Math.abs(dash), 0);
-  return sum > 0 ? sum : Number.POSITIVE_INFINITY;
-}
-
-const strokes = /(stroke-width|stroke-miterlimit)\s*:([^;{}]*)/gi;
-const plainLength = /^\s*\+?([\d.]+(?:e-?\d+)?)(?:px)?\s*(?:!important)?\s*$/i;
-
-/** The largest values of a document's strokes; infinite if unknown. */
-export class Strokes {
-  #width = 1;
-  /** The default. */
-  #miterLimit = 4;
-
-  /** How far a join can reach beyond its path. */
-  get join(): number {
-    return this.#width * this.#miterLimit;
-  }
-
-  addAttributes(attributes: Attributes): void {
-    for (const [name, value] of attributes) {
-      if (name === 'style') this.addSheet(value);
-      else this.#add(name, value);
-    }
-    const animated = attributes.get('attributeName')?.trim() ?? '';
-    for (const name of animatedValues) {
-      for (const value of attributes.get(name)?.split(';') ?? []) this.#add(animated, value);
-    }
-  }
-
-  addSheet(css: string): void {
-    for (const [, name = '', value = ''] of css.matchAll(strokes)) this.#add(name, value);
-  }
-
-  #add(given: string, value: string): void {
-    const name = given.toLowerCase();
-    if (name !== 'stroke-width' && name !== 'stroke-miterlimit') return;
-    if (/^\s*(?:inherit|initial|unset)?\s*$/i.test(value)) return;
-    const number = Number(plainLength.exec(value)?.[1] ?? Number.POSITIVE_INFINITY);
-    if (name === 'stroke-width') this.#width = Math.max(this.#width, number);
-    else this.#miterLimit = Math.max(this.#miterLimit, number);
-  }
 }
