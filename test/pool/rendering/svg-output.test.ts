@@ -137,6 +137,7 @@ t.test('reads hostile style sheets in linear time', async (t) => {
     `${'-'.repeat(200_000)}:`,
     'a{--b:'.repeat(25_000),
     'path(a()'.repeat(25_000),
+    'cubic-bezier(0,'.repeat(25_000),
   ]) {
     t.equal(typeof (await written(`<style>${sheet}</style>`)), 'string', sheet.slice(0, 9));
   }
@@ -453,4 +454,23 @@ t.test('weighs each shape with the worst stroke that it can have', async (t) => 
   ]) {
     await t.rejects(written(content), refused, content.slice(0, 90));
   }
+});
+
+t.test('removes easings and sums that leave the range of keyframes', async (t) => {
+  const sheet = (easing: string) => `<style>g{animation:k 1s ${easing}}</style>`;
+  for (const easing of [
+    'linear(9.9,9.9)',
+    'LINEAR(0,.5,1,0,9)',
+    'linear(calc((9)))',
+    'cubic-bezier(0,99,0,1)',
+    'cubic-bezier(0, 1, 0, -1)',
+    'cubic-bezier(0,var(--a),0,1)',
+  ]) {
+    t.notMatch(await written(sheet(easing)), /linear|bezier/i, easing);
+    t.notMatch(await written(`<g style="animation:k 1s ${easing}"/>`), /linear|bezier/i, easing);
+  }
+  for (const easing of ['linear', 'cubic-bezier(.25, 0.1,0.250,1.000)', 'steps(3)']) {
+    t.match(await written(sheet(easing)), easing);
+  }
+  t.notMatch(await written('<style>g{animation-composition:add}</style>'), 'composition');
 });

@@ -5,7 +5,7 @@ export const maxStyleText = 1_000_000;
  * Matches values that load, run or escape; references within the document are replaced beforehand.
  */
 const unsafe =
-  /\\|<|&|@import|@charset|@namespace|@font-face|expression\s*\(|(?:java|vb)script:|behavior\s*:|-moz-binding|(?:url|src|image|image-set|cross-fade|element|paint|attr|url-prefix|domain|document)\s*\(|@property|(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect)\s*:|(?:gradient|path|polygon|shape)\s*\(/i;
+  /\\|<|&|@import|@charset|@namespace|@font-face|expression\s*\(|(?:java|vb)script:|behavior\s*:|-moz-binding|(?:url|src|image|image-set|cross-fade|element|paint|attr|url-prefix|domain|document)\s*\(|@property|(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect|animation-composition)\s*:|(?:gradient|path|polygon|shape)\s*\(/i;
 
 const comments = /\/\*[\s\S]*?(?:\*\/|$)/g;
 const references = /url\(\s*(?:"#[^"'()\\]*"|'#[^"'()\\]*'|#[^"'()\\\s]*)\s*\)/gi;
@@ -17,8 +17,12 @@ const resources = /url\((?!\s*["']?#)(?:\s*"[^"\\]*"\s*|\s*'[^'\\]*'\s*|[^'"()\\
 const embedded = /@(?:font-face\s*|property\s[^{}@]*)\{[^{}]*\}/gi;
 /** Matches functions that draw outlines or gradients, with unbounded cost. */
 const drawings = /(?<![\w-])(?:[\w-]*gradient|path|polygon|shape)\([^()]*(?:\([^()]*\)[^()]*)*\)/gi;
-/** Matches effects with unbounded cost: shadows, and dashes that do not scale. */
-const effects = /(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect)\s*:[^;{}]*/gi;
+/** Matches effects with unbounded cost: shadows, dashes that do not scale, and sums of animations. */
+const effects =
+  /(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect|animation-composition)\s*:[^;{}]*/gi;
+/** Matches names of easings that can leave the range between two keyframes. */
+const overshoots =
+  /(?<![\w-])(?:linear|cubic-bezier(?!\((?:\s*(?:0?\.\d+|0|1(?:\.0+)?)\s*[,)]){4}))(?=\()/gi;
 /** Matches custom properties from their names' start. */
 const variables = /(?<![^\s;{}])--[^\s:;{}]*\s*:[^;{}]*/g;
 const costly = /(?:url|blur|drop-shadow)\s*\(/i;
@@ -37,6 +41,7 @@ const bounded = (css: string): string =>
     .replace(resources, 'none')
     .replace(drawings, 'none')
     .replace(effects, '')
+    .replace(overshoots, 'none')
     .replace(variables, (declaration) => (costly.test(declaration) ? '' : declaration));
 
 /**
