@@ -412,7 +412,7 @@ t.test('limits filters, dashes, groups and style rules', async (t) => {
   );
 });
 
-t.test('weighs each shape with the worst stroke that it can have', async (t) => {
+t.test('weighs each shape with its worst possible stroke', async (t) => {
   const long = '<path d="M0 0H1000"/>'.repeat(100);
   const short = '<path d="M0 0H.001" stroke="red" stroke-dasharray=".0001"/>';
   const group = `<g id="g">${long}</g>`;

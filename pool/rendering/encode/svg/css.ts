@@ -20,7 +20,7 @@ const drawings = /(?<![\w-])(?:[\w-]*gradient|path|polygon|shape)\([^()]*(?:\([^
 /** Matches effects with unbounded cost: shadows, dashes that do not scale, and sums of animations. */
 const effects =
   /(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect|animation-composition)\s*:[^;{}]*/gi;
-/** Matches names of easings that can leave the range between two keyframes. */
+/** Matches easings that can leave the range between two keyframes, without their arguments. */
 const overshoots =
   /(?<![\w-])(?:linear|cubic-bezier(?!\((?:\s*(?:0?\.\d+|0|1(?:\.0+)?)\s*[,)]){4}))(?=\()/gi;
 /** Matches custom properties from their names' start. */

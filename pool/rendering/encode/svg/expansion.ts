@@ -214,7 +214,7 @@ export class Expansion {
       const { paints, markers, stroke } = painting;
       const isPlain = paints.length + markers.length === 0 && stroke === noPainting.stroke;
       for (const child of isPlain ? [] : children) {
-        // An animation's paths have its target's stroke.
+        // An animation draws its paths with its target's stroke.
         const inherited = animations.has(child.name) ? { stroke } : { paints, markers, stroke };
         child.painting = joined([child.painting, { ...noPainting, ...inherited }]);
         if (isTooLong(child.painting)) return false;

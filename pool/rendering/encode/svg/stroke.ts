@@ -1,13 +1,13 @@
 import { measureLengths, numbersIn } from './outline.ts';
 
-/** The worst values that an element's stroke can have, which its children inherit. */
+/** An element's worst possible stroke, which its children inherit. */
 export interface Stroke {
-  /** Whether the element can have a stroke. */
+  /** Whether a stroke is possible. */
   readonly isDrawn: boolean;
   /** The largest; infinite if unknown. */
   readonly width: number;
   readonly miterLimit: number;
-  /** The shortest mean length of two dashes; 0 if unknown, infinite for a solid line. */
+  /** The shortest mean of two dashes; 0 if unknown, infinite for a solid line. */
   readonly period: number;
 }
 
@@ -32,7 +32,7 @@ function worse(a: Stroke, b: Stroke): Stroke {
 
 export const worstStroke = (all: readonly Stroke[]): Stroke => all.reduce(worse, noStroke);
 
-/** Measures a stroke's property, or the values of its animation. */
+/** Measures a stroke property, or all values that an animation gives it. */
 export const measureStroke = (property: string, values: string): Stroke =>
   property.startsWith('stroke')
     ? worstStroke(values.split(';').map((value) => measureValue(property, value)))
