@@ -64,6 +64,7 @@ export class App implements HttpApp {
   /** Number of requests since the start. */
   #count = 0;
   closing = false;
+  #drained = false;
 
   /**
    * @param routes the first match applies
@@ -86,7 +87,7 @@ export class App implements HttpApp {
   /**
    * Stops listening. From then on a client that reuses its connection still gets a response, which
    * closes the connection. Resolves when no request is in progress and none has arrived for
-   * `graceMs`.
+   * `graceMs`. Later requests get no response: their connections close.
    * @param withinMs resolves after this time even if requests are in progress
    */
   async drain(graceMs: number, withinMs: number): Promise<void> {
@@ -99,8 +100,9 @@ export class App implements HttpApp {
       await sleep(pollEveryMs);
       if (this.open > 0 || this.#count !== count) idleSince = performance.now();
       count = this.#count;
-      if (this.open === 0 && performance.now() - idleSince >= graceMs) return;
+      if (this.open === 0 && performance.now() - idleSince >= graceMs) break;
     }
+    this.#drained = true;
   }
 
   /** Null before it listens. */
@@ -120,6 +122,7 @@ export class App implements HttpApp {
   }
 
   handle(request: HttpRequest): void {
+    if (this.#drained) return request.drop();
     try {
       const pending = this.#handler(request)(request);
       if (pending !== undefined) pending.catch((error) => this.#fail(request, error));

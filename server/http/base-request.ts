@@ -82,6 +82,8 @@ export abstract class BaseRequest implements HttpRequest {
     this.write(response);
   }
 
+  abstract drop(): void;
+
   /** Call it when the complete response was sent. */
   protected finish(status: number): void {
     if (!this.ended) this.#end(status);

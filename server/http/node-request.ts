@@ -52,6 +52,10 @@ export class NodeHttpRequest extends BaseRequest {
     this.isLast = hasUnexpectedBody(this.method, length, coding);
   }
 
+  drop(): void {
+    this.#connection.close();
+  }
+
   /** Whether part of its body has not arrived. */
   get incomplete(): boolean {
     return !this.#req.complete;

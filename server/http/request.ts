@@ -55,6 +55,11 @@ export interface HttpRequest extends RequestTelemetry {
   readonly signal: AbortSignal;
   /** Sends the response, unless the client has disconnected or already has a response. */
   respond(response: HttpResponse): void;
+  /**
+   * Ends the connection instead of responding. A proxy then sends the request to another machine,
+   * which it does not do after a 503.
+   */
+  drop(): void;
 }
 
 /** Responds to a request, synchronously or later. Its errors become error responses. */

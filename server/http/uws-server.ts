@@ -357,6 +357,11 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     if (!this.ended) this.#res.close();
   }
 
+  drop(): void {
+    // Later, because `seal` uses the response.
+    setImmediate(() => this.close());
+  }
+
   protected override onEnded(): void {
     this.#sets.waiting.delete(this);
   }

@@ -31,6 +31,7 @@ export async function respond(
     respond: (given) => {
       response = given;
     },
+    drop: () => {},
   });
   return response;
 }

@@ -272,6 +272,18 @@ for (const [name, start] of await limited()) {
   }
 }
 
+for (const [name, start] of await limited()) {
+  t.test(`${name}: drops a request that arrives after the drain`, async (t) => {
+    const { app, send, ended } = await serve(t, start);
+    const socket = await send(small);
+    t.match(await firstBytes(socket), /^HTTP\/1\.1 200 /);
+    await app.drain(0, 10_000);
+    socket.write(small);
+    t.equal((await rest(socket)).toString(), '');
+    t.same(ended, [200, null]);
+  });
+}
+
 /**
  * Sends requests one after another, each on a new connection, and resolves when every response has
  * started.
