@@ -88,7 +88,7 @@ t.test('explains native URLs, with their project', async (t) => {
 t.test('states each error in a single line', async (t) => {
   for (const [args, message] of [
     [['/img/%2Fa.jpg?w=x'], /^w must be a whole number/],
-    [['no-url'], /^The URL must be absolute, or begin with a slash\.$/],
+    [['no-url'], /^The URL must be absolute, or start with a slash\.$/],
     [
       ['/a.jpg/full/max/0/default.jpg', '--urls', 'iiif'],
       /depends on the source's size: add --size/,

@@ -248,7 +248,7 @@ t.test('finds a deleted project only by its id and revision', async (t) => {
   const { _id: other } = await projects.create({ ...newProject, orgId });
   await projects.setItem(_id, 'presets', 'card', { w: 400 });
   await projects.requireSignatures(_id, 600);
-  // Not earlier: the store removes projects that were deleted long ago.
+  // Not earlier, because the store removes long-deleted projects.
   const now = before.getTime();
   await projects.purge(_id, ['a'], () => now - 100);
   const { revision = 0 } = (await projects.find(_id)) ?? {};
