@@ -31,7 +31,7 @@ t.test('completes every operation, even through a failing proxy', async (t) => {
     apiKey,
     timeoutMs: 300,
     // A busy machine can need more than one attempt after the faults.
-    retries: { count: 20, withinMs: 1_000_000 },
+    retries: { count: 200, withinMs: 1_000_000 },
   };
   const client = new Proxy(createClientWith(options, stoppedClock()), {
     get(target, name, receiver) {
