@@ -228,9 +228,11 @@ eachHttpServer('survives hostile clients', async (t, { environment }) => {
         (await exchange(service.port, [latin1(text)], isComplete, 20_000)).answer,
       );
     };
-    // uWebSockets.js closes a connection that sends more before a response.
     t.same(await answers(get(good), 1), [200]);
-    t.same(await answers(get(good) + get('/nothing') + get(good), 3), [200, 404, 200]);
+    // Not the image: uWebSockets.js closes a connection that sends more before a response, and on a
+    // busy machine a cached image can wait for its project.
+    const [document, nothing] = [get('/openapi.json'), get('/nothing')];
+    t.same(await answers(document + nothing + document, 3), [200, 404, 200]);
   });
 
   t.test(`survives heads of seed ${seed}`, { skip: only !== '' }, async (t) => {
