@@ -181,7 +181,7 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
     const name = canonicalNames.get(spelling);
     if (name === undefined) continue;
     if (name in options) {
-      throw invalid(`${name} is given more than once, under different names.`);
+      throw invalid(`${name} is given more than once, including as ${spelling}.`);
     }
     const value = parameters[name].parse(text);
     if (value === undefined) throw invalid(`${spelling} must be ${parameters[name].accepts}.`);
