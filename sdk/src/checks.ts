@@ -65,7 +65,7 @@ function optionError(texts: Texts): string | null {
   const known = new Set();
   for (const [spelling, text] of texts) {
     const name = canonicalName(spelling);
-    if (known.has(name)) return `${name} is given more than once, under different names.`;
+    if (known.has(name)) return `${name} is given more than once, including as ${spelling}.`;
     known.add(name);
     if (name.startsWith('text.') && [...text].length > maxWords) {
       return `${name} must be a text of at most ${maxWords} characters.`;
