@@ -2,7 +2,6 @@ import { timingSafeEqual } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../../contract/errors.ts';
 import { SingleFlight } from '../../pool/single-flight.ts';
-import { withTimeout } from '../../store/deadline.ts';
 import { hashApiKey } from '../../store/identifiers.ts';
 import type { ApiKey, Keys } from '../../store/keys.ts';
 import type { Organisations } from '../../store/organisations.ts';
@@ -56,7 +55,7 @@ export class Authentication {
   /** Keys that were valid at their last look-up; unknown keys do not evict them. */
   readonly #known: LRUCache<string, Known>;
   readonly #unknown = new UnknownKeys(ttlMs);
-  readonly #lookups = new SingleFlight<string, Credential | null>();
+  readonly #lookups = new SingleFlight<string, Known | null>();
 
   constructor(keys: Keys, organisations: Organisations) {
     this.#keys = keys;
@@ -88,20 +87,24 @@ export class Authentication {
     const known = this.#known.get(hash);
     if (known !== undefined && performance.now() - known.at < ttlMs) return known.credential;
     if (this.#unknown.has(hash)) return null;
+    const calledAt = performance.now();
     const lookUp = () => this.#lookUp(secret, hash);
-    return this.#lookups.run(hash, () =>
+    const found = await this.#lookups.run(hash, () =>
       known === undefined ? this.#unknown.limit(client, hash, lookUp) : lookUp(),
     );
+    // This call can have joined a look-up that a slow store answered with an old state.
+    const isOutdated = found !== null && calledAt - found.at >= ttlMs;
+    return isOutdated ? this.#find(secret, client) : (found?.credential ?? null);
   }
 
-  async #lookUp(secret: string, hash: string): Promise<Credential | null> {
+  async #lookUp(secret: string, hash: string): Promise<Known | null> {
     // Use the start of the query: a slow store returns an old state.
     const at = performance.now();
-    // Limits both queries together: requests that join the look-up get its state.
-    const credential = await withTimeout(this.#load(secret, hash));
-    if (credential === null) this.#known.delete(hash);
-    else this.#known.set(hash, { credential, at });
-    return credential;
+    const credential = await this.#load(secret, hash);
+    const known = credential && { credential, at };
+    if (known === null) this.#known.delete(hash);
+    else this.#known.set(hash, known);
+    return known;
   }
 
   async #load(secret: string, hash: string): Promise<Credential | null> {
