@@ -92,7 +92,7 @@ export class Authentication {
     const found = await this.#lookups.run(hash, () =>
       known === undefined ? this.#unknown.limit(client, hash, lookUp) : lookUp(),
     );
-    // This call can have joined a look-up that a slow store answered with an old state.
+    // With a slow store, this call can have joined a look-up of an older state.
     const isOutdated = found !== null && calledAt - found.at >= ttlMs;
     return isOutdated ? this.#find(secret, client) : (found?.credential ?? null);
   }
