@@ -1,4 +1,4 @@
-/** Decodes a text once; null if it is not UTF-8, percent-encoded. */
+/** Percent-decodes a text once; returns null if it is not valid UTF-8 or percent-encoding. */
 export function percentDecode(text: string): string | null {
   try {
     return decodeURIComponent(text);
