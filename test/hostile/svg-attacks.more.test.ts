@@ -2,7 +2,7 @@ import { createServer } from 'node:http';
 import type { Request } from 'playwright-core';
 import t from 'tap';
 import { listen } from '../listen.ts';
-import { startChromium } from '../service/chromium.ts';
+import { noChromium, startChromium } from '../service/chromium.ts';
 import { startDelivery } from '../service/service.ts';
 import { svgAttacks } from './inputs/svg-attacks.ts';
 
@@ -15,7 +15,9 @@ const fireEvents = `for (const element of document.querySelectorAll('*')) {
     element.dispatchEvent(new MouseEvent(type));
 }`;
 
-t.test('runs no script and sends no request in Chromium', { timeout: 180_000 }, async (t) => {
+const options = { skip: noChromium, timeout: 180_000 };
+
+t.test('runs no script and sends no request in Chromium', options, async (t) => {
   const received: string[] = [];
   const documents = new Map<string, string>();
   const server = createServer(({ url = '' }, response) => {

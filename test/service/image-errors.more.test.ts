@@ -8,7 +8,7 @@ import { picture } from './origin.ts';
 const guide = 'docs/troubleshooting.md';
 
 const inBrowser = noChromium === false;
-if (!inBrowser) t.pass(`skipped: ${noChromium}`);
+if (!inBrowser) t.pass('in a browser', { skip: noChromium });
 else
   eachHttpServer("tells another origin's page why its image failed", async (t, server) => {
     const service = await startFrontEnd(t, server.environment);

@@ -7,8 +7,8 @@ import { rootPath } from '../root.ts';
 import { until } from '../until.ts';
 import { freePort, json, startService } from './service.ts';
 
-const skip =
-  spawnSync('prometheus', ['--version']).error !== undefined && 'prometheus is not installed';
+const missing = ['prometheus', 'promtool'].filter((name) => spawnSync(name, ['--version']).error);
+const skip = missing.length > 0 && `${missing.join(', ')}: not installed`;
 
 const read = (file: string) => readFile(join(rootPath, file), 'utf8');
 
