@@ -186,8 +186,6 @@ export interface Variant extends OperationValues {
    * animated.
    */
   readonly negotiated: boolean;
-  /** Formats that the client refuses; a negotiated output avoids them. */
-  readonly refused: readonly OutputFormat[];
   /**
    * The only page or frame to use, from 0; null for all frames, or for the first page or primary
    * image.
@@ -245,7 +243,6 @@ const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   layers: [null, 'pixels'],
   formats: [[], 'plan'],
   negotiated: [false, 'plan'],
-  refused: [[], 'plan'],
   page: [null, 'plan'],
   lenient: [false, 'plan'],
   animated: [true, 'plan'],

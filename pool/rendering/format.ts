@@ -33,17 +33,16 @@ export function chooseFormat(
 }
 
 /**
- * Returns the source's format, if it can be written. After negotiation the client must be able to
- * show it: some formats only if Accept names them, others unless Accept refuses them.
+ * Returns the source's format, if it can be written. After negotiation, some formats must be among
+ * the accepted ones.
  */
 export function ownFormat(
-  { negotiated, formats, refused }: Variant,
+  { negotiated, formats }: Variant,
   { format }: FormatSource,
 ): OutputFormat | null {
   const own = rasterFormats.find((candidate) => candidate === format.name) ?? null;
   if (own === null || !negotiated) return own;
-  const shown = getEncoding(own).mustBeNamed ? formats.includes(own) : !refused.includes(own);
-  return shown ? own : null;
+  return getEncoding(own).mustBeNamed && !formats.includes(own) ? null : own;
 }
 
 /** Returns a format that every client shows. */

@@ -1,36 +1,22 @@
 import { LRUCache } from 'lru-cache';
-import {
-  defaultAutoFormats,
-  type NegotiableFormat,
-  negotiableFormats,
-} from '../../contract/auto-formats.ts';
-import { getEncoding, type OutputFormat } from '../../pool/rendering/encode/encodings.ts';
+import { defaultAutoFormats, type NegotiableFormat } from '../../contract/auto-formats.ts';
+import { getEncoding } from '../../pool/rendering/encode/encodings.ts';
 import { maxAcceptLength } from '../http/accept.ts';
 
 /** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
 
-/** Formats to send unless the client refuses them. Other formats must be named by the client. */
-const refusable = negotiableFormats.filter((format) => !getEncoding(format).mustBeNamed);
-
-/** The negotiable formats of an Accept header. */
-export interface Accepted {
-  /** Named formats with a weight above 0, the highest weight first. */
-  readonly formats: readonly OutputFormat[];
-  /** Formats with weight 0 that clients need not name to receive. */
-  readonly refused: readonly OutputFormat[];
-}
-
 /**
- * Reads an Accept header (RFC 9110, 12.5.1). Ignores wildcards: browsers send them regardless of
- * the formats that they support. Reads a malformed weight as 0.
+ * Returns the formats that an Accept header (RFC 9110, 12.5.1) names with a weight above 0, the
+ * highest weight first. Ignores wildcards: browsers send them regardless of the formats that they
+ * support. Reads a malformed weight as 0.
  *
- * @param order breaks ties between equal weights: the first format wins
+ * @param order the formats of `auto`; the first of equal weights wins
  */
 export function readAccept(
   accept: string,
   order: readonly NegotiableFormat[] = defaultAutoFormats,
-): Accepted {
+): readonly NegotiableFormat[] {
   const weights = new Map<string, number>();
   for (const range of accept.toLowerCase().split(',')) {
     const [type = '', ...parameters] = range.split(';').map((part) => part.trim());
@@ -39,11 +25,9 @@ export function readAccept(
   }
   const findWeight = (format: NegotiableFormat): number =>
     weights.get(getEncoding(format).contentType) ?? 0;
-  const formats = order
+  return order
     .filter((format) => findWeight(format) > 0)
     .sort((a, b) => findWeight(b) - findWeight(a));
-  const refused = refusable.filter((format) => weights.get(`image/${format}`) === 0);
-  return { formats, refused };
 }
 
 /** Client hints, or null for each unsent hint. */
@@ -81,7 +65,8 @@ function readHint(text: string): number | null {
 
 /** The formats and size requested by headers. */
 export interface Negotiated {
-  readonly accepted: Accepted;
+  /** In order of preference. */
+  readonly accepted: readonly NegotiableFormat[];
   readonly hints: Hints;
   /** Equal for all headers with the same result: browsers send different headers. */
   readonly normalized: string;
@@ -110,7 +95,7 @@ export function negotiation(order: readonly NegotiableFormat[] = defaultAutoForm
     const known = cache.get(accept);
     if (known !== undefined) return known;
     const accepted = readAccept(accept, order);
-    const read = { accepted, normalized: `${accepted.formats.join()}-${accepted.refused.join()}` };
+    const read = { accepted, normalized: accepted.join() };
     cache.set(accept, read);
     return read;
   }

@@ -13,7 +13,7 @@ import {
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { type Options, readOptions } from './address.ts';
-import { type Accepted, type Hints, roundUpWidth } from './negotiate.ts';
+import { type Hints, roundUpWidth } from './negotiate.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import { findNamed } from './project-item.ts';
 import { toText } from './values.ts';
@@ -82,7 +82,7 @@ type VariantFields<T> = { [N in keyof T]: N extends keyof Variant ? Variant[N] :
 export function resolveVariant(
   options: Options,
   hints: Hints,
-  accepted: Accepted,
+  accepted: Variant['formats'],
   project: ProjectSettings,
   layers: Variant['layers'] = null,
 ): Variant {
@@ -207,16 +207,16 @@ const isPlaceholder = (format: string): format is PlaceholderKind =>
  */
 function output(
   fmt: Options['fmt'],
-  accepted: Accepted,
+  accepted: Variant['formats'],
   autoFormat: boolean,
-): Pick<Variant, 'formats' | 'negotiated' | 'refused' | 'placeholder'> {
+): Pick<Variant, 'formats' | 'negotiated' | 'placeholder'> {
   const placeholder = fmt !== undefined && isPlaceholder(fmt) ? fmt : null;
   if (placeholder !== null && placeholder !== 'json') {
-    return { placeholder, formats: ['png'], negotiated: false, refused: [] };
+    return { placeholder, formats: ['png'], negotiated: false };
   }
   const format = fmt === undefined || isPlaceholder(fmt) ? (autoFormat ? 'auto' : null) : fmt;
-  if (format === 'auto') return { placeholder, ...accepted, negotiated: true };
-  return { placeholder, formats: format === null ? [] : [format], negotiated: false, refused: [] };
+  if (format === 'auto') return { placeholder, formats: accepted, negotiated: true };
+  return { placeholder, formats: format === null ? [] : [format], negotiated: false };
 }
 
 /** The facts of a source about the smallest image of it, which `fmt=json` with `w=1` has too. */

@@ -3,7 +3,9 @@ import t from 'tap';
 import { until } from '../until.ts';
 import { prefix, rootKey, send } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
+import { eachHttpServer } from './http-servers.ts';
 import { picture } from './origin.ts';
+import { StrictConnection } from './raw-http.ts';
 
 t.test("negotiates the operator's formats with `auto`", async (t) => {
   const settings = { SERVICE_AUTO_FORMATS: 'jxl,avif,webp' };
@@ -156,5 +158,35 @@ t.test('applies client headers to what the query leaves open', async (t) => {
     const label = `${query} ${JSON.stringify(headers)}`;
     t.equal(response.headers.get('content-type'), `image/${type}`, label);
     t.equal((await sharp(await response.arrayBuffer()).metadata()).width, width, label);
+  }
+});
+
+eachHttpServer('sends WebP only to clients that name it', async (t, { environment }) => {
+  const { port, origin, image } = await startFrontEnd(t, environment);
+  origin.serve('/a.webp', await picture(300, 200, 'webp'));
+  const frames = Buffer.concat([Buffer.alloc(4_800, 20), Buffer.alloc(4_800, 220)]);
+  const raw = { width: 40, height: 80, channels: 3, pageHeight: 40 } as const;
+  origin.serve('/moving.webp', await sharp(frames, { raw }).webp().toBuffer());
+  const connection = await StrictConnection.open(port);
+  t.teardown(() => connection.close());
+  for (const [accept, still, moving] of [
+    [null, 'jpeg', 'gif'],
+    ['*/*', 'jpeg', 'gif'],
+    ['image/*', 'jpeg', 'gif'],
+    ['*/*;q=0', 'jpeg', 'gif'],
+    ['image/png,image/jpeg', 'jpeg', 'gif'],
+    ['image/webp;q=0,*/*', 'jpeg', 'gif'],
+    ['image/webp', 'webp', 'webp'],
+    ['image/webp;q=0.1,*/*', 'webp', 'webp'],
+    ['image/avif,image/webp,*/*', 'avif', 'webp'],
+  ] as const) {
+    for (const [path, type] of [
+      ['/a.webp', still],
+      ['/moving.webp', moving],
+    ] as const) {
+      const headers: Record<string, string> = accept === null ? {} : { accept };
+      const response = await connection.request('GET', image(path, 'w=30'), headers);
+      t.equal(response.headers.get('content-type'), `image/${type}`, `${path}: ${accept}`);
+    }
   }
 });

@@ -194,7 +194,7 @@ export const encodings = {
     showsAnimations: true,
     alpha: true,
     profile: true,
-    mustBeNamed: false,
+    mustBeNamed: true,
     cost: { ms: 165, bytes: 8 },
     lossy: {
       fullChroma: { ms: 400, bytes: 16 },

@@ -100,7 +100,7 @@ export async function renders(seed: number, from: number, count: number): Promis
   const all = await sources();
   const mark = all.get('clear webp') ?? Buffer.alloc(0);
   const hints = { dpr: null, width: null, viewport: null };
-  const accepted = { formats: ['avif', 'webp'], refused: [] } as const;
+  const accepted = ['avif', 'webp'] as const;
 
   const render = (source: string, query: string, settings: Partial<Project>, drawn = false) => {
     const bytes = all.get(source);

@@ -121,7 +121,7 @@ t.test('changes with everything that changes the bytes', async (t) => {
     { defaultQuality: 50 },
   ];
   const keys = [
-    ...[...accepts, 'image/webp;q=0'].map((accept) => key({}, { headers: { accept } })),
+    ...accepts.map((accept) => key({}, { headers: { accept } })),
     ...settings.map((changed) => key({}, { settings: changed })),
     ...[{ w: 40 }, { h: 40 }, { w: 40, h: 40 }].map((size) => key(size)),
     ...(['fill', 'inside'] as const).map((fit) => key({ w: 40, h: 40, fit })),
@@ -163,7 +163,7 @@ t.test(
     t.equal(variantKey(createOrigin(), reordered), keys[0], 'not on the order of the fields');
     for (const known of keys) t.match(known, /^[0-9a-f]{32}-[07]--[0-9a-f]{32}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-    const sharpVersions: Record<typeof rendererVersion, string> = { 20: '0.35.5' };
+    const sharpVersions: Record<typeof rendererVersion, string> = { 21: '0.35.5' };
     t.equal(
       sharpVersions[rendererVersion],
       dependencies.sharp,

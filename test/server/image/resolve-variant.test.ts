@@ -15,8 +15,7 @@ interface Request {
 }
 
 function variant({ options = {}, hints, accepted = [], settings }: Request): Variant {
-  const formats = { formats: accepted, refused: [] };
-  return resolveVariant(options, { ...noHints, ...hints }, formats, project(settings));
+  return resolveVariant(options, { ...noHints, ...hints }, accepted, project(settings));
 }
 
 t.test("returns the project's defaults if there are no options", async (t) => {

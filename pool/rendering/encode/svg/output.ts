@@ -24,7 +24,6 @@ const followed: ReadonlySet<keyof Variant> = new Set([
   'maxWidth',
   'formats',
   'negotiated',
-  'refused',
   'animated',
   'quality',
   'maxBytes',
