@@ -72,28 +72,23 @@ export class RequestHosts {
   }
 
   /**
-   * Returns a function that returns a URL's origin at one of the request's hosts. The scheme comes
-   * from a trusted proxy's X-Forwarded-Proto, or from the base URL. The request's port counts only
-   * if it is the base URL's: caches often ignore it in their keys, so a client could otherwise send
-   * other clients to a port of its choice. Call it before the handler's first await.
+   * Returns a function that returns a URL's origin at one of the request's hosts, with the base
+   * URL's scheme. The request's port counts only if it is the base URL's. Caches often ignore the
+   * port and X-Forwarded-Proto in their keys, so a client could otherwise send other clients to a
+   * port or scheme of its choice. Call it before the handler's first await.
    */
   createOriginFinder(request: HostedRequest): (host: string) => string {
     const all = [request.host, this.#forwarded(request) ?? ''];
-    const proto = this.#lastForwarded(request, 'x-forwarded-proto')?.toLowerCase();
-    const scheme = proto === 'https' || proto === 'http' ? `${proto}:` : this.#scheme;
     return (host) => {
       const written = all.find((header) => this.#canonical(header) === host) ?? '';
       const port = this.#port === '' ? '' : `:${this.#port}`;
-      return `${scheme}//${host}${written.endsWith(port) ? port : ''}`;
+      return `${this.#scheme}//${host}${written.endsWith(port) ? port : ''}`;
     };
   }
 
+  /** Returns the host written by the nearest trusted proxy: a client can forge earlier values. */
   #forwarded(request: HostedRequest): string | null {
-    return this.#lastForwarded(request, 'x-forwarded-host');
-  }
-
-  /** Returns the value written by the nearest trusted proxy: a client can forge earlier values. */
-  #lastForwarded(request: HostedRequest, name: string): string | null {
+    const name = 'x-forwarded-host';
     if (this.#trusted.length === 0 || request.header(name) === '') return null;
     const peer = parseAddress(request.peerAddress);
     if (peer === null || !within(peer, this.#trusted)) return null;
