@@ -4,7 +4,7 @@ import { canonicalName, readOptions } from './address.ts';
 import { readHostAddress } from './host-address.ts';
 import { parameters } from './parameters.ts';
 import type { Site } from './site.ts';
-import { percentEncode } from './source-url.ts';
+import { percentEncode, type SourceReference } from './source-url.ts';
 
 /** The meaning of an image URL, including another service's. */
 export interface ExplainedUrl {
@@ -42,6 +42,15 @@ function findMeaning(name: string): string | null {
   return otherMeanings[name] ?? null;
 }
 
+/** Returns a source on an origin as a path, and any other source as it is. */
+function relativeTo(origin: string, source: SourceReference): string {
+  const base = new URL(origin);
+  if (!(source instanceof URL) || source.origin !== base.origin) return source.href;
+  const path = source.href.slice(base.origin.length);
+  // Two slashes would start a host. A dot segment between them changes nothing.
+  return path.startsWith('//') ? `/.${path}` : path;
+}
+
 /**
  * Explains a URL, its path and query, as a delivery host reads it, without checking signatures.
  * @param site the host, which sets the URL kind and the base of relative sources
@@ -63,11 +72,7 @@ export function explainUrl(text: string, site: Site, size: Size | null): Explain
     throw invalid(`The URL leads to no image: it redirects to ${location}.`);
   const meaning = size === null ? undefined : bySize?.(size, { origin: '', accept: '' });
   if (meaning?.document !== undefined) throw invalid('The URL leads to a document, not an image.');
-  const base = new URL(site.project.origin);
-  const written =
-    source instanceof URL && source.origin === base.origin && site.host.base === null
-      ? source.href.slice(base.origin.length)
-      : source.href;
+  const written = site.host.base === null ? relativeTo(site.project.origin, source) : source.href;
   if (bySize !== undefined && meaning === undefined) {
     return { source: written, native: null, options: [], ignored: unknown };
   }

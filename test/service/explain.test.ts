@@ -3,8 +3,9 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { readOptions } from '../../server/image/address.ts';
+import { readAddress, readOptions } from '../../server/image/address.ts';
 import { explainUrl } from '../../server/image/explain-url.ts';
+import { resolveSource } from '../../server/image/source-url.ts';
 import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import { rootPath } from '../root.ts';
 
@@ -57,6 +58,23 @@ t.test('writes sources on the origin as paths, and others with their host', asyn
     explainUrl(url, site('next', 'https://files.example/m/'), null).source,
     'https://files.example/m/a.jpg',
   );
+});
+
+t.test("writes a path with two slashes so that it names the project's own host", async (t) => {
+  for (const [kind, url] of [
+    ['native', '//evil.example/a.jpg'],
+    ['imgix', '//evil.example/a.jpg'],
+    ['imgproxy', '/unsafe/plain///evil.example/a.jpg'],
+    ['iiif', '/%2Fevil.example%2Fa.jpg/full/max/0/default.jpg'],
+    ['native', '/img/%2F.%2F%2Fevil.example%2Fa.jpg?project=prj_1'],
+  ] as const) {
+    const { source, native } = explainUrl(url, site(kind), size);
+    t.equal(source, '/.//evil.example/a.jpg', url);
+    const [path = '', query = ''] = native?.split('?') ?? [];
+    const read = readAddress(path, query).source;
+    const { href } = resolveSource(read, 'https://shop.example/');
+    t.equal(href, 'https://shop.example//evil.example/a.jpg', url);
+  }
 });
 
 t.test('explains the URL of docs/delivery-hosts.md while no service runs', async (t) => {
