@@ -4,7 +4,7 @@ import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
 import { type ImageAddress, imagePrefix, sourceInPath } from './address.ts';
 import { percentEncode } from './source-url.ts';
-import { checkUrlSignature, isSame } from './urls/signature.ts';
+import { checkUrlSignature, expiryFault, isSame } from './urls/signature.ts';
 
 /** Returns whether a project's allowlist contains a host, with or without a trailing dot. */
 export function isAllowedHost(project: Project, host: string): boolean {
@@ -74,9 +74,11 @@ function readSignature(
 ): SignatureCheck {
   const exp = parameters.get('exp') ?? '';
   const given = Buffer.from(parameters.get('sig') ?? '');
-  if (given.length === 0 || !/^\d{1,12}$/.test(exp)) {
+  if (given.length === 0 || exp === '') {
     return { fault: 'This project needs signed URLs, with exp and sig.' };
   }
+  const fault = expiryFault('exp', exp);
+  if (fault !== null) return { fault };
   const unsigned = withoutSignature(query);
   const paths = host === null ? signedPaths(path) : [`//${host}${path}`];
   const texts = paths.map((signedPath) => `${signedPath}?${unsigned}`);

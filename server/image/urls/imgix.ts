@@ -4,7 +4,7 @@ import { decodeSource, readSource, withBothSlashes } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
 import { ImgixQuery } from './imgix-query.ts';
 import { setImgixSize } from './imgix-size.ts';
-import { Meaning, noEquivalent, optionInvalid, readInteger } from './meaning.ts';
+import { Meaning, noEquivalent, optionInvalid, readExpiry, readInteger } from './meaning.ts';
 
 function read(path: string, query: string, site: Site): ReadUrl {
   const source = readImgixSource(path, site);
@@ -17,7 +17,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const parameters = new Map<string, string>(meaning.parameters);
   const expires = options.take('expires');
   if (expires !== undefined) {
-    parameters.set('exp', String(readInteger('expires', expires, 0)));
+    parameters.set('exp', readExpiry('expires', expires));
   }
   return { source, parameters, ignored: options.ignored() };
 }

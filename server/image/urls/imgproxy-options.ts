@@ -1,5 +1,12 @@
 import type { Gravity } from '../../../contract/placement.ts';
-import { decodeOption, noEquivalent, optionInvalid, readInteger, readNumber } from './meaning.ts';
+import {
+  decodeOption,
+  noEquivalent,
+  optionInvalid,
+  readExpiry,
+  readInteger,
+  readNumber,
+} from './meaning.ts';
 
 /** A direction, with edge offsets that are positive towards the inside of the image. */
 export interface Placement {
@@ -281,8 +288,9 @@ const rows: readonly Row[] = [
   single(['keep_copyright', 'kcr'], 'keepCopyright', isTrue),
   single(['strip_color_profile', 'scp'], 'profile', (text) => !isTrue(text)),
   single(['cachebuster', 'cb'], 'version', (text) => text || null),
+  // imgproxy reads a time before 1970 as none.
   single(['expires', 'exp'], 'expires', (text, name) =>
-    Math.max(0, readInteger(name, text, -999_999_999_999)),
+    /^-\d{1,12}$/.test(text) ? 0 : Number(readExpiry(name, text)),
   ),
   several(['filename', 'fn'], 2, 'fileName', (name, args) => readFileName(name, args) || null),
   single(['return_attachment', 'att'], 'attachment', isTrue),

@@ -3,6 +3,7 @@ import { percentDecode } from '../../../contract/percent-decode.ts';
 import { type ParameterName, parameters } from '../parameters.ts';
 import type { Site } from '../site.ts';
 import { toText } from '../values.ts';
+import { expiryFault } from './signature.ts';
 
 /** Returns the error for an option of another service. @param why the rest of a sentence about it */
 export const optionInvalid = (option: string, why: string): ServiceError =>
@@ -40,6 +41,16 @@ export function readInteger(option: string, text: string, minimum: number, maxim
   const value = readNumber(option, text, minimum, maximum);
   if (Number.isInteger(value)) return value;
   throw optionInvalid(option, 'must be a whole number');
+}
+
+/**
+ * Reads an expiry in Unix seconds.
+ * @throws ServiceError parameter_invalid naming the option
+ */
+export function readExpiry(option: string, text: string): string {
+  const fault = expiryFault(option, text);
+  if (fault !== null) throw new ServiceError('parameter_invalid', fault);
+  return text;
 }
 
 /**

@@ -22,6 +22,16 @@ export interface ForeignGrammar extends Pick<UrlGrammar, 'title' | 'readSignatur
   readonly kind: string;
 }
 
+/**
+ * Returns the fault of an expiry that is not a whole number of Unix seconds, or null. Dates of most
+ * languages count milliseconds.
+ */
+export function expiryFault(name: string, text: string): string | null {
+  if (/^\d{1,12}$/.test(text)) return null;
+  const seconds = `${name} must be a Unix time in whole seconds, such as 1796083200`;
+  return /^\d{13,16}$/.test(text) ? `${seconds}, not milliseconds.` : `${seconds}.`;
+}
+
 /** Compares two texts in a time that depends only on their lengths. */
 export function isSame(given: Buffer, expected: string): boolean {
   const right = Buffer.from(expected);

@@ -65,6 +65,10 @@ t.test('accepts a signed URL until its exp, which the project can limit', async 
   t.match(refusal(signing, sign(`project=p&exp=${seconds - 1}`)), { message: /expired/ });
   const limited = { ...signing, signedUrlTtlSeconds: 60 };
   t.equal(check(limited, sign(`project=p&exp=${seconds + 60}`)), now + 60_000);
+  t.match(refusal(signing, sign(`project=p&exp=${now + 60_000}`)), {
+    code: 'signature_invalid',
+    message: /^exp must be a Unix time in whole seconds, .*, not milliseconds\.$/,
+  });
   t.match(refusal(limited, sign(`project=p&exp=${seconds + 61}`)), {
     code: 'signature_invalid',
     message: /60 seconds/,

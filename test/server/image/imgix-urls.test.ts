@@ -104,7 +104,8 @@ t.test('refuses options that lack an equivalent, and names them', async (t) => {
     ['invert=yes', 'invert must be true or false.'],
     ['page=1&frame=1', 'page excludes frame.'],
     ['dl=', /^dl must be a file name/],
-    ['expires=soon', /^expires must be a number/],
+    ['expires=soon', 'expires must be a Unix time in whole seconds, such as 1796083200.'],
+    ['expires=1796083200000', /^expires must be .* such as 1796083200, not milliseconds\.$/],
     ['a&'.repeat(100), /^The query has more than 100/],
   ] as const) {
     const found = outcome('imgix', `/a.jpg?${query}`);
