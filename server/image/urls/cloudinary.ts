@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Size } from '../../../pool/geometry.ts';
+import { parseQuery } from '../address.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { decodeSource, readSource, withBothSlashes } from '../source-url.ts';
 import { Chain } from './cloudinary-chain.ts';
@@ -40,6 +41,10 @@ function split(path: string): Parts | null {
   const [, version = null] = (end < last && /^v(\d{1,20})$/.exec(segments[end] ?? '')) || [];
   const source = segments.slice(version === null ? end : end + 1).join('/');
   const written = type === 'fetch' ? withBothSlashes(source) : source;
+  // A version moved before a signed URL's options would turn them into folders of the source.
+  if (signature !== null && version !== null && isOption(segments[end + 1] ?? '', end + 1)) {
+    throw optionInvalid('The version', 'of a signed URL must follow the options');
+  }
   return { type, signature, components: segments.slice(0, end), version, source: written };
 }
 
@@ -51,7 +56,9 @@ function read(path: string, query: string, site: Site): ReadUrl {
       'The host has images at /image/upload and /image/fetch only.',
     );
   }
-  const { type, components, version } = parts;
+  const { type, components, signature } = parts;
+  // The signature does not cover the version: anyone could request each image as many versions.
+  const version = signature === null ? parts.version : null;
   if (components.length > maxComponents) {
     throw optionInvalid('The URL', `has more than ${maxComponents} components`);
   }
@@ -60,12 +67,16 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const { parameters, ignored, bySize } = chain.end();
   if (version !== null) parameters.set('v', version);
   // Libraries add the parameters with an underscore.
-  const others = [...new URLSearchParams(query).keys()].filter((name) => !name.startsWith('_'));
+  const others = [...parseQuery(query).keys()].filter((name) => !name.startsWith('_'));
   if (type === 'fetch' && others.length > 0) {
     throw new ServiceError(
       'source_invalid',
       'The ? of the source URL in the path must be encoded.',
     );
+  }
+  // One signature would be valid for both.
+  if (type === 'upload' && /^https?(?::|%3a)/i.test(parts.source)) {
+    throw new ServiceError('source_invalid', 'A source URL needs /image/fetch.');
   }
   // The libraries encode the whole fetched URL once, except its colons and slashes.
   const source =
@@ -213,6 +224,7 @@ export const cloudinary: UrlGrammar = {
   notes: [
     'Signatures `s--…--` have 8 characters (SHA-1 or SHA-256) or 32 (SHA-256).',
     "The public id is the source's path below `base`, with its extension. Without `f`, the extension sets the format; without a known extension, and for `fetch`, the project's `autoFormat` decides. Without `q`, `defaultQuality` applies.",
+    'The signature does not cover the version, so the service ignores the version of a signed URL: purge a changed source instead. Folders that look like options must not follow the version.',
     "Operations run in [this service's order](../parameters.md#order-of-operations). Chains with another result, such as a rotation after a resize or a second resize, return 400.",
     '`t_` can be combined with `f`, `q` and `fl` only.',
     'Animations stay animated if the output format supports it; JPEGs are not progressive.',

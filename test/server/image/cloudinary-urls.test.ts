@@ -43,6 +43,8 @@ t.test("reads Cloudinary's components", async (t) => {
     ['v12', 'dpr=1&fmt=jpeg&v=12'],
     ['w_300/v1', 'dpr=1&enlarge=true&fmt=jpeg&v=1&w=300'],
     ['s--AAAAAAAA--/w_300', 'dpr=1&enlarge=true&fmt=jpeg&w=300'],
+    ['s--AAAAAAAA--/w_300/v12', 'dpr=1&enlarge=true&fmt=jpeg&w=300'],
+    ['s--AAAAAAAA--/c_lfill,w_30,h_20/v12', 'dpr=1&fit=cover&fmt=jpeg&h=20&w=30'],
   ] as const) {
     t.equal(at(transformation), expected, transformation);
   }
@@ -168,6 +170,26 @@ t.test('reads public ids and fetched sources', async (t) => {
     const found = outcome('cloudinary', path, media);
     if (typeof expected === 'string') t.equal(found, expected, path);
     else t.match(found, expected, path);
+  }
+});
+
+t.test('refuses other meanings of a signed text', async (t) => {
+  const misplaced = 'parameter_invalid: The version of a signed URL must follow the options.';
+  const own = 'https://shop.example';
+  for (const [path, expected] of [
+    ['upload/s--AAAAAAAA--/v1/w_300/a.jpg', misplaced],
+    ['upload/s--AAAAAAAA--/w_300/v1/f_auto,q_auto/a.jpg', misplaced],
+    ['fetch/s--AAAAAAAA--/v1/w_300/https://a.cdn.example/a.jpg', misplaced],
+    ['upload/s--AAAAAAAA--/v1/w_300', `${own}/w_300 dpr=1`],
+    ['upload/s--AAAAAAAA--/v1/maps/w_300/a.jpg', `${own}/maps/w_300/a.jpg dpr=1&fmt=jpeg`],
+    ['upload/v1/t_shirts/a.jpg', `${own}/t_shirts/a.jpg dpr=1&fmt=jpeg&v=1`],
+    [
+      'upload/w_300/https://a.cdn.example/a.jpg',
+      'source_invalid: A source URL needs /image/fetch.',
+    ],
+    ['upload/http%3a//a.cdn.example/a.jpg', 'source_invalid: A source URL needs /image/fetch.'],
+  ] as const) {
+    t.equal(outcome('cloudinary', `/demo/image/${path}`), expected, path);
   }
 });
 
