@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { sideGravities } from '../positions.ts';
+import { parseQuery } from '../address.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { readSource, withBothSlashes } from '../source-url.ts';
 import { colour } from '../values.ts';
@@ -75,6 +76,7 @@ function readOptions(text: string): Options {
 
 /** Returns the source, which the URL contains unencoded, with its query. */
 function toSource(text: string, query: string, site: Site): URL {
+  parseQuery(query);
   const written = withBothSlashes(text) + (query === '' ? '' : `?${query}`);
   if (/^[a-z][a-z0-9+.-]*:\/\//i.test(written)) return readSource(written);
   const source = sourceBelow(site, `/${written.replace(/^\/+/, '')}`);

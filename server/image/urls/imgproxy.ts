@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Size } from '../../../pool/geometry.ts';
+import { parseQuery } from '../address.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { decodeSource, maxSourceLength, readSource } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
@@ -46,7 +47,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const source = /^[a-z][a-z0-9+.-]*:\/\//i.test(url)
     ? readSource(url)
     : sourceBelow(site, url.startsWith('/') ? url : `/${url}`);
-  const given = { source, ignored: [...new URLSearchParams(query).keys()] };
+  const given = { source, ignored: [...parseQuery(query).keys()] };
   requirePresetFirst(options, source, site);
   const meaningAt = (size: Size) =>
     toMeaning({ ...options, crop: toCrop(options, size) }, source, site).parameters;

@@ -2,6 +2,7 @@ import { createHmac } from 'node:crypto';
 import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../../contract/hosts.ts';
 import type { Size } from '../../../pool/geometry.ts';
+import { parseQuery } from '../address.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { decodeSource, readSource, withBothSlashes } from '../source-url.ts';
 import type { ReadUrl, UrlGrammar, UrlSignature } from './grammar.ts';
@@ -61,7 +62,7 @@ function read(path: string, query: string, site: Site): ReadUrl {
   const { ignored, focal } = filters;
   const given = {
     source: toSource(image, site),
-    ignored: [...new URLSearchParams(query).keys(), ...ignored],
+    ignored: [...parseQuery(query).keys(), ...ignored],
   };
   const bySize = (size: Size) => ({ parameters: meaningAt(size).parameters, headers: [] });
   if (isLimitedBySource(filters, parameters)) return { ...given, parameters: new Map(), bySize };

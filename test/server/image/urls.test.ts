@@ -50,6 +50,16 @@ t.test("reads the URLs of Next's optimiser", async (t) => {
   t.match(outcome('later', '/a.jpg'), /^source_invalid: This release cannot read/);
 });
 
+t.test('reads at most 100 query parameters of every service', async (t) => {
+  for (const [kind, { examples }] of Object.entries(urlGrammars)) {
+    for (const { url } of examples) {
+      const separator = url.includes('?') ? '&' : '?';
+      const found = outcome(kind, url + separator + 'x=1&'.repeat(100));
+      t.equal(found, 'parameter_invalid: The query has more than 100 parameters.', url);
+    }
+  }
+});
+
 /** Returns true if the outcome is a source on a http server, or an error. */
 const isExpected = (found: string): boolean => /^\w+: |^https?:\/\/[^/]+/.test(found);
 
