@@ -42,12 +42,12 @@ function findMeaning(name: string): string | null {
   return otherMeanings[name] ?? null;
 }
 
-/** Returns a source on an origin as a path, and any other source as it is. */
+/** Returns a source on an origin as a path, and others unchanged. */
 function relativeTo(origin: string, source: SourceReference): string {
   const base = new URL(origin);
   if (!(source instanceof URL) || source.origin !== base.origin) return source.href;
   const path = source.href.slice(base.origin.length);
-  // Two slashes would start a host. A dot segment between them changes nothing.
+  // Two slashes would start a host. URL parsers remove a dot segment between them.
   return path.startsWith('//') ? `/.${path}` : path;
 }
 

@@ -224,7 +224,7 @@ export const cloudinary: UrlGrammar = {
   notes: [
     'Signatures `s--…--` have 8 characters (SHA-1 or SHA-256) or 32 (SHA-256).',
     "The public id is the source's path below `base`, with its extension. Without `f`, the extension sets the format; without a known extension, and for `fetch`, the project's `autoFormat` decides. Without `q`, `defaultQuality` applies.",
-    'The signature does not cover the version, so the service ignores the version of a signed URL: purge a changed source instead. Folders that look like options must not follow the version.',
+    "The service ignores a signed URL's version, which the signature does not cover: purge changed sources.",
     "Operations run in [this service's order](../parameters.md#order-of-operations). Chains with another result, such as a rotation after a resize or a second resize, return 400.",
     '`t_` can be combined with `f`, `q` and `fl` only.',
     'Animations stay animated if the output format supports it; JPEGs are not progressive.',

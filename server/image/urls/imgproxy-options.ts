@@ -288,7 +288,7 @@ const rows: readonly Row[] = [
   single(['keep_copyright', 'kcr'], 'keepCopyright', isTrue),
   single(['strip_color_profile', 'scp'], 'profile', (text) => !isTrue(text)),
   single(['cachebuster', 'cb'], 'version', (text) => text || null),
-  // imgproxy reads a time before 1970 as none.
+  // imgproxy ignores times before 1970.
   single(['expires', 'exp'], 'expires', (text, name) =>
     /^-\d{1,12}$/.test(text) ? 0 : Number(readExpiry(name, text)),
   ),
