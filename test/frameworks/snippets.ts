@@ -3,7 +3,7 @@ import { mkdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import sharp from 'sharp';
-import { type Snippet, snippets } from '../../server/console/page/snippets.ts';
+import { type Snippet, snippets } from '../../server/console/page/playground/snippets.ts';
 import { snippetFacts } from '../service/snippet-facts.ts';
 import type { App } from './app.ts';
 import { examples } from './examples.ts';

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
-import type { PageImage } from '../../server/console/page/image-url.ts';
-import type { PictureFacts } from '../../server/console/page/picture-code.ts';
-import { factsOptions } from '../../server/console/page/snippets.ts';
+import type { PageImage } from '../../server/console/page/api/image-url.ts';
+import type { PictureFacts } from '../../server/console/page/playground/picture-code.ts';
+import { factsOptions } from '../../server/console/page/playground/snippets.ts';
 
 interface Answer {
   readonly source: PictureFacts['source'];

@@ -5,7 +5,7 @@ import * as esbuild from 'esbuild';
 import sharp from 'sharp';
 import t from 'tap';
 import { createService, type ImageConfig } from '../../sdk/src/loaders/astro.ts';
-import { snippets } from '../../server/console/page/snippets.ts';
+import { snippets } from '../../server/console/page/playground/snippets.ts';
 import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { startFrontEnd } from './front-end.ts';

@@ -1,20 +1,39 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { computeState, type HealthHistory, missingWorker, useHealth } from './health.ts';
-import { Loading } from './loading.tsx';
-import { FailureNotice } from './notice.tsx';
-import { type ApiDescription, readOpenApi } from './openapi.ts';
-import { Playground } from './playground.tsx';
-import { ProjectPage } from './project-page.tsx';
-import { ProjectsPage } from './projects-page.tsx';
+import { computeState, type HealthHistory, missingWorker, useHealth } from './api/health.ts';
+import { type ApiDescription, readOpenApi } from './api/openapi.ts';
+import { Failure, fetchJson } from './api/service.ts';
+import { type Session, useProject, useSession } from './api/session.ts';
+import { FailureNotice, Loading } from './components/notice.tsx';
+import { Title, titleId } from './components/page-section.tsx';
+import { ProjectPage } from './pages/project-page.tsx';
+import { ProjectsPage } from './pages/projects-page.tsx';
+import { ServicePage } from './pages/service-page.tsx';
+import { SignIn } from './pages/sign-in.tsx';
+import { Playground } from './playground/playground.tsx';
 import { confirmLeaving, linkTo, moveFocus, type PageRoute, useRoute } from './route.ts';
-import { Failure, fetchJson } from './service.ts';
-import { ServicePage } from './service-page.tsx';
-import { type Session, useSession } from './session.ts';
-import { SignIn } from './sign-in.tsx';
-import { titleId } from './title.tsx';
-import { UnknownPage } from './unknown-page.tsx';
-import { useProject } from './use-project.ts';
+
+interface UnknownPageProps {
+  readonly message?: string;
+  /** A route. */
+  readonly back: string;
+  /** The target page's name. */
+  readonly to: string;
+}
+
+/** A page that does not exist, with a link back. */
+export function UnknownPage({ back, to, ...props }: UnknownPageProps) {
+  const { message = 'The address may be mistyped, or the page has another one now.' } = props;
+  return (
+    <section class="card narrow">
+      <Title text="There is no such page" />
+      <p>{message}</p>
+      <p>
+        <a href={linkTo(back)}>Go to {to}</a>
+      </p>
+    </section>
+  );
+}
 
 function App() {
   const route = useRoute();

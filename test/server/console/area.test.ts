@@ -8,7 +8,7 @@ import {
   pointText,
   readArea,
   readPoint,
-} from '../../../server/console/page/area.ts';
+} from '../../../server/console/page/playground/area.ts';
 
 const source = { width: 1000, height: 500 };
 const whole = { left: 0, top: 0, width: 1000, height: 500 };

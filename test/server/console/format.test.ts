@@ -1,5 +1,5 @@
 import t from 'tap';
-import { formatChange, formText } from '../../../server/console/page/format.ts';
+import { formatChange, formText } from '../../../server/console/page/api/format.ts';
 
 t.test('formats size changes', async (t) => {
   for (const [from, to, text] of [

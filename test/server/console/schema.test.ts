@@ -1,12 +1,12 @@
 import t from 'tap';
-import { readOpenApi } from '../../../server/console/page/openapi.ts';
+import { readOpenApi } from '../../../server/console/page/api/openapi.ts';
 import {
   chooseKind,
   getFields,
   getWords,
   toBody,
   toValues,
-} from '../../../server/console/page/schema.ts';
+} from '../../../server/console/page/api/schema.ts';
 import { openApiDocument } from '../../../server/control/openapi.ts';
 
 t.test('keeps the values of flags, and of flags with a keyword', async (t) => {

@@ -1,0 +1,128 @@
+import { useEffect, useState } from 'preact/hooks';
+import { formatTime } from './format.ts';
+import { pollWhileVisible } from './progress.ts';
+import { Failure, fetchJson } from './service.ts';
+
+/** The fields of `api/health` that the page uses. */
+export interface HealthBody {
+  readonly ok: boolean;
+  readonly status: string;
+  readonly reason?: string;
+  readonly uptimeSeconds: number;
+  readonly checks: {
+    readonly cache: Readonly<
+      Record<'diskSizeBytes' | 'diskMaxBytes' | 'memorySizeBytes' | 'memoryMaxBytes', number>
+    >;
+    readonly database: { readonly ok: boolean; readonly latencyMs: number };
+    /** Null while the store is unavailable. */
+    readonly prewarmQueue: Readonly<Record<'active' | 'queued' | 'failed', number | null>> & {
+      readonly workerSeenAt: string | null;
+      readonly status: string;
+    };
+    readonly transformQueue: Readonly<
+      Record<
+        | 'active'
+        | 'queued'
+        | 'concurrency'
+        | 'maxQueue'
+        | 'rejected'
+        | 'completed'
+        | 'fetching'
+        | 'misses',
+        number
+      >
+    >;
+  };
+}
+
+interface HealthSample {
+  /** Time of the request, in ms; the numbers can be a second older. */
+  readonly at: number;
+  readonly health: HealthBody;
+}
+
+export interface HealthHistory {
+  /** Samples of the last minutes while the page was visible, oldest first. */
+  readonly samples: readonly HealthSample[];
+  readonly failure: Failure | null;
+}
+
+const intervalMs = 2_000;
+/** Samples of five minutes. */
+const maxSamples = 150;
+const accepted = (status: number): boolean => status === 200 || status === 503;
+
+/** Polls the service's health while the page is visible. */
+export function useHealth(): HealthHistory {
+  const [history, setHistory] = useState<HealthHistory>({ samples: [], failure: null });
+  useEffect(() => {
+    const look = async () => {
+      const at = performance.now();
+      try {
+        const health = (await fetchJson('api/health', accepted)) as HealthBody;
+        const sample = { at, health };
+        setHistory(({ samples }) => ({
+          samples: [...samples, sample].slice(-maxSamples),
+          failure: null,
+        }));
+      } catch (error) {
+        setHistory(({ samples }) => ({ samples, failure: Failure.of(error) }));
+      }
+      return true;
+    };
+    return pollWhileVisible(look, intervalMs);
+  }, []);
+  return history;
+}
+
+/** The service's state in a word, the same on every page. */
+interface ServiceState {
+  readonly word: string;
+  readonly isGood: boolean;
+}
+
+/**
+ * @param needsWorker whether a missing worker matters: only API key holders prewarm and register
+ *   webhooks
+ */
+export function computeState(history: HealthHistory, needsWorker: boolean): ServiceState {
+  const { samples, failure } = history;
+  if (failure !== null) return { word: 'no answer', isGood: false };
+  const { health } = samples.at(-1) ?? {};
+  if (health === undefined) return { word: 'loading', isGood: true };
+  if (needsWorker && health.ok && missingWorker(history) !== null) {
+    return { word: 'no worker', isGood: false };
+  }
+  return { word: health.status, isGood: health.ok };
+}
+
+/**
+ * Returns a warning that prewarming and webhooks wait for a worker, or null while a worker takes
+ * jobs.
+ */
+export function missingWorker({ samples }: HealthHistory): string | null {
+  const { status, workerSeenAt } = samples.at(-1)?.health.checks.prewarmQueue ?? {};
+  if (status !== 'no_worker') return null;
+  const seen = workerSeenAt ? `The last one was seen ${formatTime(workerSeenAt)}.` : '';
+  return `No worker is running: prewarming and webhooks wait. ${seen}`.trim();
+}
+
+/** Returns the number of waiting and running prewarm jobs, or null if unknown. */
+export function openJobs({ checks: { prewarmQueue } }: HealthBody): number | null {
+  const { active, queued } = prewarmQueue;
+  return active === null || queued === null ? null : active + queued;
+}
+
+/** Returns a counter's increase per second between samples. */
+export function perSecond(
+  samples: readonly HealthSample[],
+  counter: (health: HealthBody) => number,
+): readonly number[] {
+  return samples.slice(1).map((sample, index) => {
+    const before = samples[index] ?? sample;
+    const seconds = (sample.at - before.at) / 1_000;
+    // Counters of a new front end start at 0.
+    const increase = Math.max(0, counter(sample.health) - counter(before.health));
+    return seconds > 0 ? increase / seconds : 0;
+  });
+}

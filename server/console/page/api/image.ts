@@ -1,0 +1,162 @@
+import type { Project } from '@image-delivery/sdk/client';
+import { useEffect, useMemo, useState } from 'preact/hooks';
+import { type Api, Failure, readFailure } from './service.ts';
+
+/** Signs an image path. @throws Failure if the key has no permission to sign */
+export type SignPath = (path: string) => Promise<string>;
+
+/**
+ * Returns the signer of a project's image paths, or null if the project or user does not sign URLs.
+ */
+export function useSignPath(api: Api | null, project: Project | null): SignPath | null {
+  const id = project?.requireSignedUrls === true ? project.id : null;
+  return useMemo(() => {
+    if (api === null || id === null) return null;
+    return async (path) => {
+      // Page paths are relative to a prefix that a proxy can add; the API takes paths without the
+      // prefix.
+      const body = { url: path.replace(/^\./, '') };
+      const { signedUrl } = await api('POST', `/projects/${id}/signed-urls`, body);
+      return `.${signedUrl.url}`;
+    };
+  }, [api, id]);
+}
+
+/** A response of the image endpoint. */
+export interface Loaded {
+  /** The request path, relative to the page. */
+  readonly path: string;
+  /** The same path with its signature, if any. */
+  readonly signedPath: string;
+  /** A blob URL of the image, or null for a text. */
+  readonly url: string | null;
+  /** The placeholder or facts, or null for an image. */
+  readonly text: string | null;
+  readonly type: string;
+  readonly bytes: number;
+  /** Width of one frame, or 0 for a text. */
+  readonly width: number;
+  readonly height: number;
+  /** From the request to the last byte. */
+  readonly ms: number;
+  /** The `X-Cache` value: `memory`, `disk` or `miss`. */
+  readonly cache: string;
+  /** The source's error code if this is the fallback's image, else ''. */
+  readonly fallback: string;
+  /** Differences between the image and the request, or ''. */
+  readonly warnings: string;
+  /** The service's measurements by step. */
+  readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
+}
+
+/** The Accept headers that `auto` distinguishes, with a browser's supported formats. */
+export const browsers = [
+  ['image/avif,image/webp,image/*,*/*;q=0.8', 'AVIF and WebP'],
+  ['image/webp,image/*,*/*;q=0.8', 'WebP'],
+  ['image/*,*/*;q=0.8', 'neither'],
+  ['image/jxl,image/avif,image/webp,image/*,*/*;q=0.8', 'JPEG XL, AVIF and WebP'],
+] as const;
+
+/** Excludes a request from the project's activity. */
+export const imageHeaders = { 'x-image-delivery-background': 'console' } as const;
+
+/** Returns the durations of a Server-Timing header (W3C). */
+function readSteps(header: string): Loaded['steps'] {
+  return [...header.matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name = '', ms = '0']) => ({
+    name,
+    ms: Number(ms),
+  }));
+}
+
+async function fetchImage(
+  path: string,
+  signedPath: string,
+  accept: string,
+  signal: AbortSignal,
+): Promise<Loaded> {
+  const startedAt = performance.now();
+  // The browser's cache would hide the service's.
+  const headers = { ...imageHeaders, accept };
+  const response = await fetch(signedPath, { headers, cache: 'no-store', signal });
+  if (!response.ok) throw await readFailure(response);
+  const blob = await response.blob();
+  const ms = performance.now() - startedAt;
+  const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
+  const isImage = type.startsWith('image/');
+  const url = isImage ? URL.createObjectURL(blob) : null;
+  const size = url === null ? { width: 0, height: 0 } : await measureSize(url);
+  return {
+    path,
+    signedPath,
+    url,
+    type,
+    ms,
+    ...size,
+    text: isImage ? null : await blob.text(),
+    bytes: blob.size,
+    cache: response.headers.get('x-cache') ?? '',
+    fallback: response.headers.get('x-fallback') ?? '',
+    warnings: response.headers.get('x-image-warnings') ?? '',
+    steps: readSteps(response.headers.get('server-timing') ?? ''),
+  };
+}
+
+async function measureSize(url: string): Promise<{ width: number; height: number }> {
+  const image = new Image();
+  image.src = url;
+  try {
+    await image.decode();
+  } catch {
+    // The browser does not support the format. Show the bytes and headers anyway.
+  }
+  return { width: image.naturalWidth, height: image.naturalHeight };
+}
+
+export interface ImageState {
+  readonly loading: boolean;
+  /** The latest image, even while the next image is loading. */
+  readonly loaded: Loaded | null;
+  readonly failure: Failure | null;
+}
+
+const nothing: ImageState = { loading: false, loaded: null, failure: null };
+/** A moving slider requests one image when it stops, instead of one per step. */
+const debounceMs = 300;
+
+/**
+ * Loads the image at a path, and loads it again when the path, its signer, the Accept header or the
+ * number of loads changes.
+ * @param path null to load no image
+ * @param sign null if the path needs no signature
+ */
+export function useImage(
+  path: string | null,
+  accept: string,
+  sign: SignPath | null,
+  loads = 0,
+): ImageState {
+  const [state, setState] = useState(nothing);
+  useEffect(() => {
+    if (path === null) return setState(nothing);
+    const outdated = new AbortController();
+    const set = (next: (last: ImageState) => ImageState) => {
+      if (!outdated.signal.aborted) setState(next);
+    };
+    set((last) => ({ ...last, loading: true }));
+    const timer = setTimeout(() => {
+      const load = async () =>
+        fetchImage(path, sign === null ? path : await sign(path), accept, outdated.signal);
+      load().then(
+        (loaded) => set(() => ({ loading: false, loaded, failure: null })),
+        (error) => set(() => ({ loading: false, loaded: null, failure: Failure.of(error) })),
+      );
+    }, debounceMs);
+    return () => {
+      clearTimeout(timer);
+      outdated.abort();
+    };
+  }, [path, accept, sign, loads]);
+  const url = state.loaded?.url ?? null;
+  useEffect(() => () => void (url !== null && URL.revokeObjectURL(url)), [url]);
+  return state;
+}

@@ -1,0 +1,116 @@
+import type { Project } from '@image-delivery/sdk/client';
+import { useCallback, useEffect, useState } from 'preact/hooks';
+import { forgetProject } from './last-picture.ts';
+import { type Api, apiWithKey, Failure } from './service.ts';
+
+/** The page's user, with or without an API key. */
+export interface Session {
+  /** Null before a user signs in. */
+  readonly api: Api | null;
+  /** The loaded projects that the key can access, or null before the first page arrives. */
+  readonly projects: readonly Project[] | null;
+  /** The query for the next page of projects, or null when all are loaded. */
+  readonly next: string | null;
+  /** The failure of signing in with the key that the tab stored. */
+  readonly failure: Failure | null;
+  /** Checks a key by listing its projects. @throws Failure */
+  readonly signIn: (key: string) => Promise<void>;
+  readonly signOut: () => void;
+  /** Loads the next page of projects. @throws Failure */
+  readonly loadMore: () => Promise<void>;
+  /** Adds or replaces a project in the list. */
+  readonly setProject: (project: Project) => void;
+  /** Removes a deleted project from the list. */
+  readonly removeProject: (project: Project) => void;
+}
+
+/** The key's name in session storage, which survives a reload and ends with the tab. */
+const storageKey = 'image-delivery-api-key';
+
+type State = Pick<Session, 'api' | 'projects' | 'next' | 'failure'>;
+const signedOut: State = { api: null, projects: null, next: null, failure: null };
+
+/** The first page of the projects. */
+const firstPage = '?limit=100';
+
+export function useSession(): Session {
+  const [state, setState] = useState(signedOut);
+
+  const signIn = useCallback(async (key: string) => {
+    setState(signedOut);
+    const api = apiWithKey(key);
+    try {
+      const { projects, next } = await api('GET', `/projects${firstPage}`);
+      sessionStorage.setItem(storageKey, key);
+      setState({ api, projects, next, failure: null });
+    } catch (error) {
+      const failure = Failure.of(error);
+      // Keep the key while the service does not respond: it might be valid.
+      if (failure.status === 401) sessionStorage.removeItem(storageKey);
+      throw failure;
+    }
+  }, []);
+
+  useEffect(() => {
+    const key = sessionStorage.getItem(storageKey);
+    if (key === null) return;
+    signIn(key).catch((failure) => setState({ ...signedOut, failure }));
+  }, [signIn]);
+
+  const { api, next } = state;
+  const loadMore = useCallback(async () => {
+    if (api === null || next === null) return;
+    const page = await api('GET', `/projects${next}`);
+    setState(({ projects, ...others }) => {
+      const ids = new Set(projects?.map(({ id }) => id));
+      const added = page.projects.filter(({ id }) => !ids.has(id));
+      return { ...others, projects: [...(projects ?? []), ...added], next: page.next };
+    });
+  }, [api, next]);
+
+  return {
+    ...state,
+    signIn,
+    loadMore,
+    signOut: useCallback(() => {
+      // Also removes the sources and options of the images that this tab has shown.
+      sessionStorage.clear();
+      setState(signedOut);
+    }, []),
+    removeProject: useCallback(({ id }: Project) => {
+      forgetProject(id);
+      setState(({ projects, ...others }) => ({
+        ...others,
+        projects: projects?.filter((listed) => listed.id !== id) ?? null,
+      }));
+    }, []),
+    setProject: useCallback((project: Project) => {
+      setState(({ projects, ...others }) => {
+        const list = projects ?? [];
+        const isKnown = list.some(({ id }) => id === project.id);
+        const changed = list.map((listed) => (listed.id === project.id ? project : listed));
+        return { ...others, projects: isKnown ? changed : [project, ...list] };
+      });
+    }, []),
+  };
+}
+
+/**
+ * Returns the project, loading it if it is not listed yet: undefined while loading, null if it does
+ * not exist.
+ */
+export function useProject(session: Session, id: string): Project | null | undefined {
+  const { api, projects, next, setProject } = session;
+  const [missing, setMissing] = useState('');
+  const listed = projects?.find((candidate) => candidate.id === id);
+  const mayExist = api !== null && listed === undefined && next !== null && id !== '';
+  useEffect(() => {
+    if (api === null || !mayExist || missing === id) return;
+    api('GET', `/projects/${encodeURIComponent(id)}`).then(
+      ({ project }) => setProject(project),
+      () => setMissing(id),
+    );
+  }, [api, id, mayExist, missing, setProject]);
+  if (listed !== undefined) return listed;
+  return mayExist && missing !== id ? undefined : null;
+}

@@ -1,0 +1,208 @@
+import type { ComponentChildren } from 'preact';
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useAction } from '../api/action.ts';
+import { formText } from '../api/format.ts';
+import { getFields, type Schema, toBody, type Values } from '../api/schema.ts';
+import type { Failure } from '../api/service.ts';
+import { FailureNotice } from './notice.tsx';
+import { SchemaFields, type SchemaFieldsProps } from './schema-fields.tsx';
+
+/** A form's errors by field name. */
+export type FieldErrors = ReadonlyMap<string, string>;
+
+export const noErrors: FieldErrors = new Map();
+
+/** The key of an error about the item's own name, which never collides with a field name. */
+export const nameKey = '';
+
+/** `parameters.crop must …`, `sources[1] (https://…) must …`, `the name of a preset must …`. */
+const pattern =
+  /^(?:the name of a \w+|(?:\w+\.)?(\w+)(?:\[(\d+)\](?:\.\w+)*)?(?: \(.*?\))?) ((?:must|is|needs|has) .+)$/s;
+
+/** Returns the errors listed in a refusal, by the field name of the innermost object. */
+function toFieldErrors(failure: Failure | null): FieldErrors {
+  if (failure?.status !== 400) return noErrors;
+  return new Map(
+    failure.message
+      .replace(/\.$/, '')
+      .split('; ')
+      .flatMap((error) => {
+        const [, name = nameKey, index, rule] = pattern.exec(error) ?? [];
+        if (rule === undefined) return [];
+        const subject = index === undefined ? 'It' : `Number ${Number(index) + 1}`;
+        return [[name, formText(`${subject} ${rule}.`)] as const];
+      }),
+  );
+}
+
+interface ActionFormProps {
+  /** The form's name. */
+  readonly label: string;
+  readonly submit: ComponentChildren;
+  /** Resolves with a success message, or '' to show no message. */
+  readonly onSubmit: () => Promise<string>;
+  /** Adds a cancel button, and focuses the first control. */
+  readonly onCancel?: () => void;
+  /** A warning to confirm before the action. */
+  readonly question?: ComponentChildren;
+  readonly disabled?: boolean;
+  readonly buttons?: ComponentChildren;
+  readonly class?: string;
+  readonly children: (errors: FieldErrors) => ComponentChildren;
+}
+
+/**
+ * A form for a service action. After an error, focuses the first rejected control, or the error.
+ */
+export function ActionForm({
+  label,
+  submit,
+  onSubmit,
+  onCancel,
+  question,
+  children,
+  ...props
+}: ActionFormProps) {
+  const { run, clear, busy, message, failure } = useAction();
+  const form = useRef<HTMLFormElement>(null);
+  const [isAsking, setAsking] = useState<boolean | null>(null);
+  const submitButton = useRef<HTMLButtonElement>(null);
+  const cancelButton = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    if (isAsking !== null) (isAsking ? cancelButton : submitButton).current?.focus();
+  }, [isAsking]);
+  const isOpened = onCancel !== undefined;
+  useLayoutEffect(() => {
+    if (isOpened)
+      form.current
+        ?.querySelector<HTMLElement>('input:not([type=search]), select, textarea')
+        ?.focus();
+  }, [isOpened]);
+  useLayoutEffect(() => {
+    if (failure === null) return;
+    form.current?.querySelector<HTMLElement>('[aria-invalid=true], [role=alert]')?.focus();
+  }, [failure]);
+  const isDisabled = props.disabled === true;
+  const send = async (event: Event) => {
+    event.preventDefault();
+    if (busy || isDisabled) return;
+    if (question !== undefined && isAsking !== true) return setAsking(true);
+    if (isAsking === true) setAsking(false);
+    await run(onSubmit);
+  };
+  return (
+    <form
+      ref={form}
+      class={props.class}
+      aria-label={label}
+      onSubmit={send}
+      // The message belongs to the previous values.
+      onInput={() => message !== '' && clear()}
+    >
+      {children(toFieldErrors(failure))}
+      <FailureNotice failure={failure} />
+      {isAsking === true && <div class="notice">{question}</div>}
+      <p class="row">
+        {/* With the attribute `disabled` it would lose the focus, for example when it has saved the changes. */}
+        <button ref={submitButton} type="submit" class="primary" aria-disabled={isDisabled}>
+          {submit}
+          {question !== undefined && isAsking !== true && ' …'}
+        </button>
+        {isAsking === true && (
+          <button ref={cancelButton} type="button" onClick={() => setAsking(false)}>
+            Cancel
+          </button>
+        )}
+        {props.buttons}
+        {isOpened && (
+          <button type="button" onClick={onCancel}>
+            Cancel
+          </button>
+        )}
+      </p>
+      <p role="status" class="quiet">
+        {message}
+      </p>
+    </form>
+  );
+}
+
+interface SchemaFormProps
+  extends Omit<ActionFormProps, 'onSubmit' | 'children'>,
+    Pick<SchemaFieldsProps, 'schema' | 'placeholders'> {
+  /** Initial texts of the controls. */
+  readonly initial?: Values;
+  /** Shown above the controls. */
+  readonly intro?: ComponentChildren;
+  /** Resolves with a success message, or '' to show no message. */
+  readonly onSubmit: (body: object) => Promise<string>;
+}
+
+/** A form for a new request body, with controls derived from the schema. */
+export function SchemaForm({
+  schema,
+  placeholders = {},
+  initial = {},
+  intro,
+  onSubmit,
+  ...form
+}: SchemaFormProps) {
+  const [values, setValues] = useState(initial);
+  return (
+    <ActionForm {...form} onSubmit={() => onSubmit(toBody(getFields(schema), values))}>
+      {(errors) => (
+        <>
+          {intro}
+          <SchemaFields {...{ schema, values, errors, placeholders }} onChange={setValues} />
+        </>
+      )}
+    </ActionForm>
+  );
+}
+
+interface NewItemProps {
+  /** Such as key. */
+  readonly noun: string;
+  readonly submit: string;
+  readonly schema: Schema;
+  readonly initial?: Values;
+  /** Whether the button works yet. */
+  readonly isReady?: boolean;
+  readonly onOpen?: () => void;
+  readonly onCreate: (body: object) => Promise<void>;
+}
+
+/** A button that opens a form for a new item. It takes the focus back when the user cancels. */
+export function NewItem({ noun, isReady = true, onOpen, onCreate, ...form }: NewItemProps) {
+  const [isOpen, setOpen] = useState<boolean | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  useLayoutEffect(() => {
+    if (isOpen === false) button.current?.focus();
+  }, [isOpen]);
+  const title = `New ${noun}`;
+  const open = () => {
+    if (!isReady) return;
+    onOpen?.();
+    setOpen(true);
+  };
+  if (isOpen !== true) {
+    return (
+      <p>
+        <button ref={button} type="button" class="primary" aria-disabled={!isReady} onClick={open}>
+          {title}
+        </button>
+      </p>
+    );
+  }
+  const create = async (body: object) => {
+    await onCreate(body);
+    setOpen(null);
+    return '';
+  };
+  return (
+    <section class="card narrow" aria-label={title}>
+      <h2>{title}</h2>
+      <SchemaForm {...form} label={title} onSubmit={create} onCancel={() => setOpen(false)} />
+    </section>
+  );
+}

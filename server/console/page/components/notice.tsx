@@ -1,0 +1,63 @@
+import type { ComponentChildren } from 'preact';
+import type { Action } from '../api/action.ts';
+import { launchCommand } from '../api/page-data.ts';
+import type { Failure } from '../api/service.ts';
+
+/** A placeholder for data. */
+export function Loading() {
+  return (
+    <p role="status" class="quiet">
+      Loading …
+    </p>
+  );
+}
+
+type FailureTextProps = Pick<Failure, 'status' | 'code' | 'message' | 'hint'>;
+
+/** An error's sentence, next step, status and code. */
+export function FailureText({ status, code, message, hint }: FailureTextProps) {
+  const names = [status > 0 ? String(status) : '', code].filter((name) => name !== '');
+  return (
+    <>
+      {message !== '' && <strong>{message} </strong>}
+      {hint !== '' && <span>{hint} </span>}
+      <span class="quiet">({names.join(' ')})</span>
+    </>
+  );
+}
+
+export function FailureNotice({ failure }: { readonly failure: Failure | null }) {
+  if (failure === null) return null;
+  const { status, code, message, hint } = failure;
+  return (
+    <div class="notice bad" role="alert" tabIndex={-1}>
+      <FailureText {...{ status, code, message, hint }} />
+    </div>
+  );
+}
+
+interface OutcomeProps extends Pick<Action, 'message' | 'failure'> {
+  /** A next step after a success. */
+  readonly children?: ComponentChildren;
+}
+
+/** An action's result or error. */
+export function Outcome({ message, failure, children }: OutcomeProps) {
+  return (
+    <>
+      <p role="status" class="quiet">
+        {message} {message !== '' && children}
+      </p>
+      <FailureNotice failure={failure} />
+    </>
+  );
+}
+
+export function StartWorker() {
+  return (
+    <>
+      <code>{launchCommand('start', 'npm start')}</code> runs one with the service,{' '}
+      <code>{launchCommand('worker', 'npm run start:worker')}</code> runs only a worker.
+    </>
+  );
+}

@@ -1,0 +1,76 @@
+import type { Project } from '@image-delivery/sdk/client';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { formatBytes } from '../api/format.ts';
+import type { ImageState } from '../api/image.ts';
+import { exampleSource, isSource } from '../api/image-url.ts';
+import { keepPicture, lastPicture } from '../api/last-picture.ts';
+import { TextField } from './fields.tsx';
+import { FailureNotice, Loading } from './notice.tsx';
+import { Samples } from './samples.tsx';
+
+/** Returns the project's preview source. The playground then opens with it. */
+export function usePreviewSource({ id }: Project) {
+  const [source, setSource] = useState(() => lastPicture(id).source);
+  const choose = (next: string) => {
+    setSource(next);
+    const { options } = lastPicture(id);
+    if (isSource(next)) keepPicture({ project: id, source: next, options });
+  };
+  return [source, choose] as const;
+}
+
+interface PreviewProps {
+  readonly project: Project;
+  readonly source: string;
+  readonly onChange: (source: string) => void;
+  readonly note: ComponentChildren;
+  readonly children: ComponentChildren;
+}
+
+/** Images that show a form's effect and stay in view next to it. */
+export function Preview({ project, source, onChange, note, children }: PreviewProps) {
+  return (
+    <div class="result">
+      <section class="stage" aria-label="Preview">
+        <div class="box previews">
+          {isSource(source) ? children : <p class="quiet">The preview needs an image.</p>}
+        </div>
+      </section>
+      <div class="more">
+        <TextField
+          label="Image for the preview"
+          value={source}
+          onChange={(text) => onChange(text.trim())}
+          help={`A URL on an allowed host, or a path on the project's site. Example: ${exampleSource(project.origin)}`}
+        />
+        <Samples project={project.id} near={project.origin} onChoose={onChange} />
+        <p class="quiet">{note}</p>
+      </div>
+    </div>
+  );
+}
+
+interface PreviewImageProps {
+  readonly title: string;
+  readonly state: ImageState;
+}
+
+export function PreviewImage({ title, state: { loaded, loading, failure } }: PreviewImageProps) {
+  return (
+    <figure aria-busy={loading}>
+      {loading && loaded === null && <Loading />}
+      {loaded?.url != null && <img src={loaded.url} alt={title} />}
+      <FailureNotice failure={failure} />
+      <figcaption>
+        {title}
+        {loaded !== null && (
+          <span class="quiet">
+            {' '}
+            {loaded.type}, {formatBytes(loaded.bytes)}, {`${loaded.width} × ${loaded.height}`}
+          </span>
+        )}
+      </figcaption>
+    </figure>
+  );
+}

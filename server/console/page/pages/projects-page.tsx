@@ -1,0 +1,93 @@
+import { useLayoutEffect, useRef, useState } from 'preact/hooks';
+import { useAction } from '../api/action.ts';
+import { countText, formatTime } from '../api/format.ts';
+import type { ApiDescription } from '../api/openapi.ts';
+import type { Api } from '../api/service.ts';
+import type { Session } from '../api/session.ts';
+import { NewItem } from '../components/action-form.tsx';
+import { FailureNotice } from '../components/notice.tsx';
+import { Title } from '../components/page-section.tsx';
+import { linkTo } from '../route.ts';
+
+interface ProjectsPageProps {
+  readonly api: Api;
+  readonly session: Session;
+  readonly description: ApiDescription;
+}
+
+/** A form for a new project, and the projects that the key can access. */
+export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
+  const projects = session.projects ?? [];
+  const list = useRef<HTMLUListElement>(null);
+  /** The number of projects before loading more. */
+  const [knownCount, setKnownCount] = useState(0);
+  useLayoutEffect(() => {
+    if (knownCount > 0) list.current?.children[knownCount]?.querySelector('a')?.focus();
+  }, [knownCount]);
+  return (
+    <section>
+      <Title text="Projects" />
+      <NewProject api={api} session={session} description={description} />
+      {projects.length === 0 ? (
+        <p class="card empty">No projects yet.</p>
+      ) : (
+        <ul ref={list} class="projects">
+          {projects.map(({ id, name, origin, allowedOrigins, createdAt }) => (
+            <li key={id} class="card">
+              <h2>
+                <a href={linkTo(`/projects/${id}`)}>{name}</a>
+              </h2>
+              <p class="quiet">
+                <code>{id}</code>
+              </p>
+              <p>
+                {origin}
+                <br />
+                <span class="quiet">
+                  {countText(allowedOrigins.length, 'allowed host')}, created{' '}
+                  {formatTime(createdAt)}
+                </span>
+              </p>
+            </li>
+          ))}
+        </ul>
+      )}
+      {session.next !== null && (
+        <MoreProjects session={session} onLoad={() => setKnownCount(projects.length)} />
+      )}
+    </section>
+  );
+}
+
+interface MoreProjectsProps extends Pick<ProjectsPageProps, 'session'> {
+  readonly onLoad: () => void;
+}
+
+/** Loads more projects. Focuses the first loaded project, because the button might disappear. */
+function MoreProjects({ session, onLoad }: MoreProjectsProps) {
+  const { run, busy, failure } = useAction();
+  const load = () =>
+    run(async () => {
+      await session.loadMore();
+      onLoad();
+      return '';
+    });
+  return (
+    <>
+      <FailureNotice failure={failure} />
+      <button type="button" aria-disabled={busy} onClick={() => !busy && load()}>
+        Show more projects
+      </button>
+    </>
+  );
+}
+
+function NewProject({ api, session, description }: ProjectsPageProps) {
+  const schema = description.schemas['CreateProjectInput'] ?? {};
+  const create = async (body: object) => {
+    const { project } = await api('POST', '/projects', body);
+    session.setProject(project);
+    location.hash = linkTo(`/projects/${project.id}`);
+  };
+  return <NewItem noun="project" submit="Create" schema={schema} onCreate={create} />;
+}

@@ -1,0 +1,111 @@
+import type { PurgeStatus } from '@image-delivery/sdk/client';
+import { useState } from 'preact/hooks';
+import { useAction } from '../api/action.ts';
+import { countText } from '../api/format.ts';
+import { exampleSource, withAbsolute } from '../api/image-url.ts';
+import { useProgress } from '../api/progress.ts';
+import { getFields, toBody, type Values } from '../api/schema.ts';
+import type { Api } from '../api/service.ts';
+import { ActionForm } from '../components/action-form.tsx';
+import { Confirm } from '../components/confirm.tsx';
+import { FailureNotice, Loading, Outcome } from '../components/notice.tsx';
+import { PageSection, type ProjectProps } from '../components/page-section.tsx';
+import { SchemaFields } from '../components/schema-fields.tsx';
+
+const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {
+  none: '',
+  waiting: 'The purge hook will be called.',
+  done: 'The purge hook was called.',
+  failed: 'The purge hook could not be called.',
+};
+
+/** Deletes cached images of changed sources. */
+export function Purge({ api, project, description }: ProjectProps) {
+  const { sources = {} } = description.schemas['PurgeInput']?.properties ?? {};
+  const schema = { properties: { sources }, required: ['sources'] };
+  const [values, setValues] = useState<Values>({});
+  /** The last purge's progress. */
+  const [progressPath, setProgressPath] = useState<string | null>(null);
+  const all = useAction();
+  const purge = async (body: object) => {
+    all.clear();
+    const path = `/projects/${project.id}`;
+    const { purge, locatedId } = await api('POST', `${path}/purge`, body);
+    const { sourceCount } = purge;
+    setProgressPath(locatedId === null ? null : `${path}/purges/${locatedId}`);
+    const what =
+      sourceCount === 0 ? 'All images' : `The images of ${countText(sourceCount, 'source')}`;
+    return `${what} are purged. Within two seconds the service stops sending the old ones.`;
+  };
+  const purgeSources = async () => {
+    const message = await purge(toBody(getFields(schema), withAbsolute(values, project.origin)));
+    setValues({});
+    return message;
+  };
+  return (
+    <PageSection
+      title="Purge"
+      project={project}
+      intro={
+        <>
+          Deletes the cached images of changed sources, in all sizes and formats. CDNs and browsers
+          keep their images: purge the CDN afterwards by tags, and change <code>v</code> in the URL
+          for browsers.
+        </>
+      }
+    >
+      <div class="card">
+        <ActionForm
+          label="Purge"
+          submit="Purge sources"
+          onSubmit={purgeSources}
+          buttons={
+            <Confirm
+              verb="Purge"
+              object="all images"
+              consequence={`Every image of ${project.name} will be fetched and rendered again.`}
+              onConfirm={() => all.run(() => purge({ all: true }))}
+              isAlone
+            />
+          }
+        >
+          {(errors) => (
+            <SchemaFields
+              schema={schema}
+              values={values}
+              onChange={setValues}
+              errors={errors}
+              placeholders={{ sources: exampleSource(project.origin) }}
+            />
+          )}
+        </ActionForm>
+        <Outcome message={all.message} failure={all.failure} />
+        {progressPath !== null && (
+          <PurgeProgress key={progressPath} api={api} path={progressPath} />
+        )}
+      </div>
+    </PageSection>
+  );
+}
+
+/** Shows whether a purge is in effect, and whether its hook was called. */
+function PurgeProgress({ api, path }: { readonly api: Api; readonly path: string }) {
+  const { status: purge, failure } = useProgress(api, path, 'purge');
+  if (purge === null) return failure === null ? <Loading /> : <FailureNotice failure={failure} />;
+  const { status, hook } = purge;
+  // Hooks are called after the purge takes effect.
+  const isEffective = status !== 'accepted' || hook.reason !== '';
+  return (
+    <div class="progress">
+      <ul>
+        <li>The purge {isEffective ? 'is in effect.' : 'takes effect within two seconds.'}</li>
+        {hook.status !== 'none' && (
+          <li>
+            {hookTexts[hook.status]} {hook.reason}
+          </li>
+        )}
+      </ul>
+      <FailureNotice failure={failure} />
+    </div>
+  );
+}

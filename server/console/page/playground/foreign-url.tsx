@@ -1,0 +1,125 @@
+import type { DeliveryHost, Project } from '@image-delivery/sdk/client';
+import { useEffect, useState } from 'preact/hooks';
+import { imageHeaders, useSignPath } from '../api/image.ts';
+import { imagePath, type ParameterTexts } from '../api/image-url.ts';
+import type { ApiDescription } from '../api/openapi.ts';
+import { type Api, Failure, fetchJson } from '../api/service.ts';
+import { SelectField, TextField } from '../components/fields.tsx';
+
+type Hosts = readonly DeliveryHost[];
+
+/** Returns a project's delivery hosts, or an empty list while loading and if the key cannot read them. */
+export function useDeliveryHosts(api: Api | null, project: Project | null): Hosts {
+  const [hosts, setHosts] = useState<Hosts>([]);
+  const id = project?.id;
+  useEffect(() => {
+    let isCurrent = true;
+    setHosts([]);
+    if (api === null || id === undefined) return;
+    const show = (found: Hosts) => isCurrent && setHosts(found);
+    api('GET', `/projects/${id}/hosts`).then(
+      (body) => show(body.hosts),
+      () => {},
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, id]);
+  return hosts;
+}
+
+/** Returns whether a text is a URL on one of the hosts. */
+export const isOnHost = (text: string, hosts: Hosts): boolean =>
+  URL.canParse(text) && hosts.some(({ host }) => host === new URL(text).hostname);
+
+interface ForeignUrlProps {
+  readonly api: Api;
+  readonly project: Project;
+  readonly description: ApiDescription;
+  readonly url: string;
+  readonly onUrl: (url: string) => void;
+  readonly onRead: (source: string, options: ParameterTexts) => void;
+}
+
+/** The facts about a source that need the fewest pixels. */
+const sizeOptions = { fmt: 'json', w: '1' };
+
+/** A URL of another service or a delivery host, which fills the controls with its meaning. */
+export function ForeignUrl({ api, project, description, url, onUrl, onRead }: ForeignUrlProps) {
+  const kinds = kindsIn(description);
+  const [urls, setUrls] = useState(kinds[0] ?? '');
+  const [error, setError] = useState('');
+  const [isOpen, setOpen] = useState(false);
+  const [ignored, setIgnored] = useState<readonly string[]>([]);
+  const sign = useSignPath(api, project);
+  useEffect(() => {
+    let isCurrent = true;
+    setError('');
+    setIgnored([]);
+    if (url === '') return;
+    const read = async (size: Readonly<Record<string, string>>) => {
+      const query = new URLSearchParams({ url, urls, ...size });
+      return (await api('GET', `/projects/${project.id}/url-meaning?${query}`)).urlMeaning;
+    };
+    const readSized = async () => {
+      const meaning = await read({});
+      if (meaning.native !== null) return meaning;
+      const path = imagePath({ source: meaning.source, project: project.id, options: sizeOptions });
+      const signed = sign === null ? path : await sign(path);
+      const facts = await fetchJson(signed, undefined, imageHeaders);
+      const { width, height } = (facts as { source: Record<'width' | 'height', number> }).source;
+      return read({ width: String(width), height: String(height) });
+    };
+    readSized().then(
+      (meaning) => {
+        if (!isCurrent) return;
+        setIgnored(meaning.ignored);
+        onRead(
+          meaning.source,
+          Object.fromEntries(meaning.options.map(({ name, value }) => [name, value])),
+        );
+      },
+      (thrown) => {
+        const { code, message, hint } = Failure.of(thrown);
+        const isOfUrl = code === 'invalid_request';
+        if (isCurrent) setError(isOfUrl ? message.replace(/^url: /, '') : `${message} ${hint}`);
+      },
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [url, urls, project.id]);
+  return (
+    <details
+      class="foreign"
+      open={isOpen || error !== ''}
+      onToggle={(event) => setOpen(event.currentTarget.open)}
+    >
+      <summary>URL of another service</summary>
+      <SelectField
+        label="Service"
+        value={urls}
+        onChange={setUrls}
+        options={kinds.map((kind) => [kind, kind] as const)}
+      />
+      <TextField
+        label="Its image URL"
+        type="url"
+        value={url}
+        onChange={(text) => onUrl(text.trim())}
+        error={error}
+        help={
+          ignored.length === 0
+            ? 'Fills in the source image URL and the controls with the same image at this service.'
+            : `Ignored: ${ignored.join(', ')}`
+        }
+      />
+    </details>
+  );
+}
+
+/** The services that delivery hosts can read URLs of. */
+function kindsIn({ schemas }: ApiDescription): readonly string[] {
+  const { urls } = schemas['DeliveryHostInput']?.properties ?? {};
+  return (urls?.enum ?? []).map(String).filter((kind) => kind !== 'native');
+}

@@ -1,0 +1,83 @@
+import type { Layer } from '@image-delivery/sdk/client';
+import { useEffect, useState } from 'preact/hooks';
+import type { ParameterTexts } from '../api/image-url.ts';
+import type { Session } from '../api/session.ts';
+import { TextField } from '../components/fields.tsx';
+import { Loading } from '../components/notice.tsx';
+import { linkTo } from '../route.ts';
+
+interface LayersFieldProps {
+  readonly session: Session;
+  readonly project: string;
+  readonly options: ParameterTexts;
+  readonly onChange: (options: ParameterTexts) => void;
+}
+
+const namesIn = (options: ParameterTexts): readonly string[] =>
+  (options['layer'] ?? '').split(',').filter((name) => name !== '');
+
+/**
+ * Chooses the project's layers, which requires an API key, and takes the texts of layers in the
+ * URL.
+ */
+export function LayersField({ session, project, options, onChange }: LayersFieldProps) {
+  const [layers, setLayers] = useState<readonly Layer[] | null>(null);
+  const { api, projects } = session;
+  const isListed = projects?.some(({ id }) => id === project) ?? false;
+  useEffect(() => {
+    let isCurrent = true;
+    setLayers(null);
+    if (api === null || !isListed) {
+      setLayers([]);
+    } else {
+      api('GET', `/projects/${project}/layers`).then(
+        (body) => isCurrent && setLayers(body.layers),
+        // The image, which needs no key, still appears.
+        () => isCurrent && setLayers([]),
+      );
+    }
+    return () => {
+      isCurrent = false;
+    };
+  }, [api, project, isListed]);
+  const chosen = namesIn(options);
+  if (layers === null) return isListed ? <Loading /> : null;
+  const kept = new Map(layers.map((layer) => [layer.name, layer]));
+  const textual = chosen.filter((name) => kept.get(name)?.image === undefined);
+  if (layers.length === 0 && textual.length === 0) {
+    if (!isListed) return null;
+    return (
+      <p class="field">
+        <a href={linkTo(`/projects/${project}/layers`)}>Draw a text or a logo over the image</a>
+      </p>
+    );
+  }
+  const toggle = (name: string) => {
+    const isChosen = chosen.includes(name);
+    const names = isChosen ? chosen.filter((layer) => layer !== name) : [...chosen, name];
+    const words = isChosen ? { [`text.${name}`]: '' } : {};
+    onChange({ ...options, ...words, layer: names.join() });
+  };
+  return (
+    <fieldset class="field">
+      <legend>Layers</legend>
+      <p class="help">Drawn over the image, in the order in which you choose them.</p>
+      {layers.map(({ name }) => (
+        <label key={name}>
+          <input type="checkbox" checked={chosen.includes(name)} onChange={() => toggle(name)} />{' '}
+          {name}
+        </label>
+      ))}
+      {textual.map((name) => (
+        <TextField
+          key={name}
+          label={`Words of ${name}`}
+          value={options[`text.${name}`] ?? ''}
+          onChange={(words) => onChange({ ...options, [`text.${name}`]: words })}
+          placeholder={String(kept.get(name)?.text?.['words'] ?? '')}
+          help="Other words than the layer's own need a signed URL, unless it allows free texts. Example: 19,90 €"
+        />
+      ))}
+    </fieldset>
+  );
+}

@@ -1,0 +1,166 @@
+import type { ImageFacts } from '@image-delivery/sdk';
+import type { ComponentChildren } from 'preact';
+import { formatBytes, formatChange, formatNumber } from '../api/format.ts';
+import type { Loaded } from '../api/image.ts';
+import type { ParameterTexts } from '../api/image-url.ts';
+import { CopyText } from '../components/copy.tsx';
+import { type Fact, FactList } from '../components/facts.tsx';
+import { Snippets } from '../components/snippets.tsx';
+import type { Picture } from './use-picture.ts';
+import { Viewer } from './viewer.tsx';
+
+interface ResultProps {
+  readonly picture: Picture;
+  readonly onChange: (options: ParameterTexts) => void;
+  readonly onReload: () => void;
+  /** Suggestions after a failure. */
+  readonly help: ComponentChildren;
+}
+
+/** The playground's result and original, with facts and code. */
+export function Result({ picture, onChange, onReload, help }: ResultProps) {
+  const { result, information, url, isSigned, snippets } = picture;
+  const { loaded, loading } = result;
+  return (
+    <section class="result" aria-label="Result" aria-busy={loading}>
+      <div class="stage">
+        <Viewer picture={picture} onChange={onChange} help={help} />
+        <div role="status">
+          <FactList facts={toFacts(loaded, information?.source ?? null)} />
+        </div>
+        <CopyText label="URL" text={url} />
+      </div>
+      <div class="more">
+        <div class="row">
+          <button type="button" aria-disabled={loading} onClick={() => !loading && onReload()}>
+            Load again
+          </button>
+          <Steps steps={loaded?.steps ?? []} />
+        </div>
+        {isSigned && (
+          <p class="quiet">
+            The project accepts signed URLs only. This URL is valid for an hour at most; the URLs of
+            your pages are signed by your backend.
+          </p>
+        )}
+        <h2>Code</h2>
+        <Snippets
+          snippets={snippets}
+          isLoading={loading || (loaded !== null && information === null)}
+        />
+        {information !== null && <Information information={information} />}
+      </div>
+    </section>
+  );
+}
+
+/**
+ * Returns facts about a result. The set of facts is constant, so that the layout does not move.
+ * @param source null if unknown
+ */
+function toFacts(loaded: Loaded | null, source: ImageFacts['source'] | null): readonly Fact[] {
+  const compared = (text: (loaded: Loaded, source: ImageFacts['source']) => string) =>
+    loaded === null || source === null ? '' : text(loaded, source);
+  const isText = loaded?.width === 0;
+  return [
+    [
+      'Format',
+      loaded?.type.replace(/^image\//, '') ?? '–',
+      compared((_, { format }) => `from ${format}`),
+    ],
+    [
+      'Size',
+      loaded === null ? '–' : formatBytes(loaded.bytes),
+      compared(
+        (to, from) => `${formatChange(from.bytes, to.bytes)} from ${formatBytes(from.bytes)}`,
+      ),
+    ],
+    [
+      'Pixels',
+      loaded === null || isText ? '–' : `${loaded.width} × ${loaded.height}`,
+      isText ? '' : compared((_, from) => `from ${from.width} × ${from.height}`),
+    ],
+    [
+      'Time',
+      loaded === null ? '–' : `${formatNumber(Math.round(loaded.ms))} ms`,
+      'in this browser',
+    ],
+    ['Cache', loaded?.cache ?? '–', cacheMeaning[loaded?.cache ?? ''] ?? ''],
+  ];
+}
+
+/**
+ * A bar of the render's steps, as wide as their durations. It keeps its height when empty, so that
+ * the layout does not move.
+ */
+function Steps({ steps }: Pick<Loaded, 'steps'>) {
+  const total = steps.reduce((sum, { ms }) => sum + ms, 0);
+  return (
+    <div class="steps">
+      {total > 0 && (
+        <>
+          <div
+            class="steps-bar"
+            aria-hidden="true"
+            style={{ background: describeSteps(steps, total) }}
+          />
+          <ul>
+            {steps.map(({ name, ms }, index) => (
+              // Keyed by position, so that steps replace each other.
+              <li key={index}>{`${name} ${formatNumber(ms)} ms`}</li>
+            ))}
+          </ul>
+        </>
+      )}
+    </div>
+  );
+}
+
+/** The steps as a gradient with two alternating colours. */
+function describeSteps(steps: Loaded['steps'], total: number): string {
+  let end = 0;
+  const parts = steps.map(({ ms }, index) => {
+    const start = end;
+    end += (100 * ms) / total;
+    return `var(--${index % 2 === 0 ? 'accent' : 'quiet'}) ${start}% ${end}%`;
+  });
+  return `linear-gradient(to right, ${parts.join()})`;
+}
+
+/** The service's facts about an image: its colours and its source. */
+function Information({ information }: { readonly information: ImageFacts }) {
+  return (
+    <>
+      <h2>Information</h2>
+      <ul class="palette" aria-label="Palette">
+        {information.palette.map(({ color, share }) => (
+          <li key={color}>
+            <span aria-hidden="true" style={{ background: color }} />
+            {color} {Math.round(100 * share)} %
+          </li>
+        ))}
+      </ul>
+      <FactList facts={describeSource(information)} />
+    </>
+  );
+}
+
+function describeSource({ source, focus, perceptualHash, exif }: ImageFacts): readonly Fact[] {
+  return [
+    ['Source', source.format, `${source.width} × ${source.height}`],
+    ['Frames', String(source.frames), source.frames === 1 ? 'a still image' : 'an animation'],
+    ['Transparency', source.hasAlpha ? 'yes' : 'no', ''],
+    ['Orientation', String(source.orientation), source.orientation === 1 ? 'upright' : 'turned'],
+    ['Profile', source.profile ?? 'none', ''],
+    ['Focus', `${focus.x}, ${focus.y}`, 'for fp'],
+    ['Perceptual hash', perceptualHash, ''],
+    ...Object.entries(exif).map(([name, value]): Fact => [name, String(value), 'EXIF']),
+  ];
+}
+
+/** The origin of an image, by `X-Cache` value. */
+export const cacheMeaning: Readonly<Record<string, string>> = {
+  memory: 'held in memory',
+  disk: 'from the disk',
+  miss: 'rendered now',
+};

@@ -1,0 +1,287 @@
+import type { ImageFacts } from '@image-delivery/sdk';
+import type { ComponentChildren } from 'preact';
+import { useState } from 'preact/hooks';
+import { formatBytes, formatChange, formatNumber } from '../api/format.ts';
+import { useImage } from '../api/image.ts';
+import type { ParameterTexts } from '../api/image-url.ts';
+import type { Failure } from '../api/service.ts';
+import { FailureNotice, Loading } from '../components/notice.tsx';
+import { Choices } from '../components/snippets.tsx';
+import { CropEditor, FocusEditor } from './editors.tsx';
+import { chooseFormats } from './picture-code.ts';
+import { cacheMeaning } from './result.tsx';
+import { type Picture, plainAccept } from './use-picture.ts';
+
+const views = ['Compare', 'Crop', 'Focus', 'Formats'] as const;
+type View = (typeof views)[number];
+
+/** Parameters that select the source data. */
+const sourceParameters = ['page', 'v', 'lenient'] as const;
+/** Parameters that apply before `fp`. */
+const shapeParameters = ['crop', 'trim', 'flip', 'flop', 'rotate', 'bg'] as const;
+
+/** The parameter edited by each view. */
+const editedBy: Partial<Record<View, 'crop' | 'fp'>> = { Crop: 'crop', Focus: 'fp' };
+
+const pick = (options: ParameterTexts, names: readonly string[]): ParameterTexts =>
+  Object.fromEntries(names.map((name) => [name, options[name] ?? '']));
+
+/** Returns the options of a view's background image, or null for Formats. */
+function chooseBackground(view: View, options: ParameterTexts): ParameterTexts | null {
+  const read = pick(options, sourceParameters);
+  // At the highest quality, without modern formats, the output is (nearly) the source.
+  if (view === 'Compare') return { ...read, q: '100' };
+  const still = { ...read, animated: '0', w: '1200', dpr: '1' };
+  if (view === 'Crop') return still;
+  return view === 'Focus' ? { ...still, ...pick(options, shapeParameters) } : null;
+}
+
+interface ViewerProps {
+  readonly picture: Picture;
+  readonly onChange: (options: ParameterTexts) => void;
+  /** Suggestions after a failure. */
+  readonly help: ComponentChildren;
+}
+
+/** Shows the image in a box with a constant height, and lets users choose its area and format. */
+export function Viewer({ picture, onChange, help }: ViewerProps) {
+  const [view, setView] = useState<View>('Compare');
+  const { options, result } = picture;
+  const hint = findHint(view, options);
+  const edited = editedBy[view];
+  return (
+    <div class="viewer">
+      <Choices legend="View" name="view" options={views} value={view} onChange={setView} />
+      <div class={`box ${view.toLowerCase()}-view`}>
+        <Notices result={result} />
+        {result.failure === null ? (
+          <Content key={view} view={view} picture={picture} onChange={onChange} />
+        ) : (
+          <FailedView failure={result.failure}>{help}</FailedView>
+        )}
+      </div>
+      {hint !== null && (
+        <p class="hint">
+          <span class="quiet">{hint}</span>
+          {edited !== undefined && (
+            <button
+              type="button"
+              class="small"
+              aria-disabled={(options[edited] ?? '') === ''}
+              onClick={() => onChange({ ...options, [edited]: '' })}
+            >
+              Remove {edited}
+            </button>
+          )}
+        </p>
+      )}
+    </div>
+  );
+}
+
+interface FailedViewProps {
+  readonly failure: Failure;
+  readonly children?: ComponentChildren;
+}
+
+const FailedView = ({ failure, children }: FailedViewProps) => (
+  <div class="failed">
+    <FailureNotice failure={failure} />
+    {children}
+  </div>
+);
+
+interface ContentProps extends Omit<ViewerProps, 'help'> {
+  readonly view: View;
+}
+
+function Content({ view, picture, onChange }: ContentProps) {
+  const { options, path, sign, information } = picture;
+  const ground = chooseBackground(view, options);
+  const { loaded: shown, failure } = useImage(ground && path(ground), plainAccept, sign);
+  const { loaded } = picture.result;
+  const source = information?.source ?? null;
+  const set = (name: string) => (value: string) => onChange({ ...options, [name]: value });
+  if (loaded === null) return <Loading />;
+  const missing = failure ?? picture.factsFailure;
+  if (view === 'Formats') {
+    if (missing !== null) return <FailedView failure={missing} />;
+    if (source === null) return <Loading />;
+    return <Formats picture={picture} source={source} onChoose={set('fmt')} />;
+  }
+  if (loaded.text !== null) {
+    return (
+      // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable text is scrolled with the keyboard.
+      <section class="text-result" aria-label="Text" tabIndex={0}>
+        <pre>{loaded.text}</pre>
+      </section>
+    );
+  }
+  if (view === 'Compare') {
+    const url = loaded.url ?? '';
+    return (
+      <>
+        {failure !== null && (
+          <div class="over">
+            <FailureNotice failure={failure} />
+          </div>
+        )}
+        <Compare before={shown?.url ?? null} after={{ ...loaded, url }} />
+      </>
+    );
+  }
+  if (missing !== null) return <FailedView failure={missing} />;
+  if (shown === null || source === null) return <Loading />;
+  if (shown.width === 0) return <p class="quiet">This browser does not show the source.</p>;
+  return (
+    <>
+      {view === 'Crop' ? (
+        <CropEditor
+          picture={shown}
+          source={source}
+          value={options['crop'] ?? ''}
+          onChange={set('crop')}
+        />
+      ) : (
+        <FocusEditor picture={shown} value={options['fp'] ?? ''} onChange={set('fp')} />
+      )}
+      {loaded.url !== null && <img class="outcome" src={loaded.url} alt="The result" />}
+    </>
+  );
+}
+
+function findHint(view: View, options: ParameterTexts): string | null {
+  const keys = 'or use the arrow keys, with Shift for larger steps.';
+  if (view === 'Crop') return `Drag the area or a corner, ${keys}`;
+  if (view === 'Formats') return 'Bytes compared with the source. A cached image takes less time.';
+  if (view !== 'Focus') return null;
+  const given = ['w', 'h', 'ar'].filter((name) => (options[name] ?? '') !== '');
+  const isCut = given.length > 1 || given[0] === 'ar';
+  return isCut
+    ? `Drag the point, ${keys}`
+    : 'Set w and h, or ar, first: they crop the image around this point.';
+}
+
+/** Lists, above the image, how the result differs from the request. */
+function Notices({ result }: Pick<Picture, 'result'>) {
+  const { fallback = '', warnings = '' } = result.loaded ?? {};
+  if (fallback === '' && warnings === '') return null;
+  return (
+    <div class="notice over">
+      {fallback !== '' && (
+        <div>
+          This is the fallback: the source failed with <code>{fallback}</code>.
+        </div>
+      )}
+      {warnings !== '' && (
+        <div>
+          The service warns: <code>{warnings}</code>.
+        </div>
+      )}
+    </div>
+  );
+}
+
+interface CompareProps {
+  readonly before: string | null;
+  /** Determines the aspect ratio of the frame. */
+  readonly after: { readonly url: string; readonly width: number; readonly height: number };
+}
+
+/** Enlarges a small result to this width, px, and other results to twice their size. */
+const minWidth = 400;
+const maxScale = 2;
+const roomForDivider = 280;
+
+/** Two images in one frame, separated by a slider. */
+function Compare({ before, after }: CompareProps) {
+  const [percent, setPercent] = useState(50);
+  const { width, height } = after;
+  const ratio = width > 0 ? width / height : 1.5;
+  const frame = {
+    aspectRatio: String(ratio),
+    maxWidth: `min(${Math.max(maxScale * width, minWidth)}px, max(${roomForDivider}px, var(--inner) * ${ratio}))`,
+    '--divider': `${before === null ? 0 : percent}%`,
+  };
+  return (
+    <figure class="compare" style={frame}>
+      {before !== null && <img class="before" src={before} alt="The original" />}
+      <img class="after" src={after.url} alt="The result" />
+      {before !== null && (
+        <>
+          <input
+            type="range"
+            min="0"
+            max="100"
+            value={percent}
+            aria-label="Divider between the original, left, and the result, right"
+            aria-valuetext={`${percent} % original`}
+            onInput={(event) => setPercent(Number(event.currentTarget.value))}
+          />
+          <span class="divider" aria-hidden="true" />
+          <span class="tag tag-before" aria-hidden="true">
+            Original
+          </span>
+          <span class="tag tag-after" aria-hidden="true">
+            Result
+          </span>
+        </>
+      )}
+    </figure>
+  );
+}
+
+interface FormatsProps {
+  readonly picture: Picture;
+  readonly source: ImageFacts['source'];
+  readonly onChoose: (format: string) => void;
+}
+
+/** Compares the suitable formats: bytes and time. */
+function Formats({ picture, source, onChoose }: FormatsProps) {
+  const { fmt: _, ...options } = picture.options;
+  const { better, plain } = chooseFormats(options, { source });
+  const formats = source.frames > 1 ? [...better, plain] : ['jxl', ...better, plain];
+  return (
+    <ul class="formats">
+      {formats.map((format) => (
+        <Format key={format} {...{ picture, source, format, onChoose }} />
+      ))}
+    </ul>
+  );
+}
+
+interface FormatProps extends FormatsProps {
+  readonly format: string;
+}
+
+function Format({ picture, source, format, onChoose }: FormatProps) {
+  const { path, options, sign } = picture;
+  const { loaded, failure } = useImage(path({ ...options, fmt: format }), plainAccept, sign);
+  const isShown = loaded !== null && loaded.width > 0;
+  return (
+    <li>
+      <div class="format-picture">
+        {isShown && <img src={loaded.url ?? ''} alt={`As ${format}`} />}
+        {loaded?.width === 0 && <p class="quiet">This browser does not show it.</p>}
+        <FailureNotice failure={failure} />
+      </div>
+      <strong>{format}</strong>
+      <span>
+        {loaded === null
+          ? failure === null && '…'
+          : `${formatBytes(loaded.bytes)}, ${formatChange(source.bytes, loaded.bytes)}`}
+      </span>
+      <span>{loaded !== null && `${formatNumber(Math.round(loaded.ms))} ms`}</span>
+      <span class="quiet">{cacheMeaning[loaded?.cache ?? '']}</span>
+      <button
+        type="button"
+        class="small"
+        aria-pressed={options['fmt'] === format}
+        onClick={() => onChoose(format)}
+      >
+        Use<span class="hidden"> {format}</span>
+      </button>
+    </li>
+  );
+}
