@@ -5,35 +5,13 @@ import { type ApiDescription, readOpenApi } from './api/openapi.ts';
 import { Failure, fetchJson } from './api/service.ts';
 import { type Session, useProject, useSession } from './api/session.ts';
 import { FailureNotice, Loading } from './components/notice.tsx';
-import { Title, titleId } from './components/page-section.tsx';
+import { titleId, UnknownPage } from './components/page-section.tsx';
 import { ProjectPage } from './pages/project-page.tsx';
 import { ProjectsPage } from './pages/projects-page.tsx';
 import { ServicePage } from './pages/service-page.tsx';
 import { SignIn } from './pages/sign-in.tsx';
 import { Playground } from './playground/playground.tsx';
 import { confirmLeaving, linkTo, moveFocus, type PageRoute, useRoute } from './route.ts';
-
-interface UnknownPageProps {
-  readonly message?: string;
-  /** A route. */
-  readonly back: string;
-  /** The target page's name. */
-  readonly to: string;
-}
-
-/** A page that does not exist, with a link back. */
-export function UnknownPage({ back, to, ...props }: UnknownPageProps) {
-  const { message = 'The address may be mistyped, or the page has another one now.' } = props;
-  return (
-    <section class="card narrow">
-      <Title text="There is no such page" />
-      <p>{message}</p>
-      <p>
-        <a href={linkTo(back)}>Go to {to}</a>
-      </p>
-    </section>
-  );
-}
 
 function App() {
   const route = useRoute();

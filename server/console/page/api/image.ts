@@ -49,6 +49,13 @@ export interface Loaded {
   readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
 }
 
+/** Where an image came from, by `X-Cache` value. */
+export const cacheMeaning: Readonly<Record<string, string>> = {
+  memory: 'held in memory',
+  disk: 'from the disk',
+  miss: 'rendered now',
+};
+
 /** The Accept headers that `auto` distinguishes, with a browser's supported formats. */
 export const browsers = [
   ['image/avif,image/webp,image/*,*/*;q=0.8', 'AVIF and WebP'],

@@ -4,7 +4,7 @@ import { fieldLabel, withoutBackticks } from '../api/format.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
 import type { ApiParameter } from '../api/openapi.ts';
 import { chooseKind, getWords } from '../api/schema.ts';
-import { type FieldErrors, noErrors } from './action-form.tsx';
+import { type FieldErrors, noErrors } from '../api/service.ts';
 import { FieldGroups, isWide } from './field-groups.tsx';
 import { SchemaField } from './fields.tsx';
 

@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
-import type { FieldErrors } from './action-form.tsx';
+import type { FieldErrors } from '../api/service.ts';
 import { TextField } from './fields.tsx';
 
 interface GroupedField {

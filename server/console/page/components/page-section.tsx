@@ -3,7 +3,7 @@ import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
 import type { ApiDescription } from '../api/openapi.ts';
 import type { Api } from '../api/service.ts';
-import type { PageRoute } from '../route.ts';
+import { linkTo, type PageRoute } from '../route.ts';
 
 /** The id of a page's heading, which receives the focus when the page opens. */
 export const titleId = 'title';
@@ -48,5 +48,27 @@ export function PageSection({ title, project, intro, children }: PageSectionProp
       <p class="quiet">{intro}</p>
       {children}
     </>
+  );
+}
+
+interface UnknownPageProps {
+  readonly message?: string;
+  /** A route. */
+  readonly back: string;
+  /** The target page's name. */
+  readonly to: string;
+}
+
+/** A page that does not exist, with a link back. */
+export function UnknownPage({ back, to, ...props }: UnknownPageProps) {
+  const { message = 'The address may be mistyped, or the page has another one now.' } = props;
+  return (
+    <section class="card narrow">
+      <Title text="There is no such page" />
+      <p>{message}</p>
+      <p>
+        <a href={linkTo(back)}>Go to {to}</a>
+      </p>
+    </section>
   );
 }

@@ -8,7 +8,7 @@ import {
   splitLines,
   type Values,
 } from '../api/schema.ts';
-import { type FieldErrors, noErrors } from './action-form.tsx';
+import { type FieldErrors, noErrors } from '../api/service.ts';
 import { FieldGroups } from './field-groups.tsx';
 import { SchemaField } from './fields.tsx';
 

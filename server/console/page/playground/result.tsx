@@ -1,7 +1,7 @@
 import type { ImageFacts } from '@image-delivery/sdk';
 import type { ComponentChildren } from 'preact';
 import { formatBytes, formatChange, formatNumber } from '../api/format.ts';
-import type { Loaded } from '../api/image.ts';
+import { cacheMeaning, type Loaded } from '../api/image.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
 import { CopyText } from '../components/copy.tsx';
 import { type Fact, FactList } from '../components/facts.tsx';
@@ -157,10 +157,3 @@ function describeSource({ source, focus, perceptualHash, exif }: ImageFacts): re
     ...Object.entries(exif).map(([name, value]): Fact => [name, String(value), 'EXIF']),
   ];
 }
-
-/** The origin of an image, by `X-Cache` value. */
-export const cacheMeaning: Readonly<Record<string, string>> = {
-  memory: 'held in memory',
-  disk: 'from the disk',
-  miss: 'rendered now',
-};

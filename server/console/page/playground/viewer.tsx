@@ -2,14 +2,13 @@ import type { ImageFacts } from '@image-delivery/sdk';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { formatBytes, formatChange, formatNumber } from '../api/format.ts';
-import { useImage } from '../api/image.ts';
+import { cacheMeaning, useImage } from '../api/image.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
 import type { Failure } from '../api/service.ts';
 import { FailureNotice, Loading } from '../components/notice.tsx';
 import { Choices } from '../components/snippets.tsx';
 import { CropEditor, FocusEditor } from './editors.tsx';
 import { chooseFormats } from './picture-code.ts';
-import { cacheMeaning } from './result.tsx';
 import { type Picture, plainAccept } from './use-picture.ts';
 
 const views = ['Compare', 'Crop', 'Focus', 'Formats'] as const;
