@@ -55,7 +55,10 @@ export class Shutdown {
     });
   }
 
-  /** Adds a step of the shutdown; steps run in reverse order. */
+  /**
+   * Adds a step of the shutdown. Steps run in reverse order, also after a step that rejects, which
+   * makes the exit code at least 1.
+   */
   add(end: () => Promise<unknown>): void {
     this.#steps.push(end);
   }
@@ -75,9 +78,17 @@ export class Shutdown {
     if (this.signal.aborted) return;
     this.#controller.abort();
     this.#log.info('stopping');
-    for (const end of this.#steps.reverse()) await end();
+    let failed = false;
+    for (const end of this.#steps.reverse()) {
+      try {
+        await end();
+      } catch (error) {
+        failed = true;
+        this.#log.error({ err: error }, 'step of the shutdown failed');
+      }
+    }
     this.#log.info('stopped');
-    process.exit(exitCode);
+    process.exit(failed ? exitCode || 1 : exitCode);
   }
 
   /**

@@ -1,0 +1,13 @@
+import { spawnSync } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import t from 'tap';
+import { scriptUrl } from '../scripts.ts';
+
+t.test('runs every step of the shutdown, also after failed ones', async (t) => {
+  const program = fileURLToPath(scriptUrl('stopping-program', import.meta.url));
+  const { status, stdout } = spawnSync(process.execPath, [...process.execArgv, program], {
+    encoding: 'utf8',
+  });
+  t.equal(status, 1);
+  t.match(stdout, /thrown[\s\S]*rejected[\s\S]*^last$[\s\S]*stopped/m);
+});
