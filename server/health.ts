@@ -60,6 +60,9 @@ export class Health {
   readonly #environment: HealthEnvironment;
   readonly #ping = throttle(databaseEveryMs, () => this.#pingDatabase());
   readonly #count = throttle(queueEveryMs, () => this.#countJobs());
+  /** The last known figures; zeros until the store has responded. */
+  #lastCounts = { active: 0, waiting: 0, delayed: 0, failed: 0, queued: 0 };
+  #workerSeenAt: Date | null = null;
 
   constructor(environment: HealthEnvironment) {
     this.#environment = environment;
@@ -84,7 +87,7 @@ export class Health {
     const startedAt = performance.now();
     const [database, prewarmQueue] = this.#environment.storeAvailable()
       ? await Promise.all([this.#ping(), this.#count()])
-      : [{ ok: false, latencyMs: 0 }, unknownQueue];
+      : [{ ok: false, latencyMs: 0 }, this.#queue('unknown')];
     const { diskBytes, diskMaxBytes, diskFull } = this.#environment.machine();
     const frontEnds = this.#frontEnds();
     /** Sums a figure over the machine's front ends. */
@@ -179,15 +182,16 @@ export class Health {
     const { queue, findWorker } = this.#environment;
     const read = Promise.all([queue.stats(), findWorker()]);
     const found = await withTimeout(read, databaseWithinMs).catch(() => null);
-    if (found === null) return unknownQueue;
+    if (found === null) return this.#queue('unknown');
     const [{ oldestWaitingMs, ...counts }, worker] = found;
+    this.#lastCounts = { ...counts, queued: counts.waiting + counts.delayed };
+    this.#workerSeenAt = worker.seenAt;
     const isBacklogged = oldestWaitingMs > backlogAfterMs;
-    return {
-      ...counts,
-      queued: counts.waiting + counts.delayed,
-      workerSeenAt: worker.seenAt,
-      status: worker.isMissing ? 'no_worker' : isBacklogged ? 'backlogged' : 'ok',
-    };
+    return this.#queue(worker.isMissing ? 'no_worker' : isBacklogged ? 'backlogged' : 'ok');
+  }
+
+  #queue(status: 'ok' | 'no_worker' | 'backlogged' | 'unknown'): object {
+    return { ...this.#lastCounts, workerSeenAt: this.#workerSeenAt, status };
   }
 
   async #pingDatabase(): Promise<DatabaseCheck> {
@@ -219,13 +223,3 @@ function throttle<T>(intervalMs: number, check: () => Promise<T>): () => Promise
     return last.result;
   };
 }
-
-const unknownQueue = {
-  active: null,
-  waiting: null,
-  delayed: null,
-  queued: null,
-  failed: null,
-  workerSeenAt: null,
-  status: 'unknown',
-};

@@ -46,6 +46,8 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
   });
 
   server.server.maxConnections = maxConnections;
+  /** The last known figures; zeros until the store has responded. */
+  let lastStats = { active: 0, waiting: 0, delayed: 0, failed: 0, oldestWaitingMs: 0 };
 
   async function readiness() {
     const latency = await pingStore(storeTimeoutMs).catch(() => null);
@@ -79,17 +81,15 @@ export function operationsServer(environment: OperationsEnvironment): FastifyIns
     const counted = consumer()
       ?.queue.stats()
       .catch(() => null);
-    const [body, stats] = await Promise.all([readiness(), counted]);
+    const [body, stats = null] = await Promise.all([readiness(), counted]);
+    lastStats = stats ?? lastStats;
     return reply.code(body.ok ? 200 : 503).send({
       ...body,
       queue: {
-        active: stats?.active ?? null,
-        waiting: stats?.waiting ?? null,
-        delayed: stats?.delayed ?? null,
-        failed: stats?.failed ?? null,
-        oldestWaitingMs: stats?.oldestWaitingMs ?? null,
+        ...lastStats,
         averageRunMs: metrics.averageRunMs,
         concurrency: settings.workerConcurrency,
+        status: stats === null ? 'unknown' : 'ok',
       },
       environment: {
         node: process.version,

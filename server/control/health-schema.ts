@@ -38,13 +38,14 @@ export const healthSchema = {
         },
       }),
       prewarmQueue: {
-        description: 'The fields except `status` are null while the store is unavailable.',
+        description:
+          'While the store is unavailable: the last known values of the process that responds, 0 if it never read any.',
         ...object({
-          active: countOrNull,
-          waiting: countOrNull,
-          delayed: countOrNull,
-          queued: countOrNull,
-          failed: countOrNull,
+          active: count,
+          waiting: count,
+          delayed: count,
+          queued: count,
+          failed: count,
           workerSeenAt: {
             type: ['string', 'null'],
             format: 'date-time',
@@ -54,7 +55,7 @@ export const healthSchema = {
           status: {
             ...words('ok', 'no_worker', 'backlogged', 'unknown'),
             description:
-              '`no_worker`: no worker has been seen for 30 seconds, so prewarming and webhooks wait. `backlogged`: a due job has waited for more than a minute.',
+              '`no_worker`: no worker has been seen for 30 seconds, so prewarming and webhooks wait. `backlogged`: a due job has waited for more than a minute. `unknown`: the store is unavailable.',
           },
         }),
       },

@@ -1,6 +1,7 @@
 import t from 'tap';
 import type { FrontEndStats } from '../../server/cluster/channel.ts';
 import { Health, type HealthEnvironment } from '../../server/health.ts';
+import { stopClock } from '../clock.ts';
 import { respond } from './request.ts';
 
 /** Returns the tested figures of a front end with one thread and one queue slot. */
@@ -106,7 +107,7 @@ t.test('responds while the store is unavailable, and shows the age of projects',
   t.match(body, { httpStatus: 503, status: 'unavailable', store: 'unavailable' });
   t.same(body.checks.projects, { known: 3, ageSeconds: 61, status: 'unavailable' });
   t.same(calls, { database: 0, queue: 0 });
-  const numbers = { active: null, waiting: null, delayed: null, queued: null, failed: null };
+  const numbers = { active: 0, waiting: 0, delayed: 0, queued: 0, failed: 0 };
   t.same(body.checks.prewarmQueue, { ...numbers, workerSeenAt: null, status: 'unknown' });
   const available = await openHealth({
     queue: { stats: () => Promise.reject(new Error('unavailable')) },
@@ -117,6 +118,24 @@ t.test('responds while the store is unavailable, and shows the age of projects',
 });
 
 const counts = { active: 1, waiting: 2, delayed: 1, failed: 1 };
+
+t.test('shows the last known prewarm queue while the store is unavailable', async (t) => {
+  let isAvailable = true;
+  const clock = stopClock(t);
+  const stats = async () => {
+    if (isAvailable) return { ...counts, oldestWaitingMs: 0 };
+    throw new Error('unavailable');
+  };
+  for (const storeAvailable of [() => true, () => isAvailable]) {
+    isAvailable = true;
+    const { read } = openHealth({ queue: { stats }, storeAvailable });
+    const known = { ...counts, queued: 3, workerSeenAt: seenAt.toISOString() };
+    t.same((await read()).checks.prewarmQueue, { ...known, status: 'ok' });
+    isAvailable = false;
+    await clock.forward(2_000);
+    t.same((await read()).checks.prewarmQueue, { ...known, status: 'unknown' });
+  }
+});
 
 t.test('reports an old job as a backlog, and stays healthy', async (t) => {
   const status = async (oldestWaitingMs: number) => {

@@ -1019,14 +1019,17 @@ export interface HealthStatus {
               status?: 'ok' | 'slow' | 'unavailable' | undefined;
             }
           | undefined;
-        /** The fields except `status` are null while the store is unavailable. */
+        /**
+         * While the store is unavailable: the last known values of the process that responds, 0 if it
+         * never read any.
+         */
         prewarmQueue?:
           | {
-              active?: number | null | undefined;
-              waiting?: number | null | undefined;
-              delayed?: number | null | undefined;
-              queued?: number | null | undefined;
-              failed?: number | null | undefined;
+              active?: number | undefined;
+              waiting?: number | undefined;
+              delayed?: number | undefined;
+              queued?: number | undefined;
+              failed?: number | undefined;
               /**
                * When a worker last took jobs, by the store's clock; null if no worker ever has. Workers update
                * it every 5 seconds.
@@ -1034,7 +1037,7 @@ export interface HealthStatus {
               workerSeenAt?: string | null | undefined;
               /**
                * `no_worker`: no worker has been seen for 30 seconds, so prewarming and webhooks wait.
-               * `backlogged`: a due job has waited for more than a minute.
+               * `backlogged`: a due job has waited for more than a minute. `unknown`: the store is unavailable.
                */
               status?: 'ok' | 'no_worker' | 'backlogged' | 'unknown' | undefined;
             }

@@ -44,7 +44,7 @@ t.test('starts a worker before the service', async (t) => {
     }
     const details = await alone.get('/health/details');
     t.equal(details.status, 503);
-    t.match(details.body.queue, { active: null, oldestWaitingMs: null, averageRunMs: null });
+    t.match(details.body.queue, { active: 0, oldestWaitingMs: 0, status: 'unknown' });
     const workbench = await alone.get('/workbench/');
     t.match([workbench.status, workbench.body.code], [503, 'store_unavailable']);
     t.equal((await alone.get('/metrics')).status, 200);
@@ -65,7 +65,7 @@ t.test('starts a worker before the service', async (t) => {
     }
     const counts = { active: 0, waiting: 0, delayed: 0, failed: 0 };
     t.match((await worker.get('/health/details')).body, {
-      queue: { ...counts, oldestWaitingMs: 0, averageRunMs: null, concurrency: 4 },
+      queue: { ...counts, oldestWaitingMs: 0, averageRunMs: null, concurrency: 4, status: 'ok' },
       environment: {
         node: process.version,
         versions: { v8: String },

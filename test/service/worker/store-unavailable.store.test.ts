@@ -48,6 +48,8 @@ t.test('starts a worker during a store outage, and survives another', async (t) 
   await available(1);
   await until('ready', async () => (await worker.get('/health/ready')).status === 200);
   await until('two fetches', () => source.waiting === 2);
+  const { queue: known } = (await worker.get('/health/details')).body;
+  t.match(known, { active: 2, waiting: 1, status: 'ok' });
 
   await link.cut();
   const unready = await until('not ready', async () => {
@@ -66,14 +68,17 @@ t.test('starts a worker during a store outage, and survives another', async (t) 
     fetch(`${service.url}/api/health`),
   ]);
   t.equal(details.status, 503);
-  t.match(details.body.queue, { active: null, waiting: null, concurrency: 2 });
+  t.same(details.body.queue, { ...known, status: 'unknown' });
   t.equal(metrics.status, 200);
   t.match(metrics.text, /^process_cpu_seconds_total /m, 'metrics that do not need the store');
   t.equal(health.status, 503);
   t.match(await health.json(), {
     ok: false,
     status: 'unavailable',
-    checks: { database: { ok: false }, prewarmQueue: { status: 'unknown' } },
+    checks: {
+      database: { ok: false },
+      prewarmQueue: { active: Number, failed: Number, status: 'unknown' },
+    },
   });
 
   await unavailable(2);
