@@ -227,13 +227,15 @@ class FrontEnd {
 
   /**
    * Finishes the requests in progress, then closes.
-   * @param graceMs time without requests before connections in use count as idle
+   * @param graceMs time without requests before connections in use count as idle; a later call,
+   *   when the whole service stops, shortens it
    */
   async drain(graceMs: number): Promise<void> {
+    const served = this.#app.drain(graceMs, drainWithinMs);
     if (this.#draining) return;
     this.#draining = true;
     this.#log.info('draining');
-    await this.#app.drain(graceMs, drainWithinMs);
+    await served;
     this.#projects.stop();
     const stored = this.#usage.close().finally(() => this.#store.close());
     const closed = Promise.all([this.#engine.close(), stored, this.#tracing?.close()]);

@@ -50,6 +50,8 @@ interface AppEnvironment {
 
 /** Interval of looking for requests during a drain. */
 const pollEveryMs = 20;
+/** Grace if no client is connected: a listener takes up to half a second to close. */
+const closingListenerMs = 1_000;
 /** Longer paths are cut in messages, and get no suggestion. */
 const maxPath = 200;
 
@@ -64,6 +66,8 @@ export class App implements HttpApp {
   /** Number of requests since the start. */
   #count = 0;
   closing = false;
+  #graceMs = Number.POSITIVE_INFINITY;
+  #draining: Promise<void> | null = null;
   #drained = false;
 
   /**
@@ -87,11 +91,19 @@ export class App implements HttpApp {
   /**
    * Stops listening. From then on a client that reuses its connection still gets a response, which
    * closes the connection. Resolves when no request is in progress and none has arrived for
-   * `graceMs`. Later requests get no response: their connections close.
+   * `graceMs`, or for a second if no client is connected. Later requests get no response: their
+   * connections close.
+   * @param graceMs a later call can only shorten it
    * @param withinMs resolves after this time even if requests are in progress
    */
-  async drain(graceMs: number, withinMs: number): Promise<void> {
-    if (!this.closing) this.#server?.stopListening();
+  drain(graceMs: number, withinMs: number): Promise<void> {
+    this.#graceMs = Math.min(this.#graceMs, graceMs);
+    this.#draining ??= this.#drain(withinMs);
+    return this.#draining;
+  }
+
+  async #drain(withinMs: number): Promise<void> {
+    this.#server?.stopListening();
     this.closing = true;
     const deadline = performance.now() + withinMs;
     let idleSince = performance.now();
@@ -100,6 +112,8 @@ export class App implements HttpApp {
       await sleep(pollEveryMs);
       if (this.open > 0 || this.#count !== count) idleSince = performance.now();
       count = this.#count;
+      const graceMs =
+        this.connections?.open === 0 ? Math.min(this.#graceMs, closingListenerMs) : this.#graceMs;
       if (this.open === 0 && performance.now() - idleSince >= graceMs) break;
     }
     this.#drained = true;

@@ -125,6 +125,26 @@ async function drain(t: Test, { service, origin, image }: Delivery): Promise<voi
   t.notOk(frontEnds.some(isAlive));
 }
 
+/** SIGTERM must not wait until clients of a replaced process have closed their connections. */
+async function stopWhileReplacing(t: Test, environment: Readonly<Record<string, string>>) {
+  const { service } = await startDelivery(t, {
+    environment: { ...environment, SERVICE_PROCESSES: '2' },
+  });
+  // Kept connections to both processes.
+  const agents = Array.from({ length: 16 }, () => new Agent({ keepAliveTimeout: 60_000 }));
+  t.teardown(() => Promise.all(agents.map((agent) => agent.destroy())));
+  for (const dispatcher of agents) {
+    await (await request(`${service.url}/api/ready`, { dispatcher })).body.dump();
+  }
+  service.process.kill('SIGHUP');
+  await service.waitForLog((line) => line.msg === 'draining');
+  t.equal(service.frontEnds().length, 3, 'one more than usual');
+  const startedAt = performance.now();
+  t.equal(await service.end('SIGTERM'), 0);
+  t.ok(performance.now() - startedAt < 8_000, 'in less time than the connections would take');
+  t.notOk(service.log.some(({ msg }) => msg === 'front ends replaced' || /failed/.test(msg)));
+}
+
 eachHttpServer(
   'handles signals with two processes',
   async (t, engine) => {
@@ -138,6 +158,9 @@ eachHttpServer(
       replaceProcesses(t, delivery, { repeatsResets: engine.name === 'uws' }),
     );
     await t.test('completes open requests on SIGTERM, and exits with 0', (t) => drain(t, delivery));
+    await t.test('stops soon on SIGTERM after SIGHUP', (t) =>
+      stopWhileReplacing(t, engine.environment),
+    );
   },
   more ? httpServers : defaultHttpServer,
 );

@@ -1,3 +1,4 @@
+import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { App, type Route } from '../../../server/http/app.ts';
 import { Connections } from '../../../server/http/connection-limit.ts';
@@ -69,6 +70,14 @@ t.test('counts requests and stops its server once', async (t) => {
   await app.drain(0, 0);
   t.equal(app.closing, true);
   t.same(calls, ['h:1', 'stop']);
+});
+
+t.test('ends a drain sooner if a later call shortens its grace', async (t) => {
+  const { app } = appWith([]);
+  const drained = app.drain(60_000, 60_000);
+  t.equal(await Promise.race([drained, sleep(200, 'waits')]), 'waits');
+  await app.drain(0, 60_000);
+  await drained;
 });
 
 t.test('reads the path, the query and the authority from every form of target', async (t) => {
