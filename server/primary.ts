@@ -20,6 +20,7 @@ import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
+import { memoryLimit, memoryShortage } from './cluster/memory.ts';
 import { type FrontEndMessage, Supervisor } from './cluster/supervisor.ts';
 import { Sweep } from './cluster/sweep.ts';
 import { freePort } from './free-port.ts';
@@ -102,6 +103,8 @@ export class Primary {
     const settings = this.#settings;
     log.info({ version, node: process.version }, 'service starting');
     warnOfVariables(log);
+    const shortage = memoryShortage(settings, memoryLimit());
+    if (shortage !== null) log.warn(shortage);
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
     const folder =
@@ -133,7 +136,7 @@ export class Primary {
     this.#storePrepared = true;
     this.#supervisor.broadcast({ type: 'store-prepared' });
     await Promise.all([listening, storeReached]);
-    log.info({ url: settings.baseUrl, processes: settings.processes }, 'service ready');
+    log.info({ url: settings.baseUrl, processes: this.#supervisor.size }, 'service ready');
     // Informs `npm start`, which restarts a service that was ready, and ends when a first start fails.
     if (process.connected) process.send?.('ready', undefined, undefined, () => {});
     if (this.#onTerminal) message.print(this.#httpServer);
@@ -158,6 +161,7 @@ export class Primary {
           this.#stats.delete(frontEnd);
           this.#metrics.end(frontEnd);
           this.#reached.delete(frontEnd);
+          this.#checkReached();
           this.#coalescer.forget(frontEnd);
           if (settings.diskCacheBytes > 0) void this.#diskCacheIndex.ended(processId);
         },
@@ -250,8 +254,7 @@ export class Primary {
         return;
       case 'store-reached':
         this.#reached.add(frontEnd);
-        if (this.#reached.size >= this.#settings.processes) this.#onAllReached();
-        return;
+        return this.#checkReached();
       case 'project-known':
       case 'project-forgotten':
         if (!this.#known.receive(message) || message.type === 'project-forgotten') return;
@@ -268,6 +271,10 @@ export class Primary {
       default:
         return this.#coalescer.receive(frontEnd, message);
     }
+  }
+
+  #checkReached(): void {
+    if (this.#reached.size >= this.#supervisor.size) this.#onAllReached();
   }
 
   /**

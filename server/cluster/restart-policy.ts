@@ -1,5 +1,5 @@
 /** A process that exits sooner has exited early. */
-const healthyAfterMs = 30_000;
+export const healthyAfterMs = 30_000;
 
 export interface RestartLimits {
   /** Consecutive restarts without delay. */

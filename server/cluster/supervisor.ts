@@ -2,7 +2,8 @@ import cluster, { type Worker } from 'node:cluster';
 import type { Logger } from '../../contract/log.ts';
 import type { FrontEndStats, ToFrontEnd, ToPrimary } from './channel.ts';
 import { Liveness } from './liveness.ts';
-import { type RestartLimits, RestartPolicy } from './restart-policy.ts';
+import { readOomKills } from './memory.ts';
+import { healthyAfterMs, type RestartLimits, RestartPolicy } from './restart-policy.ts';
 
 const defaultRestartLimits: RestartLimits = {
   immediate: 1,
@@ -36,12 +37,14 @@ interface Slot {
 /** A front end's process, from fork to end. */
 interface FrontEnd {
   readonly worker: Worker;
-  /** Whether it listens, or listened before its drain. */
-  hasListened: boolean;
+  /** Since when it listens, or listened before its drain; null before. */
+  listenedAt: number | null;
   /** Whether all its threads are stuck, and a replacement is starting. */
   isStuck: boolean;
   /** Whether it was killed as unresponsive. */
   isUnresponsive: boolean;
+  /** Resolves when its process has ended. */
+  readonly ended: Promise<unknown>;
 }
 
 export interface SupervisorOptions {
@@ -56,6 +59,8 @@ export interface SupervisorOptions {
   /** Replaces a front end if its transforms make no progress for this long, ms. */
   readonly stalledAfterMs: number;
   readonly restartLimits?: RestartLimits;
+  /** Returns the number of processes that the kernel has killed for lack of memory. */
+  readonly countOomKills?: () => number;
 }
 
 /** The messages of a front end, except a failed start. */
@@ -81,11 +86,16 @@ export class Supervisor {
   #listener: FrontEndListener | null = null;
   #announced = false;
   #stopping = false;
+  readonly #countOomKills: () => number;
+  /** The kernel's kills up to now that are attributed to a front end, or happened before. */
+  #attributedOomKills: number;
   /** Number of replaced front ends by reason, excluding rolling replacements. */
   readonly restarts = { died: 0, unresponsive: 0, stuck: 0 };
 
   constructor(options: SupervisorOptions) {
     this.#options = options;
+    this.#countOomKills = options.countOomKills ?? readOomKills;
+    this.#attributedOomKills = this.#countOomKills();
     this.#slots = Array.from({ length: options.processes }, () => ({
       current: null,
       restarts: new RestartPolicy(options.restartLimits ?? defaultRestartLimits),
@@ -122,6 +132,11 @@ export class Supervisor {
     for (const id of this.#frontEnds.keys()) if (id !== except) this.send(id, message);
   }
 
+  /** Number of front ends that this machine runs: fewer than configured if memory was short. */
+  get size(): number {
+    return this.#slots.length;
+  }
+
   /** Number of listening front ends, excluding draining ones. */
   get listening(): number {
     return this.#slots.filter(({ current }) => current !== null).length;
@@ -132,9 +147,9 @@ export class Supervisor {
   }
 
   /**
-   * Replaces the processes one at a time, draining each after its replacement listens. Does nothing
-   * if the service will stop, because draining a replaced process would delay the stop. Never
-   * rejects.
+   * Replaces the processes one at a time, so that at most one more than usual takes memory: each
+   * drains after its replacement listens, and has ended before the next. Does nothing if the
+   * service will stop. Never rejects.
    */
   async roll(): Promise<void> {
     if (this.#announced) return;
@@ -165,11 +180,14 @@ export class Supervisor {
   async #roll(): Promise<void> {
     const { log } = this.#options;
     log.info('replacing front ends one at a time');
-    for (const slot of this.#slots) {
-      if (this.#announced) return;
+    for (const slot of [...this.#slots]) {
+      const replaced = slot.current;
       try {
         await this.#fill(slot);
+        await replaced?.ended;
+        if (this.#announced) return;
       } catch (error) {
+        if (this.#announced) return;
         log.error({ err: error }, 'starting replacement failed; keeping other front ends');
         return;
       }
@@ -183,6 +201,7 @@ export class Supervisor {
       try {
         return await this.#fill(slot);
       } catch (error) {
+        if (!this.#slots.includes(slot)) return;
         if (this.#stopping || !(error instanceof KilledEarly)) throw error;
         const delayMs = slot.restarts.ended(performance.now() - attemptedAt, false);
         if (slot.restarts.giveUpReason !== null) throw error;
@@ -197,7 +216,13 @@ export class Supervisor {
     const { log, environment } = this.#options;
     const worker = cluster.fork(environment);
     const { id } = worker;
-    const frontEnd = { worker, hasListened: false, isStuck: false, isUnresponsive: false };
+    const frontEnd: FrontEnd = {
+      worker,
+      listenedAt: null,
+      isStuck: false,
+      isUnresponsive: false,
+      ended: new Promise((resolve) => worker.once('exit', resolve)),
+    };
     const startedAt = performance.now();
     this.#frontEnds.set(id, frontEnd);
     log.debug({ frontEnd: id, child: worker.process.pid }, 'front end starting');
@@ -207,7 +232,7 @@ export class Supervisor {
         this.#liveness.messageReceived(id);
         if (message.type === 'ready') {
           clearTimeout(startTimer);
-          frontEnd.hasListened = true;
+          frontEnd.listenedAt = performance.now();
           log.info({ frontEnd: id, child: worker.process.pid }, 'front end listening');
           if (slot.current !== null) void this.#retire(slot.current);
           slot.current = frontEnd;
@@ -237,6 +262,7 @@ export class Supervisor {
       });
       worker.once('exit', (code, signal) => {
         clearTimeout(startTimer);
+        if (signal === 'SIGKILL') this.#reduceAfterOomKill(slot, frontEnd);
         // Its last messages can arrive after its exit.
         if (worker.isConnected()) worker.once('disconnect', () => this.#ended(worker));
         else this.#ended(worker);
@@ -261,7 +287,7 @@ export class Supervisor {
   }
 
   #replace(slot: Slot, startedAt: number, listened: boolean, why: string | number): void {
-    if (this.#stopping) return;
+    if (this.#stopping || !this.#slots.includes(slot)) return;
     const delayMs = slot.restarts.ended(performance.now() - startedAt, listened);
     if (
       this.#slots.every(
@@ -276,6 +302,24 @@ export class Supervisor {
       const attemptedAt = performance.now();
       this.#fill(slot).catch((error) => this.#replace(slot, attemptedAt, false, String(error)));
     });
+  }
+
+  /**
+   * Gives up a slot, except the last, if the kernel has killed its process for lack of memory before
+   * or soon after it listened: the next process would take the same memory.
+   */
+  #reduceAfterOomKill(slot: Slot, { listenedAt, isUnresponsive }: FrontEnd): void {
+    if (this.#stopping || isUnresponsive) return;
+    if (this.#countOomKills() <= this.#attributedOomKills) return;
+    this.#attributedOomKills += 1;
+    const isEarly = listenedAt === null || performance.now() - listenedAt < healthyAfterMs;
+    const at = this.#slots.indexOf(slot);
+    if (!isEarly || at === -1 || this.#slots.length === 1) return;
+    this.#slots.splice(at, 1);
+    this.#options.log.error(
+      { frontEnds: this.#slots.length },
+      'front end killed for lack of memory, and not replaced: reduce SERVICE_PROCESSES or SERVICE_POOL_THREADS, or raise the memory limit',
+    );
   }
 
   /** SIGKILL, because a stopped process (SIGSTOP) does not handle SIGTERM. */
@@ -316,15 +360,15 @@ export class Supervisor {
     return this.#drain(frontEnd, connectionGraceMs, withinMs);
   }
 
+  /** @param graceMs shortens the grace of a front end that drains already */
   async #drain(
-    { worker, hasListened }: FrontEnd,
+    { worker, listenedAt, ended }: FrontEnd,
     graceMs: number,
     withinMs = drainWithinMs,
   ): Promise<void> {
     if (worker.isDead()) return;
-    const ended = new Promise((resolve) => worker.once('exit', resolve));
     // A front end that does not listen has no requests, and might not receive messages.
-    if (!hasListened) worker.process.kill('SIGKILL');
+    if (listenedAt === null) worker.process.kill('SIGKILL');
     this.send(worker.id, { type: 'drain', graceMs });
     const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);
     await ended;

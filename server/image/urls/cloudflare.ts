@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { sideGravities } from '../positions.ts';
 import { parseQuery } from '../address.ts';
+import { sideGravities } from '../positions.ts';
 import { type Site, sourceBelow } from '../site.ts';
 import { readSource, withBothSlashes } from '../source-url.ts';
 import { colour } from '../values.ts';

@@ -111,3 +111,57 @@ t.test('gives up only on front ends that never listened', async (t) => {
   const delays = lines.flatMap(({ delayMs }) => delayMs ?? []);
   t.same(delays, [0, 1, 2, 4, 4, 4, 4, 4], 'they grow up to a limit');
 });
+
+t.test('runs at most one more front end than usual while it replaces them', async (t) => {
+  const { supervisor, count } = supervise(t, 'draining-front-end', { processes: 4 });
+  const running = new Set<number>();
+  const seen = new Set<number>();
+  let most = 0;
+  await supervisor.start({
+    onMessage: (frontEnd) => {
+      seen.add(frontEnd);
+      most = Math.max(most, running.add(frontEnd).size);
+    },
+    onEnd: (frontEnd) => void running.delete(frontEnd),
+    onGiveUp: (reason) => t.fail(reason),
+  });
+  await supervisor.roll();
+  t.equal(count('front ends replaced'), 1);
+  t.equal(seen.size, 8);
+  t.same([most, supervisor.listening, running.size], [5, 4, 4]);
+});
+
+t.test(
+  'runs fewer front ends after the kernel has killed new ones for lack of memory',
+  async (t) => {
+    let oomKills = 7;
+    const { supervisor, lines, count } = supervise(t, 'draining-front-end', {
+      processes: 3,
+      countOomKills: () => oomKills,
+    });
+    const ids: number[] = [];
+    const ended: number[] = [];
+    await supervisor.start({
+      onMessage: (frontEnd) => void ids.push(frontEnd),
+      onEnd: (frontEnd) => void ended.push(frontEnd),
+      onGiveUp: (reason) => t.fail(reason),
+    });
+    const kill = (id = 0) => process.kill(supervisor.findPid(id) ?? 0, 'SIGKILL');
+    kill(ids[0]);
+    await until('another listens', () => ids.length === 4);
+    t.equal(supervisor.size, 3, 'somebody else killed it');
+    oomKills += 2;
+    for (const id of ids.slice(1, 3)) kill(id);
+    await until('they have ended', () => ended.length === 3);
+    t.same([supervisor.size, supervisor.listening], [1, 1]);
+    oomKills += 1;
+    kill(ids[3]);
+    await until('the last one is replaced', () => ids.length === 5);
+    t.same([supervisor.size, supervisor.listening], [1, 1]);
+    t.equal(count('replacing dead front end'), 2);
+    t.equal(
+      lines.filter(({ msg }) => /killed for lack of memory.*SERVICE_PROCESSES/.test(msg)).length,
+      2,
+    );
+  },
+);

@@ -1,0 +1,71 @@
+import { readFileSync } from 'node:fs';
+import { totalmem } from 'node:os';
+import type { Settings } from '../../contract/settings/table.ts';
+
+const mebibyte = 2 ** 20;
+/** What a process takes with small images; see docs/operating/sizing.md for the limits. */
+const primaryBytes = 120 * mebibyte;
+const frontEndBytes = 80 * mebibyte;
+const threadBytes = 64 * mebibyte;
+/** Part of the memory that the memory cache should take at most. */
+const cacheShare = 1 / 4;
+/** Threads per front end on a machine with many cores. */
+const usualThreads = 5;
+
+/** Returns the memory that this service can use, in bytes: the container's limit or the machine's. */
+export function memoryLimit(): number {
+  // 0, undefined, or an enormous number without a limit.
+  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
+}
+
+type MemorySettings = Pick<Settings, 'processes' | 'poolThreads' | 'memoryCacheBytes'>;
+
+const needed = ({ processes, poolThreads, memoryCacheBytes }: MemorySettings): number =>
+  primaryBytes + memoryCacheBytes + processes * (frontEndBytes + poolThreads * threadBytes);
+
+/**
+ * Returns a warning with settings that fit if the configured processes, threads and memory cache
+ * take more memory than the limit even with small images, or null.
+ * @param limit bytes
+ */
+export function memoryShortage(settings: MemorySettings, limit: number): string | null {
+  if (needed(settings) <= limit) return null;
+  const memoryCacheBytes = Math.min(settings.memoryCacheBytes, Math.floor(limit * cacheShare));
+  const left = limit - primaryBytes - memoryCacheBytes;
+  const usual = frontEndBytes + Math.min(settings.poolThreads, usualThreads) * threadBytes;
+  const processes = clamp(left / usual, settings.processes);
+  const poolThreads = clamp(
+    (left / processes - frontEndBytes) / threadBytes,
+    Math.max(settings.poolThreads, usualThreads),
+  );
+  // The default threads depend on the processes.
+  const fitting = [
+    ...(processes < settings.processes ? [`SERVICE_PROCESSES=${processes}`] : []),
+    ...(processes < settings.processes || poolThreads < settings.poolThreads
+      ? [`SERVICE_POOL_THREADS=${poolThreads}`]
+      : []),
+    ...(memoryCacheBytes < settings.memoryCacheBytes
+      ? [`SERVICE_MEMORY_CACHE_BYTES=${memoryCacheBytes}`]
+      : []),
+  ];
+  const toMebibytes = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MiB`;
+  const problem = `the memory limit of ${toMebibytes(limit)} is too low for SERVICE_PROCESSES=${settings.processes} with SERVICE_POOL_THREADS=${settings.poolThreads}, which need about ${toMebibytes(needed(settings))}`;
+  return fitting.length === 0
+    ? `${problem}: raise the limit`
+    : `${problem}: set ${fitting.join(' ')}, or raise the limit`;
+}
+
+const clamp = (value: number, most: number): number =>
+  Math.min(most, Math.max(1, Math.floor(value)));
+
+/**
+ * Returns how many processes of this machine, in any container, the kernel has killed for lack of
+ * memory; 0 if the system does not count them.
+ */
+export function readOomKills(): number {
+  try {
+    return Number(/^oom_kill (\d+)$/m.exec(readFileSync('/proc/vmstat', 'utf8'))?.[1] ?? 0);
+  } catch {
+    return 0;
+  }
+}
