@@ -9,6 +9,7 @@ import { findWorker } from '../store/heartbeat.ts';
 import { JobQueue } from '../store/jobs.ts';
 import type { Keyring } from '../store/keyring.ts';
 import type { Store } from '../store/open.ts';
+import { Prewarms } from '../store/prewarms.ts';
 import type { MachineStats } from './cluster/channel.ts';
 import type { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
@@ -72,7 +73,7 @@ export function createApp(parts: FrontEndParts): App {
     const err = store.explain(error);
     log.error({ requestId, method, path: loggedPath(request), err }, 'request failed unexpectedly');
   };
-  const queue = new JobQueue(store.db, settings.prewarmQueue);
+  const queue = new JobQueue(store.db);
   const app: App = new App(
     routes({
       delivery: parts.delivery,
@@ -133,7 +134,7 @@ function createControlPlane(
   onError: ControlPlaneEnvironment['onError'],
 ): ControlPlane {
   const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts } = settings;
-  const { db, keys, organisations, prewarms, projects, purges } = store;
+  const { db, keys, organisations, projects, purges } = store;
   const callbacks = new Callbacks(db);
   return new ControlPlane({
     authentication: new Authentication(keys, organisations),
@@ -145,7 +146,7 @@ function createControlPlane(
       projects,
       guard: engine.sources.guard,
       queue,
-      prewarms,
+      prewarms: new Prewarms(db, settings.prewarmQueue),
       purges,
       callsPurgeHook: purgeHookUrl !== null,
       callbacks: hookSecret === null ? null : callbacks,

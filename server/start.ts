@@ -66,8 +66,11 @@ function run(part: Part): void {
   });
   part.child = child;
   child.once('message', () => {
+    const isFirstStart = !part.wasReady;
     part.isReady = true;
     part.wasReady = true;
+    // Not earlier, because each waiting job would use an attempt in vain.
+    if (part === service && isFirstStart && exitCode === null) run(worker);
   });
   child.once('exit', (code, signal) => {
     const { isReady } = part;
@@ -148,5 +151,5 @@ if (endsWithTerminal()) {
 } else {
   process.on('SIGHUP', () => service.child?.kill('SIGHUP'));
 }
-for (const part of parts) run(part);
+run(service);
 watchWorker();

@@ -1,29 +1,15 @@
 import { MongoJobRepository } from '@agendajs/mongo-backend';
 import { Agenda, type AgendaBackend, type JobParameters, toJobId } from 'agenda';
 import { type Db, type Filter, ObjectId, type Sort } from 'mongodb';
-import { JobTurns } from './job-turns.ts';
 import {
   epoch,
+  type JobCollection,
   type JobDocument,
-  type Jobs,
   jobsCollection,
   releaseJob,
   requeue,
-} from './waiting-jobs.ts';
-
-/** Interval in ms at which a consumer polls for expired locks and due delayed jobs. */
-const pollEveryMs = 500;
-/**
- * The first claim processes jobs; the second takes jobs that the first leaves. Agenda adds a claim
- * at each poll, no matter how long a claim takes.
- */
-const maxClaims = 2;
-/**
- * Agenda starts claimed jobs only when it finds no more jobs of any kind. After a job has waited
- * for this long (ms), the repository reports no more jobs, so that the job starts before its lock
- * expires.
- */
-const startWithinMs = 1_000;
+  waitingJobsAfter,
+} from './jobs.ts';
 
 /** Thrown when a worker starts, or saves the state of, a job that another worker has locked in the meantime. */
 export class LockLost extends Error {
@@ -35,57 +21,36 @@ export type Shares = Readonly<
   Record<string, { readonly project: number; readonly receiver: number }>
 >;
 
-interface Kind {
-  readonly turns: JobTurns;
-  /**
-   * Time of the next search for expired locks and jobs without a turn, by the `performance` clock.
-   */
-  pollAt: number;
-  claim: Promise<unknown>;
-  /** The number of claims that run or wait. */
-  claims: number;
-}
-
 type SaveJobState = Parameters<MongoJobRepository['saveJobState']>;
 
 /**
- * Agenda's repository, with four changes:
+ * Agenda's repository, with these changes:
  *
- * - Claims jobs in turn order (job-turns.ts), through an index that covers filter and order,
- *   because Agenda's own query examines all jobs. Skips projects and receivers that already use
- *   their share of a consumer's places.
- * - Saves a job's state only while the worker holds the lock. Agenda does not check the lock
+ * - A free place goes to the next project by id that has a due job, so that a project delays another
+ *   by one job per place, however many jobs it has. Agenda's own query would take all jobs by
+ *   age, and examine ended jobs too. Projects and receivers that use their share are left out.
+ * - Only waiting jobs have a `waitingKey`, which prevents equal jobs.
+ * - A job's state is saved only while the worker holds the lock. Agenda does not check the lock
  *   (agenda/agenda#589), so a worker suspended past its lock would overwrite the next worker's
  *   state.
- * - Hides `lockedAt` from Agenda until a claimed job starts. Agenda drops a job if its lock expires
- *   before the start, and never frees its place.
- * - Restores a job's `waitingKey` when the job has to wait again.
+ * - Agenda does not see `lockedAt` before a claimed job starts: if the lock expires before, Agenda
+ *   drops the job, and never frees its place.
  */
 class JobRepository extends MongoJobRepository {
-  readonly #kinds = new Map<string, Kind>();
-  /** Claim times of jobs that have not started, by id, oldest first. */
-  readonly #taken = new Map<string, Date>();
-  readonly #jobs: Jobs;
+  readonly #jobs: JobCollection;
   readonly #shares: Shares;
+  /** Kinds with a claim in progress: Agenda adds a claim at each poll, however long one takes. */
+  readonly #claiming = new Set<string>();
+  /** The project of the last claimed job, by kind. */
+  readonly #lastProject = new Map<string, string>();
+  /** Ids of claimed jobs that have not started. */
+  readonly #unstarted = new Set<string>();
 
   constructor(db: Db, shares: Shares) {
     // The queue creates its own indexes.
     super({ mongo: db, db: { collection: jobsCollection }, ensureIndex: false });
     this.#jobs = db.collection(jobsCollection);
     this.#shares = shares;
-  }
-
-  #getKind(name: string): Kind {
-    const known = this.#kinds.get(name);
-    if (known !== undefined) return known;
-    const kind: Kind = {
-      turns: new JobTurns(this.#jobs, name),
-      pollAt: 0,
-      claim: Promise.resolve(),
-      claims: 0,
-    };
-    this.#kinds.set(name, kind);
-    return kind;
   }
 
   override async getNextJobToRun(
@@ -95,86 +60,76 @@ class JobRepository extends MongoJobRepository {
     _now?: Date,
     options?: SaveJobState[1],
   ): Promise<JobParameters | undefined> {
-    const kind = this.#getKind(name);
-    if (kind.claims === maxClaims) return undefined;
-    kind.claims += 1;
-    // One after the other: concurrent claims would exceed a share together.
-    const claim = kind.claim.then(() => this.#claim(name, lockDeadline, options));
-    kind.claim = claim.catch(() => {});
+    if (this.#claiming.has(name)) return undefined;
+    this.#claiming.add(name);
     try {
-      return await claim;
+      const job = await this.#claim(name, lockDeadline, options?.lastModifiedBy ?? null);
+      if (job === null) return undefined;
+      this.#unstarted.add(job._id.toHexString());
+      return toParameters(job);
     } finally {
-      kind.claims -= 1;
+      this.#claiming.delete(name);
     }
   }
 
   async #claim(
     name: string,
     lockDeadline: Date,
-    options?: SaveJobState[1],
-  ): Promise<JobParameters | undefined> {
-    const [oldest] = this.#taken.values();
-    if (oldest !== undefined && !startsInTime(oldest)) return undefined;
-    const lastModifiedBy = options?.lastModifiedBy ?? null;
-    const take = async (filter: Filter<JobDocument>, sort: Sort) => {
-      const lockedAt = new Date();
-      const lock = { lockedAt, lastModifiedBy, nextRunAt: null, lastRunAt: lockedAt };
+    consumer: string | null,
+  ): Promise<JobDocument | null> {
+    const now = new Date();
+    const lock = { lockedAt: now, lastModifiedBy: consumer, nextRunAt: null, lastRunAt: now };
+    const claimFirst = async (filter: Filter<JobDocument>, sort: Sort) => {
       const job = await this.#jobs.findOneAndUpdate(
         filter,
-        { $set: lock, $unset: { turn: true, waitingKey: true } },
+        { $set: lock, $unset: { waitingKey: true } },
         { sort, returnDocument: 'before' },
       );
-      if (job !== null) this.#taken.set(job._id.toHexString(), lockedAt);
       return job && { ...job, ...lock };
     };
-    const kind = this.#getKind(name);
-    const among = await this.#withinShares(name, lockDeadline, lastModifiedBy);
-    const takeNext = () => kind.turns.findLowest((filter) => take(filter, { turn: 1 }), among);
-    const assignDue = () => this.#assignDue(kind);
-    if (performance.now() >= kind.pollAt) {
-      const expired = { ...among, name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
-      const abandoned = await take(expired, { lockedAt: 1 });
-      if (abandoned !== null) return toParameters(abandoned);
-      await assignDue();
+    const { fullProjects, fullReceivers } = await this.#findFull(name, lockDeadline, consumer);
+    const withinShares = {
+      'data.projectId': { $nin: fullProjects },
+      receiver: { $nin: fullReceivers },
+      disabled: { $ne: true },
+    };
+    const abandoned = { ...withinShares, name, lockedAt: { $gt: epoch, $lte: lockDeadline } };
+    const left = await claimFirst(abandoned, { lockedAt: 1 });
+    if (left !== null) return left;
+    const due = { ...withinShares, nextRunAt: { $gt: epoch, $lte: now } };
+    const findAfter = (projectId?: string) => {
+      const filter = { ...due, ...waitingJobsAfter(name, projectId) };
+      return this.#jobs.findOne(filter, { sort: { waitingKey: 1 } });
+    };
+    for (;;) {
+      const next = (await findAfter(this.#lastProject.get(name))) ?? (await findAfter());
+      if (next === null) return null;
+      // Operators can create jobs with any data in the workbench.
+      const { projectId }: Partial<JobDocument['data']> = next.data ?? {};
+      this.#lastProject.set(name, projectId ?? '');
+      const ofProject = { ...due, name, 'data.projectId': projectId ?? null };
+      const job = await claimFirst(ofProject as Filter<JobDocument>, { nextRunAt: 1 });
+      // Otherwise another worker has claimed the project's only due job.
+      if (job !== null) return job;
     }
-    const next = (await takeNext()) ?? ((await assignDue()) ? await takeNext() : null);
-    return next === null ? undefined : toParameters(next);
   }
 
-  /** @returns whether any job without a turn was due */
-  async #assignDue(kind: Kind): Promise<boolean> {
-    const assigned = await kind.turns.assignDue(new Date());
-    kind.pollAt = assigned > 0 ? 0 : performance.now() + pollEveryMs;
-    return assigned > 0;
-  }
-
-  /** The jobs that a consumer can claim within its shares. */
-  async #withinShares(
-    name: string,
-    lockDeadline: Date,
-    consumer: string | null,
-  ): Promise<Filter<JobDocument>> {
+  /** The projects and receivers that use their share of the consumer's places. */
+  async #findFull(name: string, lockDeadline: Date, consumer: string | null) {
     const share = this.#shares[name];
-    if (share === undefined) return {};
+    if (share === undefined) return { fullProjects: [], fullReceivers: [] };
     const held = { name, lockedAt: { $gt: lockDeadline }, lastModifiedBy: consumer };
     const running = await this.#jobs.find(held).toArray();
     const projects = running.map(({ data }) => data?.projectId);
     const receivers = running.flatMap(({ receiver }) => receiver ?? []);
     return {
-      'data.projectId': { $nin: atLeast(share.project, projects) },
-      receiver: { $nin: atLeast(share.receiver, receivers) },
+      fullProjects: atLeast(share.project, projects),
+      fullReceivers: atLeast(share.receiver, receivers),
     };
   }
 
   override async saveJobState(...[job, options]: SaveJobState): Promise<void> {
-    const takenAt = this.#taken.get(String(job._id));
-    if (takenAt !== undefined) {
-      this.#taken.delete(String(job._id));
-      const isInTime = startsInTime(takenAt);
-      job.lockedAt = isInTime ? takenAt : new Date();
-      // The claim has already stored the start state.
-      if (isInTime) return;
-    }
+    if (this.#unstarted.delete(String(job._id))) job.lockedAt = new Date();
     const date = (value: Date | null | undefined) => (value ? new Date(value) : null);
     const _id = new ObjectId(String(job._id));
     const lastModifiedBy = options?.lastModifiedBy ?? null;
@@ -198,9 +153,23 @@ class JobRepository extends MongoJobRepository {
     if (!saved) throw new LockLost();
   }
 
+  /** Saves a job that an operator creates or schedules in the workbench. */
+  override async saveJob<D = unknown>(
+    ...[given, options]: Parameters<typeof MongoJobRepository.prototype.saveJob<D>>
+  ): Promise<JobParameters<D>> {
+    const job = await super.saveJob(given, options);
+    if (job.nextRunAt && !job.lockedAt) {
+      const { nextRunAt, name } = job;
+      const _id = new ObjectId(String(job._id));
+      const data = job.data as JobDocument['data'] | undefined;
+      await requeue(this.#jobs, { _id, lockedAt: null }, { name, data }, { nextRunAt });
+    }
+    return job;
+  }
+
   /** Never rejects, because Agenda does not await it. After a failure the lock expires. */
   override async unlockJob(job: JobParameters): Promise<void> {
-    this.#taken.delete(String(job._id));
+    this.#unstarted.delete(String(job._id));
     const { name, data } = job as Pick<JobDocument, 'name' | 'data'>;
     const locked = { _id: new ObjectId(String(job._id)), name, data };
     await releaseJob(this.#jobs, locked, String(job.lastModifiedBy)).catch(() => {});
@@ -211,12 +180,9 @@ class JobRepository extends MongoJobRepository {
 const atLeast = (times: number, items: readonly string[]): string[] =>
   [...new Set(items)].filter((item) => items.filter((other) => other === item).length >= times);
 
-/** Returns whether a job that starts now holds a nearly unused lock. */
-const startsInTime = (takenAt: Date): boolean => Date.now() - takenAt.getTime() < startWithinMs;
-
-/** Converts a taken job to the form that Agenda expects: without null fields. */
+/** Converts a claimed job to the form that Agenda expects: without null fields and its lock. */
 function toParameters(job: JobDocument): JobParameters {
-  const { _id, turn: _, waitingKey: __, lockedAt: ___, ...fields } = job;
+  const { _id, waitingKey: _, lockedAt: __, ...fields } = job;
   const present = Object.entries(fields).filter(([, value]) => value !== null);
   const parameters = { ...Object.fromEntries(present), nextRunAt: null };
   return { ...parameters, _id: toJobId(job._id.toHexString()) } as unknown as JobParameters;

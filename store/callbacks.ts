@@ -7,7 +7,7 @@ import {
   type JobDocument,
   jobsCollection,
   waitingJobsFilter,
-} from './waiting-jobs.ts';
+} from './jobs.ts';
 
 /** Kinds of calls that can report their end to a client. */
 export const callbackSubjects = ['prewarm', 'purge'] as const;
@@ -46,6 +46,12 @@ const maxDeliveries = 50;
 /** Maximum waiting callbacks per project. */
 const maxWaiting = 100;
 
+/** A job that waits until its call has ended. */
+export const createCallbackJob = (data: CallbackJob): JobDocument<CallbackJob> => ({
+  ...createWaitingJob(callbackJobName, data, new Date()),
+  receiver: new URL(data.url).host,
+});
+
 /** The queue of requests to clients. Each waits until its call has ended. */
 export class Callbacks {
   readonly #jobs: Collection<JobDocument<CallbackJob>>;
@@ -63,9 +69,7 @@ export class Callbacks {
   }
 
   async add(data: CallbackJob): Promise<void> {
-    const { host: receiver } = new URL(data.url);
-    const waiting = createWaitingJob(callbackJobName, data, new Date());
-    await withTimeout(this.#jobs.insertOne({ ...waiting, receiver }));
+    await withTimeout(this.#jobs.insertOne(createCallbackJob(data)));
   }
 
   /** The last requests of a project that the queue has, the newest first. */

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { BSON, type Db, type Document } from 'mongodb';
 import type { DeploymentRecord } from './deployment.ts';
 import { readPages } from './pages.ts';
-import { writePortably } from './upsert.ts';
+import { retryOnDeadlock } from './upsert.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /**
@@ -60,7 +60,9 @@ export async function copyStore(
       }
       let documents = 0;
       for await (const page of lastingPages(from, name, endsAfter)) {
-        await Promise.all(page.map((document) => writePortably(() => target.insertOne(document))));
+        await Promise.all(
+          page.map((document) => retryOnDeadlock(() => target.insertOne(document))),
+        );
         documents += page.length;
         onPage('copied', name, documents);
       }

@@ -1,7 +1,7 @@
 import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './deadline.ts';
 import { StoreUnavailable } from './outage.ts';
-import { isDuplicateKey, writePortably } from './upsert.ts';
+import { isDuplicateKey, retryOnDeadlock } from './upsert.ts';
 
 /** A host that serves a project's images, as stored in the project. */
 export interface DeliveryHost {
@@ -39,7 +39,7 @@ export class HostClaims {
   /** Claims a host unless another project owns it. @returns the owner's id */
   async claim(host: string, projectId: string): Promise<string> {
     const insert = () => this.#collection.insertOne({ _id: host, projectId });
-    await withTimeout(writePortably(insert)).catch((error: unknown) => {
+    await withTimeout(retryOnDeadlock(insert)).catch((error: unknown) => {
       if (!isDuplicateKey(error)) throw error;
     });
     const claim = await withTimeout(this.#collection.findOne({ _id: host }));

@@ -1,23 +1,168 @@
-import { createHash } from 'node:crypto';
-import type { Db, Filter, ObjectId } from 'mongodb';
+import { type Collection, type Db, type Filter, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
-import { JobTurns, turnsAfter } from './job-turns.ts';
-import { isDuplicateKey, writePortably } from './upsert.ts';
-import {
-  createWaitingJob,
-  epoch,
-  type JobDocument,
-  type Jobs,
-  jobNames,
-  jobsCollection,
-  lockLifetimeMs,
-  openJobs,
-  type PrewarmJob,
-  type PrewarmJobData,
-  prewarmJobName,
-  releaseJob,
-  waitingJobsFilter,
-} from './waiting-jobs.ts';
+import { isDuplicateKey, retryOnDeadlock } from './upsert.ts';
+
+export const prewarmJobName = 'prewarm';
+export const purgeHookJobName = 'purge hook';
+export const callbackJobName = 'callback';
+/** The kinds of jobs that a worker takes from the queue. */
+export const jobNames = [prewarmJobName, purgeHookJobName, callbackJobName];
+
+export const jobsCollection = 'jobs';
+
+/**
+ * A worker renews the lock of each job that it runs. An older lock belongs to a worker that died or
+ * cannot reach the store, so any worker can take the job. In ms.
+ */
+export const lockLifetimeMs = 8_000;
+
+/** One source to warm, in all variants. */
+export interface PrewarmJob {
+  readonly projectId: string;
+  readonly source: string;
+  /** The parameters of images as queries, sorted. */
+  readonly variants: readonly string[];
+}
+
+/** Numbers of variants. */
+export interface JobCounts {
+  readonly done: number;
+  readonly failed: number;
+  readonly total: number;
+}
+
+export interface PrewarmJobData extends PrewarmJob {
+  /** Identifies equal jobs, which are queued once. */
+  readonly fingerprint: string;
+  readonly counts?: JobCounts;
+}
+
+/** Agenda's job document (the fields in use here) with the queue's own fields. */
+export interface JobDocument<D = PrewarmJobData> {
+  readonly _id: ObjectId;
+  readonly name: string;
+  readonly type: 'normal';
+  readonly priority: number;
+  readonly data: D;
+  /** When the job is due; null while it runs and after its end. */
+  readonly nextRunAt: Date | null;
+  readonly lockedAt: Date | null;
+  readonly lastRunAt: Date | null;
+  readonly lastFinishedAt: Date | null;
+  readonly failedAt: Date | null;
+  readonly failCount: number | null;
+  readonly failReason: string | null;
+  readonly progress: number | null;
+  readonly disabled: boolean | null;
+  /** Name of the last consumer that locked the job. */
+  readonly lastModifiedBy: string | null;
+  /** Only in waiting jobs, with a unique index: see {@link dedupeKey}. */
+  readonly waitingKey?: string;
+  /** Host and port that a callback calls. */
+  readonly receiver?: string;
+}
+
+export type JobCollection = Collection<JobDocument>;
+
+/** Earlier than any date of a job: `$gt` with it excludes null and missing fields. */
+export const epoch = new Date(0);
+
+export const openJobs = { $or: [{ nextRunAt: { $ne: null } }, { lockedAt: { $ne: null } }] };
+
+export const isOpen = ({ nextRunAt, lockedAt }: Pick<JobDocument, 'nextRunAt' | 'lockedAt'>) =>
+  nextRunAt !== null || lockedAt !== null;
+
+/** Start of the keys of a project's waiting jobs of a kind. */
+const keyPrefix = (name: string, projectId = ''): string => `${name}:${projectId}:`;
+
+/**
+ * Returns a waiting job's key: equal for equal prewarm jobs of a project, and unique per webhook, in
+ * order of age.
+ *
+ * @param data operators can create jobs with any data in the workbench
+ */
+export const dedupeKey = (
+  name: string,
+  data: Partial<PrewarmJobData> | undefined,
+  id: ObjectId,
+): string => keyPrefix(name, data?.projectId) + (data?.fingerprint ?? id.toHexString());
+
+/** Creates a job that waits until it is due, in the form of Agenda's documents. */
+export function createWaitingJob<D extends { readonly projectId: string }>(
+  name: string,
+  data: D,
+  nextRunAt: Date,
+) {
+  const _id = new ObjectId();
+  return {
+    name,
+    type: 'normal',
+    priority: 0,
+    data,
+    nextRunAt,
+    lockedAt: null,
+    lastRunAt: null,
+    lastFinishedAt: null,
+    failedAt: null,
+    failCount: null,
+    failReason: null,
+    progress: null,
+    disabled: null,
+    lastModifiedBy: null,
+    _id,
+    waitingKey: dedupeKey(name, data, _id),
+  } as const satisfies JobDocument<D>;
+}
+
+/** Selects the waiting jobs of a kind, or those of the projects after one by id, by `waitingKey`. */
+export const waitingJobsAfter = (name: string, projectId = '') => ({
+  waitingKey: { $gte: projectId === '' ? `${name}:` : `${name}:${projectId};`, $lt: `${name};` },
+});
+
+/**
+ * Selects a project's waiting jobs of a kind, by the index on `waitingKey`.
+ *
+ * @param before the id of a later webhook
+ */
+export function waitingJobsFilter(name: string, projectId: string, before?: ObjectId) {
+  const prefix = keyPrefix(name, projectId);
+  // The semicolon follows the colon in ASCII, so it ends the prefix's range.
+  const end = before === undefined ? `${prefix.slice(0, -1)};` : prefix + before.toHexString();
+  return { waitingKey: { $gte: prefix, $lt: end } };
+}
+
+/**
+ * Returns a job to the waiting state, or deletes it if an equal job waits already.
+ * @returns whether a document matched the filter
+ */
+export async function requeue(
+  jobs: JobCollection,
+  filter: Filter<JobDocument> & { readonly _id: ObjectId },
+  { name, data }: { readonly name: string; readonly data: PrewarmJobData | undefined },
+  fields: Partial<JobDocument>,
+): Promise<boolean> {
+  const waitingKey = dedupeKey(name, data, filter._id);
+  try {
+    const { matchedCount } = await retryOnDeadlock(() =>
+      jobs.updateOne(filter, { $set: { ...fields, waitingKey } }),
+    );
+    return matchedCount === 1;
+  } catch (error) {
+    if (!isDuplicateKey(error)) throw error;
+    const { deletedCount } = await jobs.deleteMany(filter);
+    return deletedCount === 1;
+  }
+}
+
+/** Releases a consumer's lock, which makes the job due immediately. */
+export async function releaseJob(
+  jobs: JobCollection,
+  job: Pick<JobDocument, '_id' | 'name' | 'data'>,
+  consumer: string,
+) {
+  const locked = { _id: job._id, lockedAt: { $gt: epoch }, lastModifiedBy: consumer };
+  await requeue(jobs, locked, job, { lockedAt: null, nextRunAt: new Date() });
+}
 
 export interface QueueStats {
   /** Jobs that a worker runs. */
@@ -30,108 +175,21 @@ export interface QueueStats {
   readonly oldestWaitingMs: number;
 }
 
-/** A queued job, which can be deleted if an equal job waits. */
-export interface QueuedJob {
-  readonly id: ObjectId;
-  readonly fingerprint: string;
-}
-
-/** The call would exceed the project's maximum of waiting jobs, so it added no job. */
-export class QueueFull extends Error {
-  override readonly name = 'QueueFull';
-  readonly waiting: number;
-  readonly added: number;
-  readonly maxWaiting: number;
-
-  /** @param added the number of jobs in the call that do not wait yet */
-  constructor(waiting: number, added: number, maxWaiting: number) {
-    super(`${waiting} jobs of the project wait; ${added} more exceed the maximum`);
-    this.waiting = waiting;
-    this.added = added;
-    this.maxWaiting = maxWaiting;
-  }
-}
-
-/** The queue of prewarm jobs, for producers and for monitoring. */
+/** The jobs of all kinds, for workers and for monitoring. */
 export class JobQueue {
-  readonly #jobs: Jobs;
-  readonly #turns: JobTurns;
-  readonly #maxWaiting: number;
-  /** By project: the number of jobs that this process is adding, and their last turn. */
-  readonly #adding = new Map<string, { jobs: number; turn: number }>();
+  readonly #jobs: JobCollection;
 
-  /**
-   * @param maxWaiting maximum waiting jobs per project. Processes that add jobs concurrently can
-   *   exceed it by the number of jobs that each adds.
-   */
-  constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
-    this.#maxWaiting = maxWaiting;
+  constructor(db: Db) {
     this.#jobs = db.collection(jobsCollection);
-    this.#turns = new JobTurns(this.#jobs, prewarmJobName);
   }
 
   /** Idempotent, and safe to run in several processes at once. */
   async ensureIndexes(): Promise<void> {
     // Sparse, because only waiting jobs contain the field.
     await this.#jobs.createIndex({ waitingKey: 1 }, { unique: true, sparse: true });
-    await this.#jobs.createIndex({ name: 1, turn: 1, nextRunAt: 1 });
-    await this.#jobs.createIndex({ name: 1, 'data.projectId': 1, turn: -1 });
+    await this.#jobs.createIndex({ name: 1, 'data.projectId': 1, nextRunAt: 1 });
     await this.#jobs.createIndex({ name: 1, lockedAt: 1 });
     await this.#jobs.createIndex({ name: 1, nextRunAt: 1, lockedAt: 1, failCount: 1 });
-  }
-
-  /**
-   * Queues a project's jobs, except jobs that already wait.
-   * @returns the queued jobs, including jobs that waited already
-   * @throws QueueFull
-   */
-  async add(jobs: readonly PrewarmJob[]): Promise<QueuedJob[]> {
-    const documents = jobs
-      .map(withFingerprint)
-      .map((data) => createWaitingJob(prewarmJobName, data, new Date()));
-    const wanted = new Map(documents.map((job) => [job.waitingKey, job]));
-    const equal = this.#jobs.find({ waitingKey: { $in: [...wanted.keys()] } });
-    const waiting = await withTimeout(equal.toArray());
-    for (const { waitingKey } of waiting) wanted.delete(waitingKey ?? '');
-    return [...waiting, ...(await this.#addNew([...wanted.values()]))].map(toQueued);
-  }
-
-  async #addNew(jobs: readonly JobDocument[]): Promise<readonly JobDocument[]> {
-    const [first] = jobs;
-    if (first === undefined) return [];
-    const { projectId } = first.data;
-    const adding = this.#adding.get(projectId) ?? { jobs: 0, turn: 0 };
-    this.#adding.set(projectId, adding);
-    adding.jobs += jobs.length;
-    // Read before the count, which can miss jobs of a call that ends during it.
-    const { jobs: beingAdded } = adding;
-    try {
-      const filter = waitingJobsFilter(prewarmJobName, projectId);
-      const waiting = await withTimeout(this.#jobs.countDocuments(filter));
-      // Counts the jobs twice that earlier calls have already stored.
-      if (waiting + beingAdded > this.#maxWaiting) {
-        throw new QueueFull(waiting, jobs.length, this.#maxWaiting);
-      }
-      const last = await withTimeout(this.#turns.last(projectId));
-      const data = jobs.map((job) => job.data);
-      const turns = turnsAfter(Math.max(last, adding.turn), data);
-      adding.turn = turns.at(-1) ?? 0;
-      const inserted = jobs.map((job, i) => this.#insert({ ...job, turn: turns[i] ?? 0 }));
-      await withTimeout(Promise.all(inserted));
-      return jobs;
-    } finally {
-      adding.jobs -= jobs.length;
-      if (adding.jobs === 0) this.#adding.delete(projectId);
-    }
-  }
-
-  async #insert(job: JobDocument): Promise<void> {
-    try {
-      await writePortably(() => this.#jobs.insertOne(job));
-    } catch (error) {
-      // Another process has queued the same job in the meantime.
-      if (!isDuplicateKey(error)) throw error;
-    }
   }
 
   /** The number of prewarm jobs of a project that wait or run. */
@@ -195,13 +253,3 @@ export class JobQueue {
     return deletedCount;
   }
 }
-
-function withFingerprint(job: PrewarmJob): PrewarmJobData {
-  const fingerprint = createHash('sha256').update(JSON.stringify(job)).digest('hex');
-  return { ...job, fingerprint };
-}
-
-const toQueued = ({ _id: id, data }: JobDocument): QueuedJob => ({
-  id,
-  fingerprint: data.fingerprint,
-});

@@ -1,5 +1,5 @@
 import type { Document } from 'mongodb';
-import { callbackJobName, jobsCollection, prewarmJobName } from './waiting-jobs.ts';
+import { callbackJobName, jobsCollection, prewarmJobName } from './jobs.ts';
 
 interface ProjectCollection {
   readonly name: string;

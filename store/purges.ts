@@ -1,6 +1,5 @@
 import { type Collection, type Db, type Filter, ObjectId } from 'mongodb';
 import { withTimeout } from './deadline.ts';
-import { type CallState, type ProjectRecord, ProjectRecords } from './records.ts';
 import {
   createWaitingJob,
   isOpen,
@@ -9,7 +8,8 @@ import {
   openJobs,
   purgeHookJobName,
   waitingJobsFilter,
-} from './waiting-jobs.ts';
+} from './jobs.ts';
+import { type CallState, type ProjectRecord, ProjectRecords } from './records.ts';
 
 /** The promise of purges: after this time they are in effect in every process that reaches the store. */
 export const purgeEffectiveMs = 2_000;

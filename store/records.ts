@@ -34,7 +34,11 @@ export class ProjectRecords<R extends ProjectRecord> {
 
   async add(record: R): Promise<void> {
     await withTimeout(this.#collection.insertOne(record as OptionalUnlessRequiredId<R>));
-    const { projectId } = record;
+    // The record is stored: the next call deletes what is left.
+    await this.#deleteOld(record.projectId).catch(() => {});
+  }
+
+  async #deleteOld(projectId: string): Promise<void> {
     const newestFirst = this.#collection.find({ projectId } as Filter<R>).sort({ createdAt: -1 });
     const last = await withTimeout(newestFirst.skip(this.#max).limit(1).next());
     if (last === null) return;

@@ -1,6 +1,6 @@
 import { type Db, MongoServerError } from 'mongodb';
 import { withTimeout } from './deadline.ts';
-import { writePortably } from './upsert.ts';
+import { retryOnDeadlock } from './upsert.ts';
 
 /** One update of the `update` command. */
 export interface UpdateStatement {
@@ -44,7 +44,7 @@ async function run(
   updates: readonly UpdateStatement[],
 ): Promise<readonly WriteError[]> {
   const command = { update: collection, updates, ordered: false };
-  const reply = writePortably(() => db.command(command));
+  const reply = retryOnDeadlock(() => db.command(command));
   const { writeErrors = [] } = await withTimeout(reply, withinMs);
   return writeErrors;
 }

@@ -28,7 +28,7 @@ export function isDuplicateKey(error: unknown): boolean {
  * Writes a document with a unique index. Every server reports duplicate keys with the code 11000.
  * Retries after a deadlock, which leaves no effect; MongoDB itself has no such deadlocks.
  */
-export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
+export async function retryOnDeadlock<T>(write: () => Promise<T>): Promise<T> {
   for (let attempt = 1; ; attempt += 1) {
     try {
       return await write();
@@ -49,8 +49,8 @@ export async function writePortably<T>(write: () => Promise<T>): Promise<T> {
  * inserted the document.
  */
 export function retryOnDuplicateKey<T>(upsert: () => Promise<T>): Promise<T> {
-  return writePortably(upsert).catch((error: unknown) => {
-    if (isDuplicateKey(error)) return writePortably(upsert);
+  return retryOnDeadlock(upsert).catch((error: unknown) => {
+    if (isDuplicateKey(error)) return retryOnDeadlock(upsert);
     throw error;
   });
 }

@@ -1,24 +1,29 @@
 import { randomUUID } from 'node:crypto';
-import { type Agenda, type BackoffStrategy, exponential, type Job, when } from 'agenda';
+import {
+  type Agenda,
+  type BackoffStrategy,
+  exponential,
+  InMemoryNotificationChannel,
+  type Job,
+  when,
+} from 'agenda';
 import type { NegotiableFormat } from '../contract/auto-formats.ts';
 import type { Logger } from '../contract/log.ts';
-import { createAgenda } from '../store/agenda.ts';
+import { createAgenda, LockLost } from '../store/agenda.ts';
 import type { CallbackJob } from '../store/callbacks.ts';
 import { findDeployment } from '../store/deployment.ts';
 import { recordRegularly } from '../store/heartbeat.ts';
-import { JobQueue } from '../store/jobs.ts';
-import type { Store } from '../store/open.ts';
-import type { PurgeHookJob } from '../store/purges.ts';
 import {
   callbackJobName,
   lockLifetimeMs as defaultLockLifetimeMs,
   type JobCounts,
+  JobQueue,
   type PrewarmJobData,
   prewarmJobName,
   purgeHookJobName,
-} from '../store/waiting-jobs.ts';
-import { ClaimTrigger } from './claim-trigger.ts';
-import { holdLock, type JobLock } from './job-lock.ts';
+} from '../store/jobs.ts';
+import type { Store } from '../store/open.ts';
+import type { PurgeHookJob } from '../store/purges.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { warmRequests } from './variants.ts';
 import { WarmingFailed, warm } from './warm.ts';
@@ -29,6 +34,17 @@ const pollEveryMs = 500;
 /** How long ended jobs stay visible in the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
 const removeEndedEveryMs = 10 * 60 * 1_000;
+/** Interval in ms at which a worker looks for calls whose jobs are not in the queue yet. */
+const addPendingEveryMs = 5_000;
+/** Lock renewals per lifetime. */
+const renewalsPerLifetime = 6;
+/**
+ * Fraction of the lifetime after which a job with an unrenewed lock stops, because another worker
+ * can start it.
+ */
+const lockLossThreshold = 2 / 3;
+/** Minimum interval in ms between progress updates; the job's end also stores progress. */
+const progressEveryMs = 1_000;
 /**
  * Retries a job after 2 s, 4 s, 8 s … up to a minute, for about five minutes in all, unless a retry
  * cannot succeed.
@@ -37,6 +53,14 @@ export const backOff = when(
   ({ error }) => !(error instanceof WarmingFailed) || error.retryable,
   exponential({ delay: 2_000, maxDelay: 60_000, maxRetries: 8 }),
 );
+
+/** A job ended early because the worker stops or has lost the lock: it has not failed. */
+class JobInterrupted extends Error {
+  override readonly name = 'JobInterrupted';
+}
+
+/** @param percent also stored when the job ends */
+type OnProgress = (percent: number) => Promise<void>;
 
 export interface ConsumerOptions {
   readonly store: Pick<Store, 'db' | 'projects' | 'prewarms' | 'purges'>;
@@ -61,7 +85,7 @@ export class Consumer {
   /** Unique across processes and machines. */
   readonly #name = `worker-${process.pid}-${randomUUID()}`;
   readonly #lockLifetimeMs: number;
-  readonly #trigger = new ClaimTrigger();
+  readonly #notifications = new InMemoryNotificationChannel();
   #timers: readonly NodeJS.Timeout[] = [];
   #accepting = false;
 
@@ -79,14 +103,17 @@ export class Consumer {
       defaultConcurrency: concurrency,
     };
     this.agenda = createAgenda(store.db, agendaOptions, webhookConcurrency);
-    this.agenda.notifyVia(this.#trigger);
-    this.agenda.on('complete', ({ attrs: { name } }: Job) => {
-      // Agenda counts the job as locked until its run has returned.
-      setImmediate(() => void this.#trigger.claim(name));
+    this.agenda.notifyVia(this.#notifications);
+    this.agenda.on('complete', ({ attrs: { _id: jobId, name: jobName } }: Job) => {
+      if (jobId === undefined) return;
+      const notification = { jobId, jobName, nextRunAt: null, priority: 0, timestamp: new Date() };
+      // Claims the next job at once instead of at the next poll. Agenda counts the ended job as
+      // locked until its run has returned.
+      setImmediate(() => void this.#notifications.publish(notification).catch(() => {}));
     });
     const webhooks = new Webhooks(options);
-    this.#define<PrewarmJobData>(prewarmJobName, concurrency, backOff, (job, signal, lock) =>
-      this.#warm(job, signal, lock),
+    this.#define<PrewarmJobData>(prewarmJobName, concurrency, backOff, (job, signal, onProgress) =>
+      this.#warm(job, signal, onProgress),
     );
     this.#define<PurgeHookJob>(purgeHookJobName, hookLimits.all, webhookBackOff, (job, signal) =>
       webhooks.callHook(job, signal),
@@ -101,15 +128,13 @@ export class Consumer {
     name: string,
     concurrency: number,
     backOff: BackoffStrategy,
-    run: (job: Job<D>, signal: AbortSignal, lock: JobLock) => Promise<void>,
+    run: (job: Job<D>, signal: AbortSignal, onProgress: OnProgress) => Promise<void>,
   ): void {
     this.agenda.define<D>(name, (job) => this.#hold(job, run), {
       concurrency,
       lockLimit: concurrency,
       lockLifetime: this.#lockLifetimeMs,
-      backoff: (context) =>
-        // A stopped job has not failed: the next worker continues it immediately.
-        this.#stopping.signal.aborted ? 0 : backOff(context),
+      backoff: (context) => (context.error instanceof JobInterrupted ? 0 : backOff(context)),
     });
   }
 
@@ -126,9 +151,11 @@ export class Consumer {
     this.#accepting = true;
     this.#timers = [
       setInterval(() => void this.#removeEnded(), removeEndedEveryMs),
+      setInterval(() => void this.#addPending(), addPendingEveryMs),
       recordRegularly(this.#options.store.db, 'worker'),
     ];
     void this.#removeEnded();
+    void this.#addPending();
   }
 
   /** Aborts the running jobs and releases their locks, so that other workers continue them. */
@@ -141,24 +168,54 @@ export class Consumer {
     await this.queue.release(this.#name);
   }
 
-  /** Runs a job while this worker holds its lock. */
+  /** Runs a job while this worker holds its lock, which it renews. */
   async #hold<D>(
     job: Job<D>,
-    run: (job: Job<D>, signal: AbortSignal, lock: JobLock) => Promise<void>,
+    run: (job: Job<D>, signal: AbortSignal, onProgress: OnProgress) => Promise<void>,
   ): Promise<void> {
-    const lock = holdLock(job, this.#lockLifetimeMs);
+    const lost = new AbortController();
+    const signal = AbortSignal.any([this.#stopping.signal, lost.signal]);
+    let renewedAt = performance.now();
+    let renewing: Promise<unknown> = Promise.resolve();
+    const renew = async (): Promise<void> => {
+      const startedAt = performance.now();
+      try {
+        await job.touch(job.attrs.progress ?? 0);
+      } catch (error) {
+        if (error instanceof LockLost) lost.abort();
+        throw error;
+      }
+      renewedAt = startedAt;
+    };
+    // Uses a timer, because a variant can wait in the service's queue longer than the lock's
+    // lifetime.
+    const timer = setInterval(() => {
+      renewing = Promise.all([renewing, renew().catch(() => {})]);
+      const unrenewedMs = performance.now() - renewedAt;
+      if (unrenewedMs > this.#lockLifetimeMs * lockLossThreshold) lost.abort();
+    }, this.#lockLifetimeMs / renewalsPerLifetime);
     try {
-      await run(job, AbortSignal.any([this.#stopping.signal, lock.lost]), lock);
+      await run(job, signal, async (percent) => {
+        job.attrs.progress = percent;
+        if (performance.now() - renewedAt >= progressEveryMs) await renew();
+      });
     } catch (error) {
-      // A stop does not use up an attempt.
-      if (this.#stopping.signal.aborted) job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
-      throw error;
+      if (!signal.aborted) throw error;
+      // Uses up no attempt: the next worker continues the job immediately.
+      job.attrs.failCount = (job.attrs.failCount ?? 0) - 1;
+      throw new JobInterrupted(error instanceof Error ? error.message : String(error));
     } finally {
-      await lock.end();
+      clearInterval(timer);
+      // A renewal in progress could undo the release of the lock.
+      await renewing;
     }
   }
 
-  async #warm(job: Job<PrewarmJobData>, signal: AbortSignal, lock: JobLock): Promise<void> {
+  async #warm(
+    job: Job<PrewarmJobData>,
+    signal: AbortSignal,
+    onProgress: OnProgress,
+  ): Promise<void> {
     const { store, log, metrics, autoFormats, serviceUrl } = this.#options;
     const { data } = job.attrs;
     // Logs omit the query, which can contain a secret for the source's host.
@@ -176,13 +233,13 @@ export class Consumer {
           log.debug({ ...logFields, ...now }, 'prewarming source');
           // Stored with the job's state.
           job.attrs.data = { ...data, counts: now };
-          await lock.progress(toPercent(now));
+          await onProgress(toPercent(now));
         },
       });
       metrics.finished('done', performance.now() - startedAt);
       log.info({ ...logFields, ...counts }, 'source prewarmed');
     } catch (error) {
-      if (this.#stopping.signal.aborted) {
+      if (signal.aborted) {
         log.info({ ...logFields, ...counts }, 'job released for later');
       } else {
         metrics.finished('failed', performance.now() - startedAt);
@@ -197,6 +254,14 @@ export class Consumer {
       await this.queue.removeEnded(new Date(Date.now() - keepEndedMs));
     } catch (error) {
       this.#options.log.warn({ err: error }, 'removing ended jobs failed');
+    }
+  }
+
+  async #addPending(): Promise<void> {
+    try {
+      await this.#options.store.prewarms.addPending();
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'queueing prewarm jobs failed');
     }
   }
 }

@@ -1,6 +1,6 @@
 import { Counter, collectDefaultMetrics, Gauge, Histogram, Registry } from 'prom-client';
 import type { JobQueue } from '../store/jobs.ts';
-import { callbackJobName, jobNames, purgeHookJobName } from '../store/waiting-jobs.ts';
+import { callbackJobName, jobNames, purgeHookJobName } from '../store/jobs.ts';
 
 /** The worker's metrics, except the Node.js metrics that prom-client adds. */
 export const workerMetrics = {

@@ -1,5 +1,5 @@
 import { defaultAutoFormats, type NegotiableFormat } from '../contract/auto-formats.ts';
-import type { PrewarmJob } from '../store/waiting-jobs.ts';
+import type { PrewarmJob } from '../store/jobs.ts';
 
 export interface WarmRequest {
   /** Path and query. */

@@ -1,6 +1,6 @@
 import { Client } from 'undici';
 import { backgroundHeader, backgroundToken } from '../contract/background-token.ts';
-import type { JobCounts } from '../store/waiting-jobs.ts';
+import type { JobCounts } from '../store/jobs.ts';
 import type { WarmRequest } from './variants.ts';
 
 interface Failure {

@@ -4,9 +4,9 @@ import type { Settings } from '../contract/settings/table.ts';
 import { projectWebhookSecret } from '../contract/webhook-secret.ts';
 import type { AddressGuard } from '../pool/source/guard.ts';
 import type { CallbackJob } from '../store/callbacks.ts';
+import { callbackJobName, purgeHookJobName } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { PurgeHookJob } from '../store/purges.ts';
-import { callbackJobName, purgeHookJobName } from '../store/waiting-jobs.ts';
 import type { WorkerMetrics } from './metrics.ts';
 import { type Post, post } from './post.ts';
 

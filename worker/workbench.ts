@@ -3,7 +3,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import type { Readable } from 'node:stream';
 import { text } from 'node:stream/consumers';
 import { fastifyBasicAuth } from '@fastify/basic-auth';
-import { type Agenda, InMemoryNotificationChannel, type Job } from 'agenda';
+import type { Agenda } from 'agenda';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
 import { escapeHtml } from '../contract/escape-markup.ts';
@@ -132,35 +132,12 @@ async function agendashPlugin(agenda: Agenda): Promise<FastifyPluginAsync> {
   return createFastifyPlugin(agenda);
 }
 
-/**
- * Agendash needs the Agenda when its routes are registered, before the store connects. It streams
- * job states from a channel that Agenda itself must not use: Agenda would then start jobs by
- * another rule.
- */
-function lazyAgenda(agenda: () => Agenda | null): Agenda {
-  let states: InMemoryNotificationChannel | null = null;
-  return new Proxy({} as Agenda, {
+/** Agendash needs the Agenda when its routes are registered, before the store connects. */
+const lazyAgenda = (agenda: () => Agenda | null): Agenda =>
+  new Proxy({} as Agenda, {
     get(_, name) {
       const now = agenda();
-      if (name === 'notificationChannel' && now !== null) {
-        states ??= followStates(now);
-        return states;
-      }
       const value: unknown = now === null ? undefined : Reflect.get(now, name);
       return typeof value === 'function' ? value.bind(now) : value;
     },
   });
-}
-
-/** Reports this worker's jobs. The dashboard reloads its list when a job completes. */
-function followStates(agenda: Agenda): InMemoryNotificationChannel {
-  const channel = new InMemoryNotificationChannel();
-  void channel.connect();
-  const report = (type: 'start' | 'complete', { attrs: { _id: jobId, name: jobName } }: Job) => {
-    if (jobId === undefined) return;
-    void channel.publishState({ type, jobId, jobName, timestamp: new Date() });
-  };
-  agenda.on('start', (job) => report('start', job));
-  agenda.on('complete', (job) => report('complete', job));
-  return channel;
-}

@@ -2,6 +2,7 @@ import type { Settings } from '../../contract/settings/table.ts';
 import { AddressGuard } from '../../pool/source/guard.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import type { Store } from '../../store/open.ts';
+import { Prewarms } from '../../store/prewarms.ts';
 
 // What commands use of the control plane. They load it only to run, because loading takes time.
 export { prewarmInput, queuePrewarm } from '../control/resources/prewarms.ts';
@@ -25,13 +26,13 @@ export function createGuard(settings: Settings): AddressGuard {
 
 export function createServices(store: Store, settings: Settings) {
   const { purgeHookUrl, prewarmQueue } = settings;
-  const { projects, prewarms, purges } = store;
+  const { projects, purges } = store;
   return {
     projects,
-    prewarms,
+    prewarms: new Prewarms(store.db, prewarmQueue),
     purges,
     guard: createGuard(settings),
-    queue: new JobQueue(store.db, prewarmQueue),
+    queue: new JobQueue(store.db),
     callsPurgeHook: purgeHookUrl !== null,
     callbacks: null,
     // The processes of a running service find changes by polling the store.

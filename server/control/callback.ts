@@ -1,25 +1,20 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { CallbackJob } from '../../store/callbacks.ts';
 import { privateHostError, readUrl, urlRule } from './hosts-and-urls.ts';
 import type { Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
 
-/** Adds a callback for the work that a call started, by its id. */
-type AddCallback = (id: string) => Promise<void>;
-
 /**
  * Checks an input's `callbackUrl` before the call takes effect.
  *
- * @returns a function that adds the callback, if there is one
+ * @returns the URL, or null if there is none
  * @throws ServiceError invalid_request; callback_queue_full
  */
 export async function readCallback(
   text: string | undefined,
-  subject: CallbackJob['subject'],
   projectId: string,
   { guard, callbacks }: Pick<Services, 'guard' | 'callbacks'>,
-): Promise<AddCallback> {
-  if (text === undefined) return async () => {};
+): Promise<string | null> {
+  if (text === undefined) return null;
   if (callbacks === null) {
     throw invalidRequest(
       'callbackUrl cannot be used, because the operator of the service has not set SERVICE_HOOK_SECRET; only the operator can: omit callbackUrl until then',
@@ -34,5 +29,5 @@ export async function readCallback(
       'Too many callbacks of the project wait for calls to end or for their receivers.';
     throw new ServiceError('callback_queue_full', message);
   }
-  return (id) => callbacks.add({ projectId, url: url.href, subject, id });
+  return url.href;
 }

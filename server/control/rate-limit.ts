@@ -8,7 +8,7 @@ import {
 } from 'mongodb';
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../contract/errors.ts';
-import { writePortably } from '../../store/upsert.ts';
+import { retryOnDeadlock } from '../../store/upsert.ts';
 import type { Headers } from '../http/request.ts';
 
 const windowSeconds = 60;
@@ -128,7 +128,7 @@ class WindowCollection {
     update: UpdateFilter<Window>,
     options: FindOneAndUpdateOptions,
   ): Promise<unknown> {
-    return writePortably(() =>
+    return retryOnDeadlock(() =>
       this.#collection.findOneAndUpdate({ ...filter, _id: filter.key }, update, options),
     );
   }

@@ -15,7 +15,7 @@ import type { UsageRecorder } from '../usage/usage.ts';
 export interface Services {
   readonly projects: Projects;
   readonly guard: AddressGuard;
-  readonly queue: Pick<JobQueue, 'add' | 'open'>;
+  readonly queue: Pick<JobQueue, 'open'>;
   readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
   readonly purges: Pick<Purges, 'hold' | 'confirm' | 'find'>;
   readonly callsPurgeHook: boolean;

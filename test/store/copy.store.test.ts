@@ -2,15 +2,14 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Collection, Db, Document } from 'mongodb';
 import t, { type Test } from 'tap';
-import { Callbacks } from '../../store/callbacks.ts';
 import { CopyRefused, copiedCollections, copyStore } from '../../store/copy.ts';
 import { recordPart } from '../../store/heartbeat.ts';
-import { JobQueue, type QueuedJob } from '../../store/jobs.ts';
+import { JobQueue } from '../../store/jobs.ts';
 import { connectStore, ensureIndexes, openStore, type Store } from '../../store/open.ts';
 import { rootPath } from '../root.ts';
 import { testDatabase } from './connection.ts';
 import { shortFolder } from './embedded/stores.ts';
-import { prewarmJob } from './prewarm-job.ts';
+import { prewarmCall, prewarmJob } from './prewarm-job.ts';
 
 async function ownDatabase(t: Test): Promise<Store> {
   const { url, databaseName } = await testDatabase(t);
@@ -49,20 +48,10 @@ async function fill(store: Store, jobCount = 20) {
   const issue = (name: string) => store.keys.issue({ name, orgId, projectId: id, access: 'write' });
   const [valid, revoked] = [await issue('valid'), await issue('revoked')];
   await store.keys.revoke(revoked.key._id);
-  const queue = new JobQueue(store.db);
-  const jobs: QueuedJob[] = [];
-  while (jobs.length < jobCount) {
-    const next = Array.from({ length: 25 }, (_, n) => job(id, jobs.length + n));
-    jobs.push(...(await queue.add(next.slice(0, jobCount - jobs.length))));
-  }
-  const prewarm = await store.prewarms.add(id, jobs, jobs.length);
-  await new Callbacks(store.db).add({
-    projectId: id,
-    url: 'https://e.test/',
-    subject: 'prewarm',
-    id: prewarm,
-  });
-  const [first, second] = jobs.map((queued) => queued.id);
+  const jobs = Array.from({ length: jobCount }, (_, n) => job(id, n));
+  const prewarm = await store.prewarms.add(prewarmCall(jobs, 'https://e.test/'));
+  const queued = store.db.collection('jobs').find({ name: 'prewarm' }).sort({ _id: 1 }).limit(2);
+  const [first, second] = (await queued.toArray()).map(({ _id }) => _id);
   if (first === undefined || second === undefined) throw new Error('no jobs are queued');
   return { id, orgId, valid, revoked, prewarm, first, second };
 }

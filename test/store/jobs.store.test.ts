@@ -2,16 +2,18 @@ import type { JobParameters } from 'agenda';
 import type { Db } from 'mongodb';
 import t, { type Test } from 'tap';
 import { createAgenda, LockLost } from '../../store/agenda.ts';
-import { JobQueue } from '../../store/jobs.ts';
 import {
+  JobQueue,
   lockLifetimeMs,
   prewarmJobName as name,
   type PrewarmJob,
-} from '../../store/waiting-jobs.ts';
+} from '../../store/jobs.ts';
+import { Prewarms } from '../../store/prewarms.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
-import { prewarmJob } from './prewarm-job.ts';
+import { prewarmCall, prewarmJob } from './prewarm-job.ts';
+import { differs } from './servers.ts';
 
 const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
 
@@ -32,8 +34,15 @@ interface Options {
 async function startQueue(t: Test, { maxWaiting, documents = [], db: given }: Options = {}) {
   const db = given ?? (await testDatabase(t)).db;
   for (const document of documents) await db.collection('jobs').insertOne(document);
-  const queue = new JobQueue(db, maxWaiting);
+  const queue = new JobQueue(db);
   await queue.ensureIndexes();
+  /** Adds jobs like a process of its own. */
+  const adder = async () => {
+    const prewarms = new Prewarms(db, maxWaiting);
+    await prewarms.ensureIndexes();
+    return (jobs: readonly PrewarmJob[]) => prewarms.add(prewarmCall(jobs));
+  };
+  const [add, addElsewhere] = [await adder(), await adder()];
   const agenda = createAgenda(db);
   await agenda.ready;
   const repository = agenda.db;
@@ -46,13 +55,13 @@ async function startQueue(t: Test, { maxWaiting, documents = [], db: given }: Op
   return {
     queue,
     stored: db.collection('jobs'),
-    other: new JobQueue(db, maxWaiting),
+    add,
+    addElsewhere,
     claim,
     start,
     /** Adds jobs in calls as small as the service's, which end within the store's deadline. */
     addAll: async (jobs: readonly PrewarmJob[]) => {
-      for (let from = 0; from < jobs.length; from += 20)
-        await queue.add(jobs.slice(from, from + 20));
+      for (let from = 0; from < jobs.length; from += 20) await add(jobs.slice(from, from + 20));
     },
     /** Takes and starts the next job as a worker. */
     take: async () => {
@@ -72,41 +81,41 @@ async function startQueue(t: Test, { maxWaiting, documents = [], db: given }: Op
 }
 
 t.test('queues equal jobs once if clients add them concurrently', async (t) => {
-  const { queue, other, stored, take, end } = await startQueue(t);
+  const { queue, add, addElsewhere, stored, take, end } = await startQueue(t);
   const jobs = createJobs(shop, 10);
-  await Promise.all([queue, other, queue].map((each) => each.add(jobs)));
+  await Promise.all([add, addElsewhere, add].map((each) => each(jobs)));
   t.equal(await stored.countDocuments(), 10);
 
   const taken = await take();
   const running = await stored.findOne({ lockedAt: { $ne: null } });
   t.match(running, { turn: undefined, waitingKey: undefined });
-  await queue.add(jobs);
+  await add(jobs);
   t.equal(await stored.countDocuments(), 11, 'a running job can be queued again');
   await end(taken, new Date(Date.now() + 60_000));
   t.equal(await stored.countDocuments(), 10, 'which replaces the next attempt of a failed job');
 
   const failed = await take();
   await end(failed, new Date(Date.now() + 60_000));
-  await queue.add(jobs);
+  await add(jobs);
   t.equal(await stored.countDocuments(), 10, 'a failed job waits for its next attempt');
   t.match(await queue.stats(), { active: 0, waiting: 9, delayed: 1, failed: 0 });
 
   const done = await take();
   await end(done);
-  await queue.add(jobs);
+  await add(jobs);
   t.equal(await stored.countDocuments(), 11, 'an ended job can be queued again');
   t.match(await queue.stats(), { active: 0, waiting: 9, delayed: 1, failed: 1 });
 });
 
 t.test("releases a stopping worker's jobs, and runs each once", async (t) => {
-  const { queue, stored, take } = await startQueue(t);
-  await queue.add(createJobs(shop, 3));
+  const { queue, add, stored, take } = await startQueue(t);
+  await add(createJobs(shop, 3));
   await stored.updateMany({}, { $set: { nextRunAt: new Date(Date.now() - 3_600_000) } });
   const { oldestWaitingMs } = await queue.stats();
   t.ok(oldestWaitingMs >= 3_600_000 && oldestWaitingMs < 7_200_000);
   await take();
   await take();
-  await queue.add(createJobs(shop, 1));
+  await add(createJobs(shop, 1));
   t.match(await queue.stats(), { active: 2, waiting: 2 });
   await queue.release('worker');
   t.match(await queue.stats(), { active: 0, waiting: 3 });
@@ -117,51 +126,34 @@ t.test("releases a stopping worker's jobs, and runs each once", async (t) => {
   t.equal(await take(), undefined);
 });
 
-t.test('takes no job while an earlier job has not started', async (t) => {
-  const { queue, stored, claim, start, addAll } = await startQueue(t);
-  await addAll(createJobs(shop, 300));
-  const taken: JobParameters[] = [];
-  /** Resolves when the oldest job has waited too long. */
-  const claimAll = () =>
-    until('no further job', async () => {
-      const job = await claim();
-      if (job !== undefined) taken.push(job);
-      return job === undefined;
-    });
-  const oldest = () => {
-    const job = taken.shift();
-    if (job === undefined) throw new Error('no job was taken');
-    return job;
-  };
-  await claimAll();
-  t.ok((await queue.stats()).waiting > 0);
-  const first = oldest();
+t.test('renews the lock of a job that starts late, unless another worker has it', async (t) => {
+  const { add, stored, claim, start } = await startQueue(t);
+  await add(createJobs(shop, 2));
+  const [first, second] = [await claim(), await claim()];
+  if (first === undefined || second === undefined) throw new Error('no job was taken');
   const findLock = async ({ data }: JobParameters) =>
     (await stored.findOne({ data }))?.['lockedAt'];
+  t.equal(first.lockedAt, undefined, 'Agenda would drop a job whose lock expires before it starts');
   const lockedAt = await findLock(first);
+  await until('a later time', () => Date.now() > Number(lockedAt));
   await start(first);
-  t.ok((await findLock(first)) > lockedAt, 'a job that starts late renews its lock');
-
-  await claimAll();
-  const second = oldest();
+  t.ok((await findLock(first)) > lockedAt);
   await stored.updateOne({ data: second.data }, { $set: { lastModifiedBy: 'another' } });
-  await t.rejects(start(second), LockLost, 'unless another worker has it');
-  for (const job of taken) await start(job);
-  t.ok(await claim());
+  await t.rejects(start(second), LockLost);
 });
 
 t.test('does not pile up claims while the store is silent', async (t) => {
   const link = await storeLink(t);
-  const { queue, take } = await startQueue(t, { db: link.db });
-  await queue.add(createJobs(shop, 3));
+  const { add, take } = await startQueue(t, { db: link.db });
+  await add(createJobs(shop, 3));
   link.hold();
   const answers: unknown[] = [];
   const claims = Array.from({ length: 10 }, async () => answers.push(await take()));
-  await until('eight answers', () => answers.length === 8);
+  await until('nine answers', () => answers.length === 9);
   t.ok(answers.every((job) => job === undefined));
   link.release();
   await Promise.all(claims);
-  t.equal(answers.filter((job) => job !== undefined).length, 2);
+  t.equal(answers.filter((job) => job !== undefined).length, 1);
   t.ok(await take());
 });
 
@@ -175,8 +167,8 @@ t.test('stops counting jobs if the store does not respond', async (t) => {
 });
 
 t.test("counts a dead worker's jobs as waiting, not active", async (t) => {
-  const { queue, stored, take } = await startQueue(t);
-  await queue.add(createJobs(shop, 3));
+  const { queue, add, stored, take } = await startQueue(t);
+  await add(createJobs(shop, 3));
   await take();
   await take();
   await stored.updateMany({}, { $set: { nextRunAt: null } });
@@ -189,103 +181,118 @@ t.test("counts a dead worker's jobs as waiting, not active", async (t) => {
   t.match(await queue.stats('callback'), { active: 0, waiting: 0 }, 'of another kind');
 });
 
-t.test('gives projects turns by their numbers of variants', async (t) => {
-  const { queue, take, end, addAll } = await startQueue(t);
-  /** Takes jobs, and returns the initials of their projects. */
-  const takeSome = async (count: number) => {
-    let order = '';
-    for (let i = 0; i < count; i += 1) {
-      const job = await take();
-      order += job?.data.projectId === shop ? 's' : 'p';
-      await end(job);
-    }
-    return order;
-  };
+t.test('gives each free place to the next project', async (t) => {
+  const { add, take, end, addAll } = await startQueue(t);
   await addAll(createJobs(shop, 40));
-  t.equal(await takeSome(20), 's'.repeat(20));
-  await queue.add(createJobs(press, 4));
-  t.equal((await takeSome(9)).replaceAll('s', ''), 'pppp', 'each second job');
-  await queue.add(createJobs(press, 2, { variants: ['w=1', 'w=2', 'w=3', 'w=4'] }));
-  // The order of jobs in the same turn is undefined.
-  t.match(await takeSome(11), /^s{4,5}ps{3,5}ps*$/, 'four variants for four');
+  await add(createJobs(press, 4));
+  let order = '';
+  for (let i = 0; i < 20; i += 1) {
+    const job = await take();
+    order += job?.data.projectId === shop ? 's' : 'p';
+    await end(job);
+  }
+  t.equal(order, `spspspsp${'s'.repeat(12)}`);
 });
 
-t.test('gives a retry its turn when it is due', async (t) => {
-  const { queue, take, end, stored, addAll } = await startQueue(t);
-  await addAll(createJobs(shop, 30));
+t.test("takes a project's jobs by age, and a retry when it is due", async (t) => {
+  const { add, take, end, stored } = await startQueue(t);
+  await add(createJobs(shop, 3));
+  const makeDue = (n: number, ago: number) =>
+    stored.updateOne(
+      { 'data.source': `https://a.example/${n}` },
+      { $set: { nextRunAt: new Date(Date.now() - ago) } },
+    );
+  for (const [n, ago] of [1_000, 3_000, 2_000].entries()) await makeDue(n, ago);
+  const takeSource = async () => (await take())?.data.source.at(-1);
   const first = await take();
+  t.equal(first?.data.source.at(-1), '1');
   await end(first, new Date(Date.now() + 3_600_000));
-  await take();
-  await stored.updateOne({ failCount: 1 }, { $set: { nextRunAt: new Date() } });
-  await queue.add(createJobs(press, 1));
-  // A job waits behind its project's other jobs, and does not delay other projects.
-  const taken: (string | undefined)[] = [];
-  for (let job = await take(); job !== undefined; job = await take()) {
-    taken.push(job.data.projectId);
-    if (job.failCount === 1) taken.push('the next attempt');
-  }
-  t.ok(taken.indexOf(press) <= 2, 'the other project');
-  t.equal(taken.at(-1), 'the next attempt');
-  t.equal(taken.length, 28 + 1 + 1 + 1);
+  t.same([await takeSource(), await takeSource(), await takeSource()], ['2', '0', undefined]);
+  await makeDue(1, 0);
+  t.match(await take(), { failCount: 1 });
 });
 
 t.test('adds no job of a call with more jobs than the maximum', async (t) => {
-  const { queue, other, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
+  const { add, addElsewhere, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
   const call = (from: number, count: number) => createJobs(shop, from + count).slice(from);
-  await queue.add(call(0, 20));
+  await add(call(0, 20));
   const full = { name: 'QueueFull', waiting: 20, added: 6, maxWaiting: 25 };
-  await t.rejects(queue.add(call(20, 6)), full);
+  await t.rejects(add(call(20, 6)), full);
   t.equal(await stored.countDocuments(), 20, 'none was added');
-  await t.resolves(queue.add(createJobs(press, 20)), 'the maximum is per project');
-  await t.resolves(queue.add(call(0, 25)), 'jobs that wait already count once');
-  await t.rejects(queue.add(call(24, 2)), { name: 'QueueFull', waiting: 25, added: 1 });
-  await t.resolves(other.add(call(0, 25)));
+  await t.resolves(add(createJobs(press, 20)), 'the maximum is per project');
+  await t.resolves(add(call(0, 25)), 'jobs that wait already count once');
+  await t.rejects(add(call(24, 2)), { name: 'QueueFull', waiting: 25, added: 1 });
+  await t.resolves(addElsewhere(call(0, 25)));
   t.equal(await stored.countDocuments({ 'data.projectId': shop }), 25);
 
   await end(await take());
-  const calls = Array.from({ length: 10 }, (_, i) => queue.add(call(100 + i, 1)));
+  const calls = Array.from({ length: 10 }, (_, i) => add(call(100 + i, 1)));
   const accepted = (await Promise.allSettled(calls)).filter((each) => each.status === 'fulfilled');
   t.equal(accepted.length, 1);
-  t.equal(await stored.countDocuments({ waitingKey: { $gte: shop, $lt: `${shop};` } }), 25);
+  t.equal(
+    await stored.countDocuments({
+      waitingKey: { $gte: `prewarm:${shop}:`, $lt: `prewarm:${shop};` },
+    }),
+    25,
+  );
 });
 
-t.test('counts jobs that another call adds during the count', async (t) => {
+t.test('holds the maximum if processes add jobs at once, and uses all of it', async (t) => {
   const { db } = await testDatabase(t);
-  const stored = db.collection('jobs');
-  const insert = stored.insertOne.bind(stored);
-  const count = stored.countDocuments.bind(stored);
-  db.collection = () => stored as never;
-  const queue = new JobQueue(db, 1);
-  await queue.ensureIndexes();
-  const [job, otherJob] = createJobs(shop, 2) as [PrewarmJob, PrewarmJob];
-  let other: Promise<unknown> = Promise.resolve();
-  // The other call counts before this insert and continues after the first call has ended.
-  stored.insertOne = (document) =>
-    new Promise((resolve) => {
-      stored.insertOne = insert;
-      stored.countDocuments = async (filter) => {
-        const waiting = await count(filter);
-        resolve(insert(document));
-        await first;
-        return waiting;
-      };
-      other = queue.add([otherJob]);
-    });
-  const first = queue.add([job]);
-  await first;
-  await t.rejects(other, { name: 'QueueFull', waiting: 0, added: 1 });
+  const { stored } = await startQueue(t, { db });
+  const calls = Array.from({ length: 12 }, async (_, process) => {
+    const prewarms = new Prewarms(db, 8);
+    return prewarms.add(prewarmCall([createJob(`https://a.example/${process}`)]));
+  });
+  const ended = await Promise.allSettled(calls);
+  const accepted = ended.filter(({ status }) => status === 'fulfilled').length;
+  t.equal(await stored.countDocuments(), accepted);
+  t.ok(accepted <= 8, `${accepted} of 8`);
+  if (await differs('contention')) return;
+  t.equal(accepted, 8);
+  for (const call of ended) {
+    if (call.status === 'rejected') t.match(call.reason, { name: 'QueueFull' });
+  }
 });
 
-t.test('runs jobs of an earlier version, and duplicates once', async (t) => {
-  const data = { ...createJob('https://a.example/old'), fingerprint: 'f'.repeat(64) };
-  const old = { name, type: 'normal', priority: 0, lockedAt: null, data };
-  const documents = [2_000, 1_000].map((ago) => ({
-    ...old,
-    nextRunAt: new Date(Date.now() - ago),
-  }));
-  const { queue, stored, take } = await startQueue(t, { documents });
-  t.match(await queue.stats(), { waiting: 2 });
-  t.match(await take(), { data: { source: 'https://a.example/old' } });
-  t.equal(await take(), undefined);
-  t.equal(await stored.countDocuments(), 1, 'once');
+t.test('queues nothing of a call whose record cannot be stored', async (t) => {
+  const { db } = await testDatabase(t);
+  const { stored, queue } = await startQueue(t, { db });
+  const failing = failingInserts(db, 'prewarms');
+  await t.rejects(new Prewarms(failing).add(prewarmCall(createJobs(shop, 2))), /no space/);
+  t.equal(await stored.countDocuments(), 0);
+  t.match(await queue.stats(), { waiting: 0 });
 });
+
+t.test('accepts a call whose jobs cannot be stored, and queues them later', async (t) => {
+  const { db } = await testDatabase(t);
+  const { stored, add } = await startQueue(t, { db, maxWaiting: 3 });
+  const failing = new Prewarms(failingInserts(db, 'jobs'));
+  const id = await failing.add(prewarmCall(createJobs(shop, 2), 'https://a.example/ended'));
+  t.equal(await stored.countDocuments(), 0);
+  const others = createJobs(shop, 4).slice(2);
+  await t.rejects(add(others), { name: 'QueueFull', waiting: 2 }, 'they count');
+
+  const prewarms = new Prewarms(db);
+  await prewarms.addPending();
+  t.equal(await stored.countDocuments(), 0, 'not yet: its process can still be adding them');
+  await db.collection('prewarms').updateOne({}, { $set: { pendingSince: new Date(1) } });
+  await Promise.all([prewarms.addPending(), prewarms.addPending()]);
+  t.equal(await stored.countDocuments({ name }), 2);
+  t.equal(await stored.countDocuments({ name: 'callback', 'data.id': id }), 1);
+  t.match(await prewarms.find(shop, id), { status: 'accepted', sources: { waiting: 2 } });
+  t.match(await db.collection('prewarms').findOne({}), { pending: undefined });
+  await prewarms.addPending();
+  t.equal(await stored.countDocuments(), 3);
+});
+
+/** Returns a database in which inserts into a collection fail. */
+const failingInserts = (db: Db, failing: string): Db =>
+  ({
+    collection: (name: string) => {
+      const collection = db.collection(name);
+      if (name === failing)
+        collection.insertOne = async () => Promise.reject(new Error('no space'));
+      return collection;
+    },
+  }) as Db;

@@ -1,4 +1,5 @@
-import type { PrewarmJob } from '../../store/waiting-jobs.ts';
+import type { PrewarmJob } from '../../store/jobs.ts';
+import type { PrewarmCall } from '../../store/prewarms.ts';
 
 /** Returns a single-variant job with changed fields. */
 export const prewarmJob = (changes: Partial<PrewarmJob> = {}): PrewarmJob => ({
@@ -7,3 +8,12 @@ export const prewarmJob = (changes: Partial<PrewarmJob> = {}): PrewarmJob => ({
   variants: ['fmt=webp&w=100'],
   ...changes,
 });
+
+/** Returns the call that queues jobs of a project with equal variants. */
+export function prewarmCall(
+  jobs: readonly PrewarmJob[],
+  callbackUrl: string | null = null,
+): PrewarmCall {
+  const [{ projectId, variants } = prewarmJob()] = jobs;
+  return { projectId, variants, sources: jobs.map(({ source }) => source), callbackUrl };
+}

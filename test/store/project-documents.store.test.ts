@@ -11,7 +11,7 @@ import { Projects } from '../../store/projects.ts';
 import { Purges } from '../../store/purges.ts';
 import { UsageRecords } from '../../store/usage.ts';
 import { testDatabase } from './connection.ts';
-import { prewarmJob } from './prewarm-job.ts';
+import { prewarmCall, prewarmJob } from './prewarm-job.ts';
 
 t.test("deletes a project's documents, except calls of the purge hook", async (t) => {
   const { db } = await testDatabase(t);
@@ -19,10 +19,7 @@ t.test("deletes a project's documents, except calls of the purge hook", async (t
   await queue.ensureIndexes();
   const fill = async (projectId: string) => {
     const job = prewarmJob({ projectId, source: 'https://a.example/' });
-    const jobs = await queue.add([job]);
-    const id = await new Prewarms(db).add(projectId, jobs, 1);
-    const url = 'https://a.example/';
-    await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
+    await new Prewarms(db).add(prewarmCall([job], 'https://a.example/'));
     const hook = await new Purges(db).hold({ projectId, tags: ['p'] }, 'p');
     await new Purges(db).confirm('1', { projectId, sourceCount: 1, hook });
     const day = { project: projectId, date: '2026-11-20' };
@@ -73,7 +70,8 @@ t.test('treats prewarm jobs as open while they wait or run', async (t) => {
   const queue = new JobQueue(db);
   await queue.ensureIndexes();
   const sources = ['https://a.example/1', 'https://a.example/2', 'https://a.example/3'];
-  await queue.add(sources.map((source) => prewarmJob({ projectId: 'prj_1', source })));
+  const jobs = sources.map((source) => prewarmJob({ projectId: 'prj_1', source }));
+  await new Prewarms(db).add(prewarmCall(jobs));
   await new Callbacks(db).add({
     projectId: 'prj_1',
     url: 'https://a.example/',

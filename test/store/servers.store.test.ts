@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import { MongoServerError } from 'mongodb';
 import t from 'tap';
 import { serverLimits } from '../../store/server-limits.ts';
-import { retryOnDuplicateKey, writePortably } from '../../store/upsert.ts';
+import { retryOnDeadlock, retryOnDuplicateKey } from '../../store/upsert.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 import { plainNode } from '../service/service.ts';
 import { embeddedUrl, testDatabase } from './connection.ts';
@@ -30,20 +30,20 @@ t.test('ends an upsert in the same way on every server', async (t) => {
     refusal(1, 'conflicting key value violates exclusion constraint "documents_rum_index_983"'),
   ];
   for (const duplicate of duplicates) {
-    await t.rejects(writePortably(failing(duplicate)), { code: 11_000 });
+    await t.rejects(retryOnDeadlock(failing(duplicate)), { code: 11_000 });
     t.equal(await retryOnDuplicateKey(failing(duplicate)), 2);
     await t.rejects(retryOnDuplicateKey(failing(duplicate, duplicate)), { code: 11_000 });
   }
 
   // FerretDB responds like this to findAndModify and to update.
   const deadlocks = [1, 16_908_292].map((code) => refusal(code, 'deadlock detected'));
-  t.equal(await writePortably(failing(...deadlocks)), 3);
+  t.equal(await retryOnDeadlock(failing(...deadlocks)), 3);
   const lasting = [...deadlocks, ...deadlocks];
-  await t.rejects(writePortably(failing(...lasting)), { message: 'deadlock detected' });
+  await t.rejects(retryOnDeadlock(failing(...lasting)), { message: 'deadlock detected' });
 
   const others = [refusal(1, 'it violates unique constraint "x"'), new Error('deadlock detected')];
   for (const other of others) {
-    const caught = await writePortably(failing(other)).catch((error) => error);
+    const caught = await retryOnDeadlock(failing(other)).catch((error) => error);
     t.equal(caught, other, 'any other error is as it was');
   }
 });

@@ -9,7 +9,7 @@ import { webhookConcurrency } from '../../worker/webhooks.ts';
 import { listen } from '../listen.ts';
 import { createGuard } from '../pool/source/origin.ts';
 import { storeLink } from '../server/store-link.ts';
-import { prewarmJob } from '../store/prewarm-job.ts';
+import { prewarmCall, prewarmJob } from '../store/prewarm-job.ts';
 import { newProject } from '../store/projects.ts';
 import { until } from '../until.ts';
 import { localGuard, startQueue, workerStore } from './queue.ts';
@@ -39,7 +39,7 @@ async function startCallbacks(t: Test) {
 const createJob = (source: string) => prewarmJob({ projectId, source });
 
 t.test('sends a callback when its prewarming ends', async (t) => {
-  const { db, queue, listener, consume, jobs } = await startCallbacks(t);
+  const { db, listener, consume, jobs } = await startCallbacks(t);
   const receiver = await startReceiver(t, secret);
   const prewarms = new Prewarms(db);
   let release = () => {};
@@ -51,9 +51,8 @@ t.test('sends a callback when its prewarming ends', async (t) => {
         },
   );
   const sources = ['https://a.example/1', 'https://a.example/missing'];
-  const id = await prewarms.add(projectId, await queue.add(sources.map(createJob)), 2);
   const url = `${receiver.url}/ended?of=me`;
-  await new Callbacks(db).add({ projectId, url, subject: 'prewarm', id });
+  const id = await prewarms.add(prewarmCall(sources.map(createJob), url));
   const consumer = await consume({ webhooks });
   const asked = await until('it was requested too early', async () =>
     (await jobs()).find(({ name, lastFinishedAt, lockedAt }) => {

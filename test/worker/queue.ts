@@ -9,7 +9,7 @@ import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { createGuard } from '../pool/source/origin.ts';
 import { testDatabase } from '../store/connection.ts';
-import { prewarmJob } from '../store/prewarm-job.ts';
+import { prewarmCall, prewarmJob } from '../store/prewarm-job.ts';
 import { until } from '../until.ts';
 import { type Listener, startListener } from './listener.ts';
 
@@ -42,7 +42,8 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
   const listener = await startListener(t);
   const db = given ?? (await testDatabase(t)).db;
   const queue = new JobQueue(db);
-  await queue.ensureIndexes();
+  const prewarms = new Prewarms(db);
+  await Promise.all([queue, prewarms].map((each) => each.ensureIndexes()));
   const jobs = (): Promise<Job[]> =>
     db.collection('jobs').find().sort({ 'data.source': 1 }).toArray();
   return {
@@ -51,7 +52,8 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
     listener,
     add: async (sources, widths = [100]) => {
       const variants = widths.map((width) => `fmt=webp&w=${width}`);
-      await queue.add(sources.map((source) => prewarmJob({ source, variants })));
+      const jobs = sources.map((source) => prewarmJob({ source, variants }));
+      await prewarms.add(prewarmCall(jobs));
     },
     async consume(options = {}) {
       const consumer = new Consumer({

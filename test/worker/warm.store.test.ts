@@ -1,6 +1,6 @@
 import t, { type Test } from 'tap';
 import { backgroundHeader, isBackgroundToken } from '../../contract/background-token.ts';
-import type { JobCounts } from '../../store/waiting-jobs.ts';
+import type { JobCounts } from '../../store/jobs.ts';
 import { WarmingFailed, warm } from '../../worker/warm.ts';
 import { until } from '../until.ts';
 import { type Answer, apiErrorText, startListener } from './listener.ts';

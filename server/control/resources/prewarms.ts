@@ -1,8 +1,8 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
 import { prewarmIdPattern } from '../../../store/identifiers.ts';
-import { type JobQueue, type QueuedJob, QueueFull } from '../../../store/jobs.ts';
 import type { PresetParameters } from '../../../store/preset.ts';
+import { type Prewarms, QueueFull } from '../../../store/prewarms.ts';
 import type { Project } from '../../../store/projects.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
@@ -234,13 +234,11 @@ export const prewarmOperations = {
  *   layer_not_found; prewarm_queue_full
  */
 export async function queuePrewarm(
-  services: Pick<Services, 'guard' | 'prewarms' | 'callbacks'> & {
-    readonly queue: Pick<JobQueue, 'add'>;
-  },
+  services: Pick<Services, 'guard' | 'callbacks'> & { readonly prewarms: Pick<Prewarms, 'add'> },
   project: Project,
   input: PrewarmInput,
 ): Promise<{ readonly id: string; readonly receipt: BodyOf<typeof receipt> }> {
-  const { guard, queue, prewarms } = services;
+  const { guard, prewarms } = services;
   const errors = variantErrors(input.variants ?? []);
   rejectInvalid(errors);
   const sources = new Set<string>();
@@ -257,25 +255,22 @@ export async function queuePrewarm(
     errors.push(...optionErrors(variant, `variants[${index}]`, project, urlError));
   }
   rejectInvalid(errors);
-  const addCallback = await readCallback(input.callbackUrl, 'prewarm', project._id, services);
+  const callbackUrl = await readCallback(input.callbackUrl, project._id, services);
 
   // Sort, because the queue compares job data to find duplicates.
   const variants = [...new Set((input.variants ?? combinations(input)).map(variantQuery))].sort();
-  let jobs: QueuedJob[];
+  const call = { projectId: project._id, sources: [...sources], variants, callbackUrl };
+  const sourceCount = sources.size;
+  const variantCount = sourceCount * variants.length;
   try {
-    const { _id: projectId } = project;
-    jobs = await queue.add([...sources].map((source) => ({ projectId, variants, source })));
+    const id = await prewarms.add(call);
+    return { id, receipt: { accepted: true, sourceCount, variantCount } };
   } catch (error) {
     if (!(error instanceof QueueFull)) throw error;
     const { waiting, added, maxWaiting } = error;
     const message = `${waiting} sources of the project wait to be prewarmed, of at most ${maxWaiting}; this request would add ${added}. None of it was queued.`;
     throw new ServiceError('prewarm_queue_full', message);
   }
-  const sourceCount = sources.size;
-  const variantCount = sourceCount * variants.length;
-  const id = await prewarms.add(project._id, jobs, variantCount);
-  await addCallback(id);
-  return { id, receipt: { accepted: true, sourceCount, variantCount } };
 }
 
 /** Returns the variants in all widths and formats. */

@@ -136,12 +136,15 @@ export async function purgeImages(
     else sources.set(sourceTag(source), source);
   }
   rejectInvalid(errors);
-  const addCallback = await readCallback(input.callbackUrl, 'purge', id, services);
+  const callbackUrl = await readCallback(input.callbackUrl, id, services);
   const tags = input.sources === undefined ? null : [...sources.keys()];
   const cdnTags = [...sources.values()].map((url) => cdnSourceTag(id, url));
   const change = () => services.projects.purge(id, tags);
   const purgeId = await purgeWith(services, id, tags && cdnTags, change);
-  await addCallback(purgeId).catch(() => {});
+  if (callbackUrl !== null) {
+    const callback = { projectId: id, url: callbackUrl, subject: 'purge', id: purgeId } as const;
+    await services.callbacks?.add(callback).catch(() => {});
+  }
   return { id: purgeId, sourceCount: sources.size };
 }
 

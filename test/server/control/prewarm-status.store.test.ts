@@ -2,7 +2,7 @@ import t from 'tap';
 import { type PrewarmStatus, Prewarms } from '../../../store/prewarms.ts';
 import { type ProjectRecord, ProjectRecords } from '../../../store/records.ts';
 import { testDatabase } from '../../store/connection.ts';
-import { prewarmJob } from '../../store/prewarm-job.ts';
+import { prewarmCall, prewarmJob } from '../../store/prewarm-job.ts';
 import { until } from '../../until.ts';
 import { apiErrorText } from '../../worker/listener.ts';
 import { startQueue } from '../../worker/queue.ts';
@@ -19,7 +19,7 @@ const findJob = (path: string) =>
 t.test(
   'reports a prewarm request as accepted, then as done or failed with the reasons',
   async (t) => {
-    const { db, queue, listener, consume } = await startQueue(t);
+    const { db, listener, consume } = await startQueue(t);
     const prewarms = new Prewarms(db);
     await prewarms.ensureIndexes();
     listener.answer((target) =>
@@ -31,8 +31,7 @@ t.test(
             ? () => {}
             : [204],
     );
-    const add = async (...paths: string[]) =>
-      prewarms.add(projectId, await queue.add(paths.map(findJob)), 2 * paths.length);
+    const add = (...paths: string[]) => prewarms.add(prewarmCall(paths.map(findJob)));
     const find = async (id: string) => (await prewarms.find(projectId, id)) as PrewarmStatus;
 
     const good = await add('a');
@@ -84,11 +83,10 @@ t.test(
 
 t.test("finds a prewarm request's jobs by an index", async (t) => {
   const { db } = await storeLink(t);
-  const { queue } = await startQueue(t, db);
+  await startQueue(t, db);
   const prewarms = new Prewarms(db);
   await prewarms.ensureIndexes();
-  const queued = await queue.add([findJob('a'), findJob('b')]);
-  const id = await prewarms.add(projectId, queued, 4);
+  const id = await prewarms.add(prewarmCall([findJob('a'), findJob('b')]));
   await db.collection('jobs').deleteMany({ 'data.source': findJob('a').source });
   const fields: string[] = [];
   db.client.on('commandStarted', ({ command }) => {

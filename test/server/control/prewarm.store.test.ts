@@ -1,9 +1,9 @@
 import t from 'tap';
 import { type PrewarmInput, queuePrewarm } from '../../../server/control/resources/prewarms.ts';
+import type { PrewarmJob } from '../../../store/jobs.ts';
 import { JobQueue } from '../../../store/jobs.ts';
-import { Prewarms } from '../../../store/prewarms.ts';
+import { type PrewarmCall, Prewarms } from '../../../store/prewarms.ts';
 import { Projects } from '../../../store/projects.ts';
-import type { PrewarmJob } from '../../../store/waiting-jobs.ts';
 import { createGuard } from '../../pool/source/origin.ts';
 import { testDatabase } from '../../store/connection.ts';
 
@@ -22,14 +22,17 @@ t.test('prewarms images', async (t) => {
   });
   const queued: PrewarmJob[] = [];
   const queue = {
-    add: async (jobs: readonly PrewarmJob[]) => {
-      queued.push(...jobs);
-      return [];
+    add: async ({ projectId, sources, variants }: PrewarmCall) => {
+      queued.push(...sources.map((source) => ({ projectId, source, variants })));
+      return 'pre_0000000000000000';
     },
   };
-  const prewarms = new Prewarms(db);
-  const warm = async (input: PrewarmInput, into: Pick<JobQueue, 'add'> = queue, of = project) => {
-    const services = { guard, queue: into, prewarms, callbacks: null };
+  const warm = async (
+    input: PrewarmInput,
+    prewarms: Pick<Prewarms, 'add'> = queue,
+    of = project,
+  ) => {
+    const services = { guard, prewarms, callbacks: null };
     const { receipt } = await queuePrewarm(services, of, input);
     return receipt;
   };
@@ -154,7 +157,8 @@ t.test('prewarms images', async (t) => {
   });
 
   t.test('merges equal waiting work into one job, in any order of its values', async (t) => {
-    const jobs = new JobQueue(db, 3);
+    const jobs = new Prewarms(db, 3);
+    await new JobQueue(db).ensureIndexes();
     await jobs.ensureIndexes();
     const stored = db.collection('jobs');
     const again = (input: PrewarmInput) => warm(input, jobs);

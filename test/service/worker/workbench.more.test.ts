@@ -60,13 +60,14 @@ t.test('shows the workbench in a browser', { skip: noChromium }, async (t) => {
     const types = [];
     new EventSource('api/events').onmessage = ({ data }) => {
       const { type, jobName } = JSON.parse(data);
-      if (types.push(type + ' ' + jobName) === 2) resolve(types);
+      types.push(type + ' ' + jobName);
+      if (type === 'complete') resolve(types);
     };
   })`);
   await row('Failed').getByTitle('Requeue').click();
   await page.getByRole('button', { name: 'Requeue', exact: true }).click();
   await worker.untilLogged('source prewarmed', 2);
-  t.same(await streamed, ['start prewarm', 'complete prewarm']);
+  t.match(String(await streamed), /^start prewarm,.*complete prewarm$/);
   t.equal(worker.logged('source prewarmed')[1]?.['source'], sources[1]);
   await row('Completed').nth(1).waitFor();
   t.equal(await row('Failed').count(), 1, 'the failed job is still listed');

@@ -1,6 +1,6 @@
 import { MongoServerError } from 'mongodb';
 import t from 'tap';
-import { writePortably } from '../../../store/upsert.ts';
+import { retryOnDeadlock } from '../../../store/upsert.ts';
 import { differs } from '../servers.ts';
 import { insertAll, testCollection, toIds } from './collection.ts';
 
@@ -26,7 +26,7 @@ t.test("names index, key and value in a duplicate's error", async (t) => {
   for (const write of [
     () => members.insertOne({ _id: 3, email: 'a@example.com' }),
     () => members.updateOne({ _id: 2 }, change),
-    () => writePortably(() => members.findOneAndUpdate({ _id: 2 }, change)),
+    () => retryOnDeadlock(() => members.findOneAndUpdate({ _id: 2 }, change)),
     () => members.updateOne({ _id: 4 }, change, { upsert: true }),
   ]) {
     t.match(await rejection(write()), { code: 11000, ...(skip ? {} : details) });
