@@ -2,16 +2,16 @@ import { setMaxListeners } from 'node:events';
 import { ServiceError } from '../contract/errors.ts';
 import {
   type CachedImage,
+  type ImageCacheSettings,
   ImageCaches,
   type ImageCachesEnvironment,
 } from './cache/image-caches.ts';
 import { FairShare, type Owner } from './fair-share.ts';
-import type { FreshnessReport } from './freshness.ts';
+import type { FreshnessBounds, FreshnessReport } from './freshness.ts';
 import type { LayerInput } from './layer-failures.ts';
 import { Admission, type ImageRequest, Miss, type Timings } from './miss.ts';
-import { Producer } from './producer.ts';
+import { Producer, type ProducerSettings } from './producer.ts';
 import { Revalidator } from './revalidator.ts';
-import type { EngineSettings } from './settings.ts';
 import {
   Cancelled,
   type Coalescer,
@@ -23,6 +23,8 @@ import type { Sources } from './source/sources.ts';
 import { runStage } from './stages.ts';
 
 export type { ImageRequest, Timings } from './miss.ts';
+
+export type EngineSettings = ImageCacheSettings & FreshnessBounds & ProducerSettings;
 
 export interface CacheResult extends CachedImage {
   /** Set only if this request rendered the image. */
@@ -70,7 +72,7 @@ export class Engine {
     this.#revalidator = new Revalidator({
       caches: this.caches,
       coalescer: environment.coalescer,
-      bounds: settings.freshness,
+      bounds: settings,
       revalidate: (...question) => this.#producer.revalidate(...question),
       now: environment.now,
     });

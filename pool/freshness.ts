@@ -1,4 +1,5 @@
 import type { ErrorCode } from '../contract/errors.ts';
+import type { Settings } from '../contract/settings/table.ts';
 import type { Validators } from './source/fetch.ts';
 import type { OriginFreshness } from './source/response-headers.ts';
 
@@ -14,12 +15,10 @@ export interface ImageFreshness {
 }
 
 /** The operator's bounds, in seconds. */
-export interface FreshnessBounds {
-  readonly minAge: number;
-  readonly maxAge: number;
-  /** How long after its age an image is kept while its origin fails. */
-  readonly staleIfError: number;
-}
+export type FreshnessBounds = Pick<
+  Settings,
+  'sourceMinAgeSeconds' | 'sourceMaxAgeSeconds' | 'staleIfErrorSeconds'
+>;
 
 /** A source's last known state. Times are Unix ms. */
 export interface SourceState extends Validators {
@@ -46,17 +45,17 @@ const defaultOriginAge = 3_600;
 function computeLimits(
   { origin }: SourceState,
   sourceAge: ImageFreshness['sourceAge'],
-  bounds: FreshnessBounds,
+  { sourceMinAgeSeconds, sourceMaxAgeSeconds, staleIfErrorSeconds }: FreshnessBounds,
 ) {
   const follows = sourceAge === 'origin';
   const wanted = follows ? (origin.maxAge ?? defaultOriginAge) : sourceAge;
-  const age = Math.max(bounds.minAge, Math.min(wanted, bounds.maxAge));
-  const staleIfError = follows ? (origin.staleIfError ?? bounds.staleIfError) : bounds.staleIfError;
+  const age = Math.max(sourceMinAgeSeconds, Math.min(wanted, sourceMaxAgeSeconds));
+  const staleIfError = (follows ? origin.staleIfError : null) ?? staleIfErrorSeconds;
   const whileRevalidate = follows ? origin.staleWhileRevalidate : null;
   return {
     age: age * 1_000,
     whileRevalidate: whileRevalidate === null ? Number.POSITIVE_INFINITY : whileRevalidate * 1_000,
-    ifError: Math.min(staleIfError, bounds.staleIfError) * 1_000,
+    ifError: Math.min(staleIfError, staleIfErrorSeconds) * 1_000,
   };
 }
 

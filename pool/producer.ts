@@ -1,5 +1,5 @@
 import { ServiceError } from '../contract/errors.ts';
-import { TransformQueue } from './execution/transform-queue.ts';
+import { TransformQueue, type TransformSettings } from './execution/transform-queue.ts';
 import type { AllowedFormats } from './formats/source-format.ts';
 import { requireSupportedFormat } from './formats/source-formats.ts';
 import type { Image } from './image.ts';
@@ -7,8 +7,12 @@ import { errorOfInput, type Input } from './inputs.ts';
 import { LayerFailures, type LayerInput } from './layer-failures.ts';
 import type { ImageRequest, Miss } from './miss.ts';
 import type { Revalidator, RevalidatorEnvironment } from './revalidator.ts';
-import type { EngineSettings } from './settings.ts';
-import { type AcquireOptions, type SourceLease, Sources } from './source/sources.ts';
+import {
+  type AcquireOptions,
+  type SourceLease,
+  type SourceSettings,
+  Sources,
+} from './source/sources.ts';
 import { noObserver } from './stages.ts';
 import { plainVariant, type Variant } from './variant.ts';
 
@@ -25,6 +29,8 @@ const checkedVariant: Variant = {
 /** The inputs' bytes, in order. */
 type Leases = readonly [source: SourceLease, ...ofLayers: SourceLease[]];
 
+export type ProducerSettings = SourceSettings & TransformSettings & AllowedFormats;
+
 /** Renders images: fetches the source and transforms it. */
 export class Producer {
   readonly sources: Sources;
@@ -35,11 +41,11 @@ export class Producer {
   readonly #checkWithinMs: number;
 
   /** @param now Unix ms */
-  constructor(settings: EngineSettings, revalidator: Revalidator, now: () => number) {
+  constructor(settings: ProducerSettings, revalidator: Revalidator, now: () => number) {
     this.#revalidator = revalidator;
     this.sources = new Sources(settings, { date: now });
     this.transforms = new TransformQueue(settings);
-    this.#formats = settings.formats;
+    this.#formats = settings;
     this.#layerFailures = new LayerFailures((layer) =>
       this.checkLayer(layer, new AbortController().signal),
     );

@@ -15,7 +15,6 @@ import type { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
 import { ControlPlane, type ControlPlaneEnvironment } from './control/control-plane.ts';
 import { RateLimit } from './control/rate-limit.ts';
-import { engineSettings } from './engine-settings.ts';
 import type { FrontEndMetrics } from './front-end-metrics.ts';
 import { Health, type Readiness } from './health.ts';
 import { App } from './http/app.ts';
@@ -115,7 +114,7 @@ export function createApp(parts: FrontEndParts): App {
 function createHealth(parts: FrontEndParts, queue: JobQueue): Health {
   const { settings, engine } = parts;
   return new Health({
-    sourceFormats: readableFormats(engineSettings(settings).formats),
+    sourceFormats: readableFormats(settings),
     store: parts.store,
     storeAvailable: parts.storeAvailable,
     projects: parts.projects,

@@ -14,7 +14,6 @@ import type { FrontEndChannel, MachineStats, ToFrontEnd } from './cluster/channe
 import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
-import { engineSettings } from './engine-settings.ts';
 import { createApp } from './front-end-app.ts';
 import { FrontEndMetrics } from './front-end-metrics.ts';
 import type { Readiness } from './health.ts';
@@ -140,7 +139,7 @@ class FrontEnd {
     this.#coalescer = new CoalescerClient(channel);
     this.#diskCacheReporter = new DiskCacheReporter(channel, log);
     const secret = new DeploymentSecret(this.#store.db, this.#storeAvailable);
-    this.#engine = new Engine(engineSettings(settings), {
+    this.#engine = new Engine(settings, {
       coalescer: settings.processes === 1 ? onlyProcess : this.#coalescer,
       disk: this.#diskCacheReporter,
       onSharedCacheChange: logSharedCache(log),
@@ -209,7 +208,7 @@ class FrontEnd {
     this.#channel.receive((message) => this.#receive(message));
     const cannotStart = (reason: string) => this.#channel.send({ type: 'cannot-start', reason });
     const descriptors = await descriptorLimit();
-    const limit = maxConnections(descriptors, engineSettings(this.#settings));
+    const limit = maxConnections(descriptors, this.#settings);
     const server = await chooseHttpServer(httpEngine, new Connections(limit, trustedProxies));
     if (typeof server === 'string') return cannotStart(server);
     const { chosen, start } = server;

@@ -11,6 +11,7 @@ import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { endsWithTerminal, Shutdown } from '../contract/shutdown.ts';
 import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
+import { diskCacheFolder } from '../pool/cache/disk.ts';
 import type { Bucket } from '../pool/s3/bucket.ts';
 import type { Store } from '../store/open.ts';
 import { fontFolderFailure, originFolderFailure } from './check-folders.ts';
@@ -65,7 +66,7 @@ export class Primary {
     this.#onTerminal = isOnTerminal(settings);
     this.#shutdown = new Shutdown(log, settings, () => this.#announceStop());
     this.#diskCacheIndex = new DiskCacheIndex(
-      resolve(join(settings.dataDir, 'cache')),
+      diskCacheFolder(settings),
       settings.diskCacheBytes,
       (error) => log.error({ err: error }, 'deleting disk cache file failed'),
     );

@@ -1,11 +1,11 @@
 import { createLogger } from '../contract/log.ts';
 import { newCommand } from '../contract/new-command.ts';
 import { isMovedByPort, settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
+import type { Settings } from '../contract/settings/table.ts';
 import { Shutdown } from '../contract/shutdown.ts';
 import { listenFailureText } from '../contract/start-failure.ts';
 import { version } from '../contract/version.ts';
-import { AddressGuard } from '../pool/source/guard.ts';
+import { AddressGuard, ownAddresses } from '../pool/source/guard.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
@@ -95,12 +95,7 @@ async function listen(): Promise<void> {
 
 /** Allows the same addresses for clients' callbacks as for sources. */
 function callbackGuard(): AddressGuard {
-  const { privateSources, sourcePorts, nat64Prefixes, dnsServers } = settings;
-  const { baseUrl, internalUrl } = settings;
-  const { port, workerPort, opsPort } = settings;
-  const ports = [port, workerPort, opsPort ?? defaultOpsPort];
-  const own = { urls: [baseUrl, internalUrl], ports };
-  return new AddressGuard({ privateSources, sourcePorts, nat64Prefixes, dnsServers, own });
+  return new AddressGuard({ ...settings, own: ownAddresses(settings) });
 }
 
 async function consume(): Promise<void> {

@@ -1,9 +1,10 @@
 import { randomBytes } from 'node:crypto';
 import { close, existsSync, open, readFile, writev } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
-import { dirname, join } from 'node:path';
+import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import { hasCode } from '../../contract/has-code.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import type { Image } from '../image.ts';
 import { decodeFile, encodeFile } from './file.ts';
 
@@ -16,6 +17,10 @@ export interface DiskCacheEvents {
   /** Called after a file system error. The request continues as a cache miss. */
   failed(error: Error): void;
 }
+
+/** Returns the folder of a deployment's disk cache. */
+export const diskCacheFolder = ({ dataDir }: Pick<Settings, 'dataDir'>): string =>
+  resolve(join(dataDir, 'cache'));
 
 /**
  * Returns a file's path, in two levels of 16 folders each. With a million files each folder

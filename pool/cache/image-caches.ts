@@ -1,11 +1,11 @@
+import type { Settings } from '../../contract/settings/table.ts';
 import type { SourceState } from '../freshness.ts';
 import type { Image } from '../image.ts';
 import type { ImageRequest } from '../miss.ts';
-import type { EngineSettings } from '../settings.ts';
 import { runStage } from '../stages.ts';
 import type { ImageTier } from '../tiers.ts';
 import { isUpToDate } from '../validity.ts';
-import { DiskCache, type DiskCacheEvents } from './disk.ts';
+import { DiskCache, type DiskCacheEvents, diskCacheFolder } from './disk.ts';
 import { FairLru } from './fair-lru.ts';
 import { SharedCache, type SharedCacheEnvironment } from './shared-cache.ts';
 
@@ -114,6 +114,17 @@ export interface ImageCachesEnvironment extends SharedCacheEnvironment {
   readonly now: () => number;
 }
 
+export type ImageCacheSettings = Pick<
+  Settings,
+  | 'memoryCacheBytes'
+  | 'processes'
+  | 'dataDir'
+  | 'diskCacheBytes'
+  | 'sharedCacheUrl'
+  | 'sharedCacheTimeoutMs'
+  | 'sharedCacheQueueBytes'
+>;
+
 /** The memory, disk and shared caches of images. They return only valid images. */
 export class ImageCaches {
   readonly memory: MemoryCache;
@@ -125,14 +136,15 @@ export class ImageCaches {
   readonly #now: () => number;
 
   constructor(
-    settings: Pick<EngineSettings, 'memoryCacheBytes' | 'diskCacheFolder' | 'sharedCache'>,
+    settings: ImageCacheSettings,
     environment: ImageCachesEnvironment,
     getStates: GetStates,
   ) {
-    const { memoryCacheBytes, diskCacheFolder, sharedCache } = settings;
-    this.memory = new MemoryCache(memoryCacheBytes, environment.onMemoryHit);
-    this.disk = diskCacheFolder === null ? null : new DiskCache(diskCacheFolder, environment.disk);
-    this.shared = sharedCache && new SharedCache(sharedCache, environment);
+    const { memoryCacheBytes, processes, diskCacheBytes, sharedCacheUrl } = settings;
+    const { disk, onMemoryHit } = environment;
+    this.memory = new MemoryCache(Math.floor(memoryCacheBytes / processes), onMemoryHit);
+    this.disk = diskCacheBytes === 0 ? null : new DiskCache(diskCacheFolder(settings), disk);
+    this.shared = sharedCacheUrl && new SharedCache({ ...settings, sharedCacheUrl }, environment);
     this.#getStates = getStates;
     this.#now = environment.now;
   }

@@ -1,5 +1,6 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { S3Location } from '../../contract/s3-location.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { Image } from '../image.ts';
@@ -7,13 +8,10 @@ import { decodeFile, encodeFile, fixedBytes, maxHeadBytes } from './file.ts';
 import { objectKey } from './object-key.ts';
 import { SharedWrites } from './shared-writes.ts';
 
-export interface SharedCacheSettings {
-  readonly location: S3Location;
-  /** Maximum time that a request waits for it, in ms. */
-  readonly timeoutMs: number;
-  /** Maximum bytes waiting to be written. */
-  readonly queueBytes: number;
-}
+export type SharedCacheSettings = Pick<
+  Settings,
+  'sharedCacheTimeoutMs' | 'sharedCacheQueueBytes'
+> & { readonly sharedCacheUrl: S3Location };
 
 /**
  * Receives the last error when the cache stops trying an operation, and null when the operation
@@ -69,22 +67,22 @@ export class SharedCache {
 
   constructor(settings: SharedCacheSettings, environment: SharedCacheEnvironment) {
     const { onSharedCacheChange: onChange, deploymentSecret } = environment;
-    const { location, queueBytes } = settings;
+    const { sharedCacheUrl, sharedCacheQueueBytes } = settings;
     this.#settings = settings;
     this.#deploymentSecret = deploymentSecret;
     this.#bucket = import('../s3/bucket.ts').then(
-      ({ Bucket }) => new Bucket(location, process.env),
+      ({ Bucket }) => new Bucket(sharedCacheUrl, process.env),
     );
     // Reads and writes fail with the error, and the circuit breakers report it.
     this.#bucket.catch(() => {});
     this.#reads = new CircuitBreaker((error) => onChange('read', error));
     this.#writable = new CircuitBreaker((error) => onChange('write', error));
-    this.#writes = new SharedWrites(this.#bucket, queueBytes, this.#writable);
+    this.#writes = new SharedWrites(this.#bucket, sharedCacheQueueBytes, this.#writable);
   }
 
   /** The wait of a new request, which its reads share. */
   get wait(): SharedWait {
-    return { remainingMs: this.#settings.timeoutMs };
+    return { remainingMs: this.#settings.sharedCacheTimeoutMs };
   }
 
   /**
@@ -110,7 +108,7 @@ export class SharedCache {
     signal.addEventListener('abort', leave, { once: true });
     const onTimeout = () => waiting.abort(new Error('no response within the timeout'));
     const timer = setTimeout(onTimeout, wait.remainingMs);
-    const hadFullTimeout = wait.remainingMs >= this.#settings.timeoutMs;
+    const hadFullTimeout = wait.remainingMs >= this.#settings.sharedCacheTimeoutMs;
     const startedAt = performance.now();
     let requestSent = false;
     try {

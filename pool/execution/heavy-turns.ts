@@ -1,6 +1,6 @@
+import type { Settings } from '../../contract/settings/table.ts';
 import { isolatedCost } from '../rendering/cost.ts';
 import type { Placement } from '../rendering/placement.ts';
-import type { EngineSettings } from '../settings.ts';
 
 /** The properties of a transform that determine its order. */
 export interface Scheduled {
@@ -38,12 +38,12 @@ export class HeavyTurns<T extends Scheduled> {
 
   /** @param running all running transforms */
   constructor(
-    { threads, costlyBytes }: Pick<EngineSettings, 'threads' | 'costlyBytes'>,
+    { poolThreads, poolMemoryBytes }: Pick<Settings, 'poolThreads' | 'poolMemoryBytes'>,
     running: ReadonlySet<T>,
   ) {
-    this.#maxBytes = costlyBytes;
-    this.#sharedBytes = Math.min(isolatedCost.bytes, costlyBytes / 2);
-    this.#maxOfProject = Math.max(1, threads - 1);
+    this.#maxBytes = poolMemoryBytes;
+    this.#sharedBytes = Math.min(isolatedCost.bytes, poolMemoryBytes / 2);
+    this.#maxOfProject = Math.max(1, poolThreads - 1);
     this.#running = running;
   }
 

@@ -1,8 +1,8 @@
+import type { Settings } from '../../contract/settings/table.ts';
 import { RoundRobin } from '../fair-share.ts';
-import type { EngineSettings } from '../settings.ts';
 import { HeavyTurns, isHeavy, type Scheduled } from './heavy-turns.ts';
 
-type ScheduleSettings = Pick<EngineSettings, 'threads' | 'queue' | 'costlyBytes'>;
+type ScheduleSettings = Pick<Settings, 'poolThreads' | 'poolQueue' | 'poolMemoryBytes'>;
 
 /** Maximum length of the background queue, as a multiple of the queue for live work. */
 const backgroundQueueFactor = 4;
@@ -73,7 +73,7 @@ export class Schedule<T extends Scheduled> {
    * use.
    */
   willBeFull(project: string): boolean {
-    const { threads, queue } = this.#settings;
+    const { poolThreads: threads, poolQueue: queue } = this.#settings;
     if (this.#running.size < threads) return this.isFull(project);
     const all = this.#live.size > queue / 2;
     const after = performance.now() - typicalFetchMs;
@@ -91,7 +91,7 @@ export class Schedule<T extends Scheduled> {
   }
 
   get isBackgroundFull(): boolean {
-    return this.#background.size >= backgroundQueueFactor * Math.max(1, this.#settings.queue);
+    return this.#background.size >= backgroundQueueFactor * Math.max(1, this.#settings.poolQueue);
   }
 
   /** Returns the transform to refuse in favour of a project's live transform, if any. */
@@ -126,7 +126,7 @@ export class Schedule<T extends Scheduled> {
 
   /** Returns the transform to start now; it counts as running until `ended`. */
   start(): T | undefined {
-    const hasThread = this.#running.size < this.#settings.threads;
+    const hasThread = this.#running.size < this.#settings.poolThreads;
     const task = hasThread ? this.#nextByPriority() : this.#nextForExtraThread();
     if (task === undefined) return undefined;
     if (task.background || this.#background.size === 0) this.#overtaken = 0;
@@ -152,11 +152,11 @@ export class Schedule<T extends Scheduled> {
 
   /** Number of threads and of places in the queue that are in use. */
   get #used(): number {
-    return Math.min(this.#running.size, this.#settings.threads) + this.#live.size;
+    return Math.min(this.#running.size, this.#settings.poolThreads) + this.#live.size;
   }
 
   get #isAtCapacity(): boolean {
-    const { threads, queue } = this.#settings;
+    const { poolThreads: threads, poolQueue: queue } = this.#settings;
     return this.#used >= threads + queue;
   }
 
@@ -167,7 +167,7 @@ export class Schedule<T extends Scheduled> {
 
   /** Returns whether the additional thread is for this project. */
   #hasExtraThread(project: string): boolean {
-    const { threads, queue } = this.#settings;
+    const { poolThreads: threads, poolQueue: queue } = this.#settings;
     return (
       this.#running.size <= threads &&
       this.#live.size <= queue &&
@@ -213,11 +213,11 @@ export class Schedule<T extends Scheduled> {
    */
   get #mayRunBackground(): boolean {
     const running = [...this.#running].filter(({ background }) => background).length;
-    return running < Math.max(1, this.#settings.threads - 2);
+    return running < Math.max(1, this.#settings.poolThreads - 2);
   }
 
   #nextForExtraThread(): T | undefined {
-    if (this.#running.size > this.#settings.threads) return undefined;
+    if (this.#running.size > this.#settings.poolThreads) return undefined;
     return this.#live.take((task) => !isHeavy(task) && !this.#hasRunning(task.project));
   }
 }

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { programUrl } from '../../contract/own-files.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { transformTimeout } from '../formats/errors.ts';
 import type { Input } from '../inputs.ts';
@@ -7,7 +8,6 @@ import type { ImageRequest, Miss } from '../miss.ts';
 import { shuttingDown, tooManyTransforms } from '../overloaded.ts';
 import type { Placement } from '../rendering/placement.ts';
 import type { RenderedImage } from '../rendering/render.ts';
-import type { EngineSettings } from '../settings.ts';
 import type { SourceLease } from '../source/sources.ts';
 import { noObserver, type Stage } from '../stages.ts';
 import { Executor } from './executor.ts';
@@ -29,15 +29,15 @@ interface TransformedMiss extends Pick<Miss, 'signal' | 'promoted' | 'timings'> 
   };
 }
 
-type TransformQueueSettings = Pick<
-  EngineSettings,
-  | 'threads'
-  | 'queue'
-  | 'costlyBytes'
+export type TransformSettings = Pick<
+  Settings,
+  | 'poolThreads'
+  | 'poolQueue'
+  | 'poolMemoryBytes'
   | 'sourceMaxPixels'
   | 'transformTimeoutMs'
   | 'svgTimeoutMs'
-  | 'processMemoryBytes'
+  | 'transformProcessMemoryBytes'
   | 'fonts'
 >;
 
@@ -83,7 +83,7 @@ const defaultEntry = programUrl('pool/execution/thread');
  * then runs where it was placed.
  */
 export class TransformQueue {
-  readonly #settings: TransformQueueSettings;
+  readonly #settings: TransformSettings;
   readonly #limits: TransformTask['limits'];
   readonly #waitLimits: WaitLimits;
   readonly #executor: Executor;
@@ -99,7 +99,7 @@ export class TransformQueue {
   #closed = false;
 
   constructor(
-    settings: TransformQueueSettings,
+    settings: TransformSettings,
     entry: URL = defaultEntry,
     waitLimits = defaultWaitLimits(settings.transformTimeoutMs),
   ) {
@@ -112,16 +112,16 @@ export class TransformQueue {
       // soft timeout keeps the thread; otherwise it still ends a terminated thread's native call.
       softTimeoutSeconds: Math.max(1, Math.ceil(settings.transformTimeoutMs / 1000) - 1),
       svgTimeoutMs: settings.svgTimeoutMs,
-      processMemoryBytes: settings.processMemoryBytes,
+      processMemoryBytes: settings.transformProcessMemoryBytes,
     };
     const processLimits = {
-      memoryBytes: settings.processMemoryBytes,
+      memoryBytes: settings.transformProcessMemoryBytes,
       cpuSeconds: Math.ceil((cpuTimeouts * settings.transformTimeoutMs) / 1000),
     };
     const onAvailable = () => this.#startNext();
     this.#executor = new Executor(
       entry,
-      settings.threads + 1,
+      settings.poolThreads + 1,
       processLimits,
       { added: settings.fonts },
       onAvailable,
@@ -200,11 +200,11 @@ export class TransformQueue {
       active: this.#schedule.running,
       /** Estimated memory of the running costly transforms, and its limit, in bytes. */
       costlyBytes: this.#schedule.costlyBytes,
-      costlyMaxBytes: this.#settings.costlyBytes,
+      costlyMaxBytes: this.#settings.poolMemoryBytes,
       queued: this.#schedule.liveWaiting,
       backgroundQueued: this.#schedule.backgroundWaiting,
-      concurrency: this.#settings.threads,
-      maxQueue: this.#settings.queue,
+      concurrency: this.#settings.poolThreads,
+      maxQueue: this.#settings.poolQueue,
       /** Total refused as `overloaded`. */
       rejected: this.#rejected,
       /** Total that ended, successfully or not. */
@@ -333,7 +333,7 @@ export class TransformQueue {
     if (waiting === null) this.#completed += 1;
     // After a timeout, the caller has released the source's bytes.
     else if (terminated === undefined) this.#requeue(task, waiting);
-    if (this.#stuck < this.#settings.threads) this.#lastProgress = this.#time.ms;
+    if (this.#stuck < this.#settings.poolThreads) this.#lastProgress = this.#time.ms;
     this.#startNext();
   }
 }

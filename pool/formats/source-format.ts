@@ -1,5 +1,6 @@
 import type { Metadata, SharpOptions } from 'sharp';
 import type { ServiceError } from '../../contract/errors.ts';
+import type { SettingName, Settings } from '../../contract/settings/table.ts';
 import type { Size } from '../geometry.ts';
 import type { Variant } from '../variant.ts';
 import type { Matcher } from './bytes.ts';
@@ -100,16 +101,15 @@ export interface SourceFormat {
 }
 
 export interface FormatSetting {
-  /** The setting's name in {@link AllowedFormats}. */
-  readonly name: string;
+  readonly name: SettingName;
   /** Name of the format in the message that refuses it. */
   readonly refused: string;
   /** Completes "To use it: ...". */
   readonly advice: string;
 }
 
-/** Whether an operator allows each format that has a setting, by the setting's name. */
-export type AllowedFormats = Readonly<Record<string, boolean>>;
+/** The settings that allow formats; an absent one refuses its format. */
+export type AllowedFormats = Partial<Settings>;
 
 /** A source with container properties, read before any decoder opens it. */
 export interface Container extends Examination {

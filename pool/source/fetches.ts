@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import type { FairShare, Owner } from '../fair-share.ts';
 import { shuttingDown } from '../overloaded.ts';
-import type { EngineSettings } from '../settings.ts';
 import { SingleFlight } from '../single-flight.ts';
 import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
 import { Connections, type Network, TrustedEndpoints } from './connections.ts';
@@ -13,21 +13,18 @@ import {
   type Validators,
 } from './fetch.ts';
 import { type FetchSlot, FetchSlots } from './fetch-slots.ts';
-import { AddressGuard, type Resolver } from './guard.ts';
+import {
+  AddressGuard,
+  type GuardSettings,
+  type OwnAddresses,
+  ownAddresses,
+  type Resolver,
+} from './guard.ts';
 import type { SharedMemory } from './shared-memory.ts';
 import type { FindLoader, SourceLoader } from './source-loader.ts';
 
-export type FetchSettings = Pick<
-  EngineSettings,
-  | 'fetchConcurrency'
-  | 'privateSources'
-  | 'sourcePorts'
-  | 'nat64Prefixes'
-  | 'dnsServers'
-  | 'sourceMaxBytes'
-  | 'sourceTimeoutMs'
-  | 'own'
->;
+export type FetchSettings = GuardSettings &
+  Pick<Settings, 'fetchConcurrency' | 'sourceMaxBytes' | 'sourceTimeoutMs'>;
 
 interface FetchesEnvironment<S> {
   /** All sources' bytes. */
@@ -129,10 +126,11 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
   #followers = 0;
 
   constructor(settings: FetchSettings, environment: FetchesEnvironment<S>) {
-    const { own, fetchConcurrency, nat64Prefixes, sourceTimeoutMs } = settings;
+    const { fetchConcurrency, nat64Prefixes, sourceTimeoutMs } = settings;
+    const own = ownAddresses(settings);
     this.#settings = settings;
     this.#environment = environment;
-    this.guard = new AddressGuard({ ...settings, resolve: environment.resolve });
+    this.guard = new AddressGuard({ ...settings, own, resolve: environment.resolve });
     const { resolveUnchecked: resolve } = this.guard;
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#loopId = toLoopId(own);
@@ -297,7 +295,7 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
  * Returns this deployment's identifier in CDN-Loop headers (RFC 8586): its public host and its
  * port.
  */
-function toLoopId({ urls, ports }: EngineSettings['own']): string {
+function toLoopId({ urls, ports }: OwnAddresses): string {
   const [url = 'http://localhost'] = urls;
   return `${new URL(url).hostname}:${ports[0]}`;
 }

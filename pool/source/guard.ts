@@ -9,6 +9,7 @@ import {
   type PrivateSource,
   parsePrivateSource,
 } from '../../contract/private-sources.ts';
+import { defaultOpsPort, type Settings } from '../../contract/settings/table.ts';
 import {
   addressOfHost,
   isCredentialService,
@@ -47,6 +48,25 @@ export interface GuardOptions {
   /** Default: a resolver that queries these servers. */
   readonly resolve?: Resolver | undefined;
 }
+
+/** The settings of a guard for a deployment's sources. */
+export type GuardSettings = Pick<
+  Settings,
+  | 'privateSources'
+  | 'sourcePorts'
+  | 'nat64Prefixes'
+  | 'dnsServers'
+  | 'baseUrl'
+  | 'internalUrl'
+  | 'port'
+  | 'workerPort'
+  | 'opsPort'
+>;
+
+export const ownAddresses = (settings: GuardSettings): OwnAddresses => ({
+  urls: [settings.baseUrl, settings.internalUrl],
+  ports: [settings.port, settings.workerPort, settings.opsPort ?? defaultOpsPort],
+});
 
 /** Returns a URL's port, or its scheme's default port. */
 export function getPort(url: URL): number {

@@ -1,9 +1,9 @@
 import { hash } from 'node:crypto';
 import { LRUCache } from 'lru-cache';
 import { canonicalUrl } from '../../contract/hosts.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import { FairShare, type Owner } from '../fair-share.ts';
 import { shuttingDown } from '../overloaded.ts';
-import type { EngineSettings } from '../settings.ts';
 import { type NotModified, notAllowed, type OriginResponse, type Validators } from './fetch.ts';
 import {
   type Failed,
@@ -17,8 +17,7 @@ import type { AddressGuard, Resolver } from './guard.ts';
 import { SharedMemory } from './shared-memory.ts';
 import type { SourceLoader } from './source-loader.ts';
 
-export type SourceSettings = FetchSettings &
-  Pick<EngineSettings, 'sourceHeldBytes' | 'sourceCacheBytes'>;
+export type SourceSettings = FetchSettings & Pick<Settings, 'sourceHeldBytes' | 'sourceCacheBytes'>;
 
 export interface SourceOptions {
   /** Clock of the caches, in ms; must start above 0, and only differences count. */

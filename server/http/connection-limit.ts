@@ -1,7 +1,7 @@
 import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Network, parseAddress, within } from '../../contract/networks.ts';
-import type { EngineSettings } from '../../pool/settings.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import { clientNetworks } from './client-address.ts';
 
 /** A process's client connections, with totals since its start. */
@@ -62,16 +62,16 @@ const minShare = 1 / 4;
 export function maxConnections(
   descriptors: number,
   {
-    threads,
+    poolThreads,
     fetchConcurrency,
-    sharedCache,
-  }: Pick<EngineSettings, 'threads' | 'fetchConcurrency' | 'sharedCache'>,
+    sharedCacheUrl,
+  }: Pick<Settings, 'poolThreads' | 'fetchConcurrency' | 'sharedCacheUrl'>,
 ): number {
   const reserve =
     baseReserve +
-    perThread * (threads + 1) +
+    perThread * (poolThreads + 1) +
     perFetch * fetchConcurrency +
-    (sharedCache === null ? 0 : ofSharedCache);
+    (sharedCacheUrl === null ? 0 : ofSharedCache);
   return Math.max(descriptors - reserve, Math.floor(descriptors * minShare));
 }
 

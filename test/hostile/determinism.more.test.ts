@@ -40,7 +40,7 @@ async function inProcess(fill: number, fontFolder: string): Promise<readonly str
 t.test('returns equal bytes for equal requests', { timeout: 3_600_000 }, async (t) => {
   const requests = await renders(seed, from, count);
   const sources = new Map(requests.map(({ source }) => [source, shared(source)]));
-  const pool = openPool(t, { threads, queue: 2 * threads });
+  const pool = openPool(t, { poolThreads: threads, poolQueue: 2 * threads });
   const onThread = async (index: number): Promise<string> => {
     const { source, layers, variant } = requests[index] as (typeof requests)[number];
     const bytes = sources.get(source) ?? source;

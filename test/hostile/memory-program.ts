@@ -41,7 +41,7 @@ const effects = [
   { tint: '#ff0000ff' },
 ] as const;
 
-const pool = new TransformPool({ ...settings, threads: 2 });
+const pool = new TransformPool({ ...settings, poolThreads: 2 });
 let count = 0;
 
 /** Renders one variant, mostly large JPEGs, which take the least time per byte. */

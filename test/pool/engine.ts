@@ -1,9 +1,7 @@
 import type { Test } from 'tap';
-import { Engine, type EngineEnvironment } from '../../pool/engine.ts';
-import { allFormats } from '../../pool/formats/source-formats.ts';
-import type { EngineSettings } from '../../pool/settings.ts';
+import { Engine, type EngineEnvironment, type EngineSettings } from '../../pool/engine.ts';
 import { onlyProcess } from '../../pool/single-flight.ts';
-import { settings } from './execution/pools.ts';
+import { transformSettings } from './execution/pools.ts';
 import { sourceSettings } from './source/origin.ts';
 
 /** Opens an engine, by default without caches, and closes it after the test. */
@@ -14,15 +12,13 @@ export function openEngine(
 ): Engine {
   const engine = new Engine(
     {
-      ...settings,
       ...sourceSettings,
-      formats: allFormats,
-      queue: 10,
+      ...transformSettings,
+      poolQueue: 10,
       memoryCacheBytes: 0,
-      diskCacheFolder: null,
-      sharedCache: null,
+      processes: 1,
+      diskCacheBytes: 0,
       sourceMaxBytes: 1e8,
-      freshness: { minAge: 1, maxAge: 1, staleIfError: 1 },
       ...changes,
     },
     {

@@ -38,7 +38,7 @@ function open(t: Test, environment: Partial<RevalidatorEnvironment> = {}) {
   const revalidator = new Revalidator({
     caches: { disk: null, shared: null },
     coalescer: onlyProcess,
-    bounds: { minAge: 1, maxAge: 1_000, staleIfError: 1_000 },
+    bounds: { sourceMinAgeSeconds: 1, sourceMaxAgeSeconds: 1_000, staleIfErrorSeconds: 1_000 },
     revalidate: () =>
       new Promise((resolve, reject) => {
         answers.push(resolve);

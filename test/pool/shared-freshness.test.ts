@@ -37,8 +37,11 @@ async function startMachines(t: Test) {
       t,
       {
         memoryCacheBytes: 1e7,
-        sharedCache: { location: parseS3Location(bucket.url), timeoutMs: 5_000, queueBytes: 1e7 },
-        freshness: { minAge: 1, maxAge: 1_000, staleIfError: 100 },
+        sharedCacheUrl: parseS3Location(bucket.url),
+        sharedCacheTimeoutMs: 5_000,
+        sourceMinAgeSeconds: 1,
+        sourceMaxAgeSeconds: 1_000,
+        staleIfErrorSeconds: 100,
       },
       { now: () => current.at + aheadMs },
     );

@@ -21,9 +21,9 @@ const toKey = (name: string) => name.padStart(64, '0');
  */
 async function startEngine(
   t: Test,
-  queue: number,
+  poolQueue: number,
   url: (path: string) => URL,
-  sharedCache: SharedCacheSettings | null = null,
+  sharedCache: Partial<SharedCacheSettings> = {},
 ) {
   const joined: string[] = [];
   const inBackground: string[] = [];
@@ -34,8 +34,9 @@ async function startEngine(
       return onlyProcess.join(key, participant);
     },
   };
-  const diskCacheFolder = await temporaryFolder(t);
-  const engine = openEngine(t, { queue, diskCacheFolder, sharedCache }, { coalescer });
+  const dataDir = await temporaryFolder(t);
+  const settings = { poolQueue, dataDir, diskCacheBytes: 1e9, ...sharedCache };
+  const engine = openEngine(t, settings, { coalescer });
   const createRequest = (name: string, path: string, more: Partial<Variant> = {}, project = 'a') =>
     imageRequest({
       key: toKey(name),
@@ -106,7 +107,7 @@ t.test('treats renders after responses as background work, and limits them', asy
 t.test('delivers shared-cache images while the queue is full', async (t) => {
   Object.assign(process.env, variables);
   const bucket = await startTestS3(t);
-  const settings = { location: parseS3Location(bucket.url), timeoutMs: 60_000, queueBytes: 1e6 };
+  const settings = { sharedCacheUrl: parseS3Location(bucket.url), sharedCacheTimeoutMs: 60_000 };
   const picture = await noise(800, 600).jpeg().toBuffer();
   const origin = await startOrigin(t, (_, response) => response.end(picture));
   const other = await startEngine(t, 0, origin.url, settings);
@@ -147,7 +148,7 @@ t.test('gives each fetch of a live request a queue slot', async (t) => {
 t.test('counts recent reservations while the threads are busy', async (t) => {
   const clock = stopClock(t);
   const task = (project: string) => ({ project, queuedAt: 0, background: false, placement: null });
-  const schedule = new Schedule({ threads: 1, queue: 4, costlyBytes: 1e9 });
+  const schedule = new Schedule({ poolThreads: 1, poolQueue: 4, poolMemoryBytes: 1e9 });
   const reservations = Array.from({ length: 5 }, () => schedule.reserve('a'));
   t.equal(schedule.willBeFull('a'), false, 'the thread is idle');
   schedule.add(task('a'));

@@ -9,6 +9,7 @@ import {
   temporaryPrefix,
 } from '../../../pool/cache/disk.ts';
 import { ImageCaches } from '../../../pool/cache/image-caches.ts';
+import { defaultSettings } from '../../settings.ts';
 import { until } from '../../until.ts';
 import { imageRequest } from '../requests.ts';
 import { picture, toKey } from './pictures.ts';
@@ -148,7 +149,7 @@ t.test('skips writes above the limit of concurrent writes', async (t) => {
 t.test('drops an image if a purge arrives during its render', async (t) => {
   const events: unknown[][] = [];
   const caches = new ImageCaches(
-    { memoryCacheBytes: 1e6, diskCacheFolder: t.testdir(), sharedCache: null },
+    { ...defaultSettings, dataDir: t.testdir() },
     {
       disk: {
         stored: (...values) => events.push(['stored', ...values]),

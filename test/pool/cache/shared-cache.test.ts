@@ -16,7 +16,7 @@ const object = `pre fix/${objectKey('prj_1', key)}`;
 /** A timeout that only a silent server exceeds. */
 const timeoutMs = 60_000;
 
-interface Options extends Partial<Omit<SharedCacheSettings, 'location'>> {
+interface Options extends Partial<Omit<SharedCacheSettings, 'sharedCacheUrl'>> {
   readonly url?: string;
   readonly secret?: string | null;
 }
@@ -26,7 +26,12 @@ async function start(t: Test, { url, secret = 'of the deployment', ...settings }
   const server = await startTestS3(t);
   const changes: string[] = [];
   const cache = new SharedCache(
-    { location: parseS3Location(url ?? server.url), timeoutMs, queueBytes: 1e6, ...settings },
+    {
+      sharedCacheUrl: parseS3Location(url ?? server.url),
+      sharedCacheTimeoutMs: timeoutMs,
+      sharedCacheQueueBytes: 1e6,
+      ...settings,
+    },
     {
       onSharedCacheChange: (operation, error) =>
         changes.push(`${operation} ${error === null ? 'works' : 'fails'}`),
@@ -130,7 +135,11 @@ t.test('limits reads that wait for the deployment secret, too', async (t) => {
     load = resolve;
   });
   const cache = new SharedCache(
-    { location: parseS3Location(server.url), timeoutMs, queueBytes: 1e6 },
+    {
+      sharedCacheUrl: parseS3Location(server.url),
+      sharedCacheTimeoutMs: timeoutMs,
+      sharedCacheQueueBytes: 1e6,
+    },
     { onSharedCacheChange: () => {}, deploymentSecret: () => secret },
   );
   t.teardown(() => cache.close());
@@ -222,7 +231,7 @@ t.test('fails if the bucket does not exist', async (t) => {
 });
 
 t.test('shares one timeout among all reads of a request', async (t) => {
-  const { server, cache, read } = await start(t, { timeoutMs: 50 });
+  const { server, cache, read } = await start(t, { sharedCacheTimeoutMs: 50 });
   server.handler = silent;
   const { wait } = cache;
   t.equal(await read(wait), null);
@@ -281,7 +290,7 @@ t.test('does not count a cancelled read as an S3 failure', async (t) => {
 });
 
 t.test('limits the bytes in the queue, and queues each key once', async (t) => {
-  const { server, cache } = await start(t, { queueBytes: 50_000 });
+  const { server, cache } = await start(t, { sharedCacheQueueBytes: 50_000 });
   server.handler = silent;
   for (const name of ['a', 'b', 'c', 'd']) cache.write(toKey(name), 'prj_1', picture(9_000));
   await until('four are written at a time', () => server.requests.length === 4);

@@ -4,7 +4,7 @@ import { until } from '../../until.ts';
 import { finish, openPool, patient, scriptedThread, submit } from './pools.ts';
 
 t.test('rejects transforms beyond threads and queue immediately', async (t) => {
-  const pool = openPool(t, { threads: 2, queue: 3 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 2, poolQueue: 3 }, scriptedThread);
   const tasks = Array.from({ length: 5 }, () => submit(pool));
   t.equal(pool.isFull('p'), true);
   t.match(pool.stats(), { active: 2, queued: 3, concurrency: 2, maxQueue: 3, rejected: 0 });
@@ -18,7 +18,7 @@ t.test('rejects transforms beyond threads and queue immediately', async (t) => {
 });
 
 t.test('accepts only as many transforms as threads if there is no queue', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 0 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 1, poolQueue: 0 }, scriptedThread);
   const running = submit(pool);
   await t.rejects(submit(pool).done, { code: 'overloaded' });
   await finish(running);
@@ -29,7 +29,7 @@ t.test('accepts only as many transforms as threads if there is no queue', async 
 });
 
 t.test('frees the queue slot immediately on an abort', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 1, poolQueue: 2 }, scriptedThread);
   const running = submit(pool);
   const controller = new AbortController();
   const leaving = submit(pool, { signal: controller.signal });
@@ -49,7 +49,7 @@ t.test('frees the queue slot immediately on an abort', async (t) => {
 t.test(
   'rejects immediately on an abort during a transform, and keeps the thread busy',
   async (t) => {
-    const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
+    const pool = openPool(t, { poolThreads: 1, poolQueue: 2 }, scriptedThread);
     const controller = new AbortController();
     const leaving = submit(pool, { signal: controller.signal });
     await until('it runs', leaving.started);
@@ -67,7 +67,7 @@ t.test(
 
 t.test('returns the time since the last progress as stalledMs', async (t) => {
   const clock = stopClock(t);
-  const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 1, poolQueue: 1 }, scriptedThread);
   t.equal(pool.stats().stalledMs, 0, 'none while idle');
   await clock.forward(60);
   const running = submit(pool);
@@ -82,7 +82,7 @@ t.test('returns the time since the last progress as stalledMs', async (t) => {
 });
 
 t.test('rejects waiting transforms on close, and finishes running transforms', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 1, poolQueue: 4 }, scriptedThread);
   const running = submit(pool);
   const refused = t.rejects(submit(pool).done, { code: 'overloaded' });
   const closing = pool.close();
@@ -96,7 +96,7 @@ t.test('rejects waiting transforms on close, and finishes running transforms', a
 
 t.test('rejects transforms that wait too long, but not running transforms', async (t) => {
   const limits = { liveMs: 100, backgroundMs: 1e9 };
-  const pool = openPool(t, { threads: 1, queue: 4 }, scriptedThread, limits);
+  const pool = openPool(t, { poolThreads: 1, poolQueue: 4 }, scriptedThread, limits);
   // Background work, because starting the thread can take longer than a live request is allowed to
   // wait here.
   const background = { background: true };
@@ -120,7 +120,7 @@ t.test('rejects transforms that wait too long, but not running transforms', asyn
 });
 
 t.test('holds bytes while a thread reads them, even after an abort', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 8 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 1, poolQueue: 8 }, scriptedThread);
   const log: string[] = [];
   const holding = (name: string, signal: AbortSignal) => ({
     signal,

@@ -5,7 +5,7 @@ import { finish, openPool, openScripted, scriptedThread, submit } from './pools.
 const background = { background: true };
 
 t.test('leaves two threads free for live work', async (t) => {
-  const pool = openPool(t, { threads: 4, queue: 8 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 4, poolQueue: 8 }, scriptedThread);
   const tasks = Array.from({ length: 5 }, () => submit(pool, background));
   t.match(pool.stats(), { active: 2, queued: 0, backgroundQueued: 3 });
   const live = submit(pool);
@@ -15,14 +15,14 @@ t.test('leaves two threads free for live work', async (t) => {
 });
 
 t.test('makes live requests wait only for running transforms', async (t) => {
-  const { ended, run } = openScripted(t, { threads: 1, queue: 8 });
+  const { ended, run } = openScripted(t, { poolThreads: 1, poolQueue: 8 });
   const tasks = ['background 1', 'background 2', 'live 1', 'live 2'];
   await finish(...tasks.map((name) => run(name, { background: name.startsWith('b') })));
   t.same(ended, ['background 1', 'live 1', 'live 2', 'background 2']);
 });
 
 t.test('continues background work during continuous live work', async (t) => {
-  const { ended, run } = openScripted(t, { threads: 1, queue: 64 });
+  const { ended, run } = openScripted(t, { poolThreads: 1, poolQueue: 64 });
   const tasks = [run('live')];
   for (let i = 0; i < 3; i += 1) tasks.push(run('background', background));
   for (let i = 0; i < 50; i += 1) tasks.push(run('live'));
@@ -34,7 +34,7 @@ t.test('continues background work during continuous live work', async (t) => {
 t.test(
   'queues background work while the live queue is full, until its signal aborts',
   async (t) => {
-    const pool = openPool(t, { threads: 1, queue: 1 }, scriptedThread);
+    const pool = openPool(t, { poolThreads: 1, poolQueue: 1 }, scriptedThread);
     const controller = new AbortController();
     const tasks = [submit(pool), submit(pool), submit(pool, background)];
     const leaving = submit(pool, { signal: controller.signal, background: true });
@@ -48,7 +48,7 @@ t.test(
 );
 
 t.test('limits the background queue, and takes no slot in the live queue', async (t) => {
-  const pool = openPool(t, { threads: 1, queue: 2 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 1, poolQueue: 2 }, scriptedThread);
   const tasks = Array.from({ length: 9 }, () => submit(pool, background));
   t.match(pool.stats(), { active: 1, queued: 0, backgroundQueued: 8 });
   t.equal(pool.isFull('p'), false);
@@ -59,7 +59,7 @@ t.test('limits the background queue, and takes no slot in the live queue', async
 });
 
 t.test('continues promoted background work as live work', async (t) => {
-  const { pool, ended, run } = openScripted(t, { threads: 1, queue: 4 });
+  const { pool, ended, run } = openScripted(t, { poolThreads: 1, poolQueue: 4 });
   const promotion = new AbortController();
   const tasks = [
     run('live 1'),

@@ -16,7 +16,7 @@ const [first, two] = [await etagWith(1), await etagWith(2)];
 
 t.test('returns the AVIF bytes of two encoder threads, even next to other formats', async (t) => {
   t.not(first, two, 'the number of threads determines the bytes');
-  const pool = openPool(t, { threads: 2 });
+  const pool = openPool(t, { poolThreads: 2 });
   const others = new AbortController();
   const other = async () => {
     while (!others.signal.aborted) {

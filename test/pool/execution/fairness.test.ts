@@ -10,7 +10,7 @@ import { sourceFacts as facts, noise, shared, variant } from '../rendering/pictu
 import { finish, openPool, openScripted, patient, submit } from './pools.ts';
 
 t.test('alternates between projects', async (t) => {
-  const { pool, ended, run } = openScripted(t, { threads: 1, queue: 16 });
+  const { pool, ended, run } = openScripted(t, { poolThreads: 1, poolQueue: 16 });
   const running = run('a0', { project: 'a', order: 'cost' });
   await until('it runs', running.started);
   const names = ['a1', 'a2', 'a3', 'a4', 'b1', 'b2'];
@@ -27,7 +27,7 @@ t.test('alternates between projects', async (t) => {
 });
 
 t.test('reserves the additional thread for projects with no running transform', async (t) => {
-  const { pool, run } = openScripted(t, { threads: 2, queue: 16 });
+  const { pool, run } = openScripted(t, { poolThreads: 2, poolQueue: 16 });
   const own = [1, 2, 3, 4].map((index) => run(`a${index}`, { project: 'a' }));
   t.match(pool.stats(), { active: 2, queued: 2 });
   const others = ['b1', 'b2', 'c1'].map((name) => run(name, { project: name.charAt(0) }));
@@ -41,7 +41,7 @@ t.test('reserves the additional thread for projects with no running transform', 
 });
 
 t.test('drops a transform of the busiest project when the queue is full', async (t) => {
-  const { pool, ended, run } = openScripted(t, { threads: 1, queue: 4 });
+  const { pool, ended, run } = openScripted(t, { poolThreads: 1, poolQueue: 4 });
   const running = [run('a0', { project: 'a' }), run('b0', { project: 'b' })];
   const waiting = ['a1', 'a2', 'a3', 'b1'].map((name) => run(name, { project: name.charAt(0) }));
   t.match(pool.stats(), { active: 2, queued: 4, rejected: 0 });
@@ -57,7 +57,7 @@ t.test('drops a transform of the busiest project when the queue is full', async 
 });
 
 t.test('gives another project the additional thread if there is no queue', async (t) => {
-  const { pool, ended, run } = openScripted(t, { threads: 1, queue: 0 });
+  const { pool, ended, run } = openScripted(t, { poolThreads: 1, poolQueue: 0 });
   const a = run('a', { project: 'a' });
   t.equal(pool.isFull('a'), true);
   const b = run('b', { project: 'b' });
@@ -69,7 +69,11 @@ t.test('gives another project the additional thread if there is no queue', async
 t.test(
   'runs costly transforms while their memory fits, and lets light transforms overtake',
   async (t) => {
-    const { pool, ended, run } = openScripted(t, { threads: 3, queue: 16, costlyBytes: 1_000 });
+    const { pool, ended, run } = openScripted(t, {
+      poolThreads: 3,
+      poolQueue: 16,
+      poolMemoryBytes: 1_000,
+    });
     const first = run('first', { project: 'a', order: 'cost', costBytes: 600 });
     await until('it runs', first.started);
     const large = run('large', { project: 'a', order: 'cost', costBytes: 5_000 });
@@ -108,7 +112,11 @@ async function heavy(
 }
 
 t.test('reserves memory for the heavy transform in turn, of any project', async (t) => {
-  const { pool, ...names } = openScripted(t, { threads: 8, queue: 16, costlyBytes: 1_000 });
+  const { pool, ...names } = openScripted(t, {
+    poolThreads: 8,
+    poolQueue: 16,
+    poolMemoryBytes: 1_000,
+  });
   const running = await heavy(names, 'a1', 600);
   await until('it runs', running.started);
   const large = await heavy(names, 'b1', 700);
@@ -128,7 +136,11 @@ t.test('reserves memory for the heavy transform in turn, of any project', async 
 });
 
 t.test('reserves memory for the project with fewer running heavy transforms', async (t) => {
-  const { pool, ...names } = openScripted(t, { threads: 8, queue: 16, costlyBytes: 1_000 });
+  const { pool, ...names } = openScripted(t, {
+    poolThreads: 8,
+    poolQueue: 16,
+    poolMemoryBytes: 1_000,
+  });
   const [first, other] = [await heavy(names, 'a1', 600), await heavy(names, 'b1', 300)];
   await until('both run', () => first.started() && other.started());
   const [large, small] = [await heavy(names, 'b2', 700), await heavy(names, 'a2', 300)];
@@ -142,7 +154,11 @@ t.test('reserves memory for the project with fewer running heavy transforms', as
 });
 
 t.test('runs heavy transforms of an idle project before more of a busy project', async (t) => {
-  const { pool, ...names } = openScripted(t, { threads: 8, queue: 16, costlyBytes: 1_000 });
+  const { pool, ...names } = openScripted(t, {
+    poolThreads: 8,
+    poolQueue: 16,
+    poolMemoryBytes: 1_000,
+  });
   const first = await heavy(names, 'a1', 700);
   await until('it runs', first.started);
   const second = await heavy(names, 'a2', 700);
@@ -166,7 +182,11 @@ t.test('runs heavy transforms of an idle project before more of a busy project',
 t.test(
   "leaves memory to another project's transform next to a transform above the limit",
   async (t) => {
-    const { pool, ...names } = openScripted(t, { threads: 8, queue: 16, costlyBytes: 1_000 });
+    const { pool, ...names } = openScripted(t, {
+      poolThreads: 8,
+      poolQueue: 16,
+      poolMemoryBytes: 1_000,
+    });
     const alone = await heavy(names, 'a1', 5_000);
     await until('it runs', alone.started);
     const own = await heavy(names, 'a2', 100);
@@ -188,7 +208,7 @@ t.test(
 );
 
 t.test("keeps a thread free of one project's heavy transforms", async (t) => {
-  const { pool, ...names } = openScripted(t, { threads: 3, queue: 16 });
+  const { pool, ...names } = openScripted(t, { poolThreads: 3, poolQueue: 16 });
   const own = [
     await heavy(names, 'a1', 1),
     await heavy(names, 'a2', 1),
@@ -202,7 +222,7 @@ t.test("keeps a thread free of one project's heavy transforms", async (t) => {
 });
 
 t.test('does not leave a costly transform on the additional thread', async (t) => {
-  const { pool, run } = openScripted(t, { threads: 1, queue: 16 });
+  const { pool, run } = openScripted(t, { poolThreads: 1, poolQueue: 16 });
   const own = run('a', { project: 'a' });
   await until('it runs', own.started);
   const costly = run('b', { project: 'b', order: 'cost', costBytes: 1 });
@@ -215,7 +235,7 @@ t.test('does not leave a costly transform on the additional thread', async (t) =
 });
 
 t.test('does not queue a transform again if it aborts during its cost estimate', async (t) => {
-  const { pool, run } = openScripted(t, { threads: 1, queue: 4, costlyBytes: 10 });
+  const { pool, run } = openScripted(t, { poolThreads: 1, poolQueue: 4, poolMemoryBytes: 10 });
   const own = run('a', { project: 'a', order: 'cost', costBytes: 10 });
   await until('it runs', own.started);
   const controller = new AbortController();
@@ -233,7 +253,7 @@ t.test('does not queue a transform again if it aborts during its cost estimate',
 });
 
 t.test("estimates a transform's cost on a thread", async (t) => {
-  const pool = openPool(t, { threads: 1, costlyBytes: 1 });
+  const pool = openPool(t, { poolThreads: 1, poolMemoryBytes: 1 });
   const source = shared(await noise(1600, 1200).jpeg().toBuffer());
   const costly = variant({ formats: ['avif'], lossless: true });
   const made = pool.transform(source, costly, patient);

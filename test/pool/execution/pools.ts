@@ -1,22 +1,24 @@
 import type { Test } from 'tap';
+import type { Settings } from '../../../contract/settings/table.ts';
 import { TransformQueue, type WaitLimits } from '../../../pool/execution/transform-queue.ts';
 import type { Timings } from '../../../pool/miss.ts';
 import { noObserver, type StageObserver } from '../../../pool/stages.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { scriptUrl } from '../../scripts.ts';
+import { defaultSettings } from '../../settings.ts';
 import { variant } from '../rendering/pictures.ts';
 import { type Order, scriptedTask } from './scripted-thread.ts';
 
-export const settings = {
-  threads: 1,
-  queue: 32,
-  costlyBytes: 536_870_912,
-  sourceMaxPixels: 100_000_000,
+/** One thread, and time for slow work on a busy machine. */
+export const transformSettings = {
+  poolThreads: 1,
+  poolQueue: 32,
+  poolMemoryBytes: 536_870_912,
   transformTimeoutMs: 60_000,
   svgTimeoutMs: 60_000,
-  processMemoryBytes: 1_536 * 2 ** 20,
-  fonts: null,
 };
+
+export const settings: Settings = { ...defaultSettings, ...transformSettings };
 
 export interface TransformOptions {
   readonly project: string;
@@ -67,7 +69,7 @@ export class TransformPool {
 /** Opens a transform pool that closes with the test. */
 export function openPool(
   t: Pick<Test, 'teardown'>,
-  changes: Partial<typeof settings> = {},
+  changes: Partial<Settings> = {},
   entry?: URL,
   waitLimits?: WaitLimits,
 ): TransformPool {

@@ -60,7 +60,7 @@ t.test('refuses to decode SVG in this process, even if detection misses it', asy
 
 t.test('ends an SVG at the timeout and frees its thread', async (t) => {
   const pass = stopTimers(t);
-  const pool = openPool(t, { threads: 1, transformTimeoutMs: 1500 });
+  const pool = openPool(t, { poolThreads: 1, transformTimeoutMs: 1500 });
   await pool.transform(small, variant(), patient);
   const pid = await child();
   const { threadsReplaced } = pool.stats();
@@ -77,7 +77,7 @@ t.test('ends an SVG at the timeout and frees its thread', async (t) => {
 });
 
 t.test('limits the drawing of an SVG to less time than a transform', async (t) => {
-  const pool = openPool(t, { threads: 1, svgTimeoutMs: 500 });
+  const pool = openPool(t, { poolThreads: 1, svgTimeoutMs: 500 });
   await until('a process has started', () => succeeds(pool.transform(small, variant(), patient)));
   const pid = await child();
   const slow = pool.transform(slowSvg, variant({ width: 1990 }), patient);
@@ -93,7 +93,7 @@ t.test('limits the drawing of an SVG to less time than a transform', async (t) =
 
 t.test('ends a large AVIF at the timeout, although libvips does not interrupt it', async (t) => {
   const pass = stopTimers(t);
-  const pool = openPool(t, { threads: 1, transformTimeoutMs: 2000 });
+  const pool = openPool(t, { poolThreads: 1, transformTimeoutMs: 2000 });
   // Starts the process, which a timeout during the start would not end.
   await pool.transform(turnedJxl, variant(), patient);
   const pid = await child();
@@ -110,7 +110,7 @@ t.test('ends a large AVIF at the timeout, although libvips does not interrupt it
 });
 
 t.test('fails only the transform of a killed process', async (t) => {
-  const pool = openPool(t, { threads: 2 });
+  const pool = openPool(t, { poolThreads: 2 });
   await pool.transform(small, variant(), patient);
   const killed = await child();
   // Stop the process, so that it cannot end before the kill, however fast the machine is.
@@ -126,15 +126,15 @@ t.test('fails only the transform of a killed process', async (t) => {
 });
 
 t.test('restarts an SVG that needs more than its memory share, with all memory', async (t) => {
-  const pool = openPool(t, { threads: 2 });
+  const pool = openPool(t, { poolThreads: 2 });
   const counted = () => pool.stats().costlyBytes;
   const drawing = svg('<rect width="6000" height="6000" fill="red"/>', 6000);
   const large = pool.transform(drawing, variant({ width: 6000, formats: ['png'] }), patient);
   await until('its part is counted', () => counted() >= 2 ** 28);
-  await until('all is counted', () => counted() === settings.processMemoryBytes);
+  await until('all is counted', () => counted() === settings.transformProcessMemoryBytes);
   t.match(await large, { width: 6000, height: 6000 });
   await until('the process that gave up has ended', () => children().length === 1);
-  const two = openPool(t, { threads: 2, transformTimeoutMs: 60_000 });
+  const two = openPool(t, { poolThreads: 2, transformTimeoutMs: 60_000 });
   const leave = new AbortController();
   // A project leaves one thread to others.
   const slow = ['a', 'b'].map((project) =>
@@ -151,7 +151,7 @@ t.test('restarts an SVG that needs more than its memory share, with all memory',
 });
 
 t.test('ends only the process of an SVG that needs too much memory', async (t) => {
-  const pool = openPool(t, { processMemoryBytes: 256 * 2 ** 20 });
+  const pool = openPool(t, { transformProcessMemoryBytes: 256 * 2 ** 20 });
   const steps = Array.from(
     { length: 253 },
     (_, index) => `<feOffset dx="${index}" result="r${index}"/>`,

@@ -16,7 +16,7 @@ setMaxListeners(20, patient.signal);
 
 t.test('fails only its own request on a timeout', async (t) => {
   const tick = stopTimers(t);
-  const pool = openPool(t, { queue: 4, transformTimeoutMs: 2000 }, scriptedThread);
+  const pool = openPool(t, { poolQueue: 4, transformTimeoutMs: 2000 }, scriptedThread);
   const stuck = submit(pool, { order: 'hang' });
   await until('it runs', stuck.started);
   tick(1000);
@@ -31,7 +31,7 @@ t.test('fails only its own request on a timeout', async (t) => {
 t.test('excludes the queue time from the timeout', async (t) => {
   const tick = stopTimers(t);
   const clock = stopClock(t);
-  const pool = openPool(t, { queue: 4, transformTimeoutMs: 3500 }, scriptedThread);
+  const pool = openPool(t, { poolQueue: 4, transformTimeoutMs: 3500 }, scriptedThread);
   const [first, second] = [submit(pool), submit(pool)];
   await until('one runs', first.started);
   const pass = async (ms: number) => {
@@ -48,7 +48,7 @@ t.test('excludes the queue time from the timeout', async (t) => {
 
 for (const order of ['exit', 'exhaust', 'throw'] as const) {
   t.test(`fails only the request of a thread that fails (${order})`, async (t) => {
-    const pool = openPool(t, { threads: 2, queue: 4 }, scriptedThread);
+    const pool = openPool(t, { poolThreads: 2, poolQueue: 4 }, scriptedThread);
     const neighbour = submit(pool);
     const failing = submit(pool, { order });
     const next = [submit(pool), submit(pool), submit(pool)];
@@ -59,7 +59,7 @@ for (const order of ['exit', 'exhaust', 'throw'] as const) {
 }
 
 t.test('keeps its capacity after repeated thread exits', async (t) => {
-  const pool = openPool(t, { threads: 2, queue: 8 }, scriptedThread);
+  const pool = openPool(t, { poolThreads: 2, poolQueue: 8 }, scriptedThread);
   for (let round = 1; round <= 2; round += 1) {
     const failing = [submit(pool, { order: 'exit' }), submit(pool, { order: 'exit' })];
     await Promise.all(failing.map(({ done }) => t.rejects(done, { code: 'internal_error' })));
@@ -71,7 +71,7 @@ t.test('keeps its capacity after repeated thread exits', async (t) => {
 });
 
 t.test('fails requests if the entry does not load', async (t) => {
-  const pool = openPool(t, { threads: 2 }, scriptUrl('no-such-file', import.meta.url));
+  const pool = openPool(t, { poolThreads: 2 }, scriptUrl('no-such-file', import.meta.url));
   for (let round = 1; round <= 2; round += 1)
     await t.rejects(submit(pool).done, { code: 'internal_error' });
 });
@@ -82,7 +82,11 @@ t.test('counts stuck threads, even while the additional thread works', async (t)
   const pipe = join(t.testdir(), 'pipe');
   spawnSync('mkfifo', [pipe]);
   process.env['SCRIPTED_PIPE'] = pipe;
-  const pool = openPool(t, { threads: 2, queue: 4, transformTimeoutMs: 20_000 }, scriptedThread);
+  const pool = openPool(
+    t,
+    { poolThreads: 2, poolQueue: 4, transformTimeoutMs: 20_000 },
+    scriptedThread,
+  );
   const unblock = () => closeSync(openSync(pipe, 'r+'));
   t.teardown(unblock);
   const light = (project: string) => finish(submit(pool, { project }));
@@ -146,7 +150,7 @@ t.test(
   'lowers the priority of all threads except the event loop',
   { skip: process.platform === 'linux' ? false : 'only Linux has priorities of threads' },
   async (t) => {
-    const pool = openPool(t, { threads: 2 });
+    const pool = openPool(t, { poolThreads: 2 });
     await pool.transform(await noise(64, 64).png().toBuffer(), variant(), patient);
     // Field 3 follows the name in parentheses. Niceness is field 19 (proc_pid_stat(5)).
     const niceness = (thread: string): number[] => {

@@ -2,6 +2,7 @@ import { createServer, type IncomingMessage, type RequestListener } from 'node:h
 import type { Server, Socket } from 'node:net';
 import type { Test } from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
+import type { Settings } from '../../../contract/settings/table.ts';
 import { AddressGuard, type GuardOptions } from '../../../pool/source/guard.ts';
 import {
   type AcquireOptions,
@@ -9,6 +10,7 @@ import {
   type SourceSettings,
   Sources,
 } from '../../../pool/source/sources.ts';
+import { defaultSettings } from '../../settings.ts';
 import { until } from '../../until.ts';
 
 export interface Origin {
@@ -95,17 +97,13 @@ export const createGuard = (
 ): AddressGuard =>
   new AddressGuard({ privateSources, sourcePorts: null, own: { urls: [], ports: [] }, ...changes });
 
-export const sourceSettings: SourceSettings = {
+export const sourceSettings: Settings = {
+  ...defaultSettings,
+  port: 1,
   fetchConcurrency: 8,
   privateSources: ['127.0.0.1:*'],
-  sourcePorts: [80, 443],
-  nat64Prefixes: [],
-  dnsServers: null,
   sourceMaxBytes: 1_000_000,
-  sourceHeldBytes: 134_217_728,
-  sourceCacheBytes: 16_777_216,
   sourceTimeoutMs: 20_000,
-  own: { urls: [], ports: [1] },
 };
 
 /** Opens sources that resolve every name to 127.0.0.1 and allow it. They close with the test. */

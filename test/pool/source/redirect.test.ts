@@ -37,7 +37,7 @@ t.test('follows at most five redirects', async (t) => {
 
 t.test('checks every redirect', async (t) => {
   const target = await startOrigin(t, (_, response) => response.end('inside'));
-  const own = { urls: ['http://me.example'], ports: [target.port] };
+  const own = { baseUrl: 'http://me.example', port: target.port };
   const locations: Record<string, string> = {
     'http://169.254.169.254/latest/meta-data/': 'source_blocked',
     'http://[::ffff:169.254.169.254]/': 'source_blocked',
@@ -61,7 +61,7 @@ t.test('checks every redirect', async (t) => {
       response.writeHead(302, { location }).end();
     });
     const failure = await expectFailure(
-      openSources(t, { own }).acquire(
+      openSources(t, own).acquire(
         origin.url('/', 'a.example'),
         client({ isAllowedHost: (host) => host !== 'stranger.example' }),
       ),

@@ -76,8 +76,7 @@ t.test("resolves a private source to any address except the service's", async (t
   const resolve = () => [v4('127.0.0.1')];
   const url = origin.url('/', 'origin.internal');
   t.ok(await sourcesWith(t, resolve, { privateSources }).acquire(url, client()));
-  const own = { urls: [], ports: [origin.port] };
-  const self = sourcesWith(t, resolve, { privateSources, own });
+  const self = sourcesWith(t, resolve, { privateSources, port: origin.port });
   t.equal((await expectFailure(self.acquire(url, client()))).code, 'source_blocked');
   t.equal(origin.requests.length, 1);
 });

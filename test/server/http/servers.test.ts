@@ -400,7 +400,7 @@ for (const [name, start] of await limited(...proxies)) {
 }
 
 t.test('leaves a reserve of descriptors', async (t) => {
-  const settings = { threads: 2, fetchConcurrency: 64, sharedCache: null };
+  const settings = { poolThreads: 2, fetchConcurrency: 64, sharedCacheUrl: null };
   t.equal(maxConnections(1_024, settings), 1_024 - 277);
   t.equal(maxConnections(65_536, settings), 65_536 - 277);
   t.equal(maxConnections(256, settings), 64, 'a part at least');
