@@ -260,12 +260,11 @@ export class Supervisor {
         this.#frontEnds.delete(id);
         reject(new KilledEarly(`a front end could not be started (${error.message})`));
       });
-      worker.once('exit', (code, signal) => {
-        clearTimeout(startTimer);
+      const end = (code: number, signal: string | null) => {
+        this.#frontEnds.delete(id);
+        this.#liveness.forget(id);
+        this.#listener?.onEnd(id, worker.process.pid ?? 0);
         if (signal === 'SIGKILL') this.#reduceAfterOomKill(slot, frontEnd);
-        // Its last messages can arrive after its exit.
-        if (worker.isConnected()) worker.once('disconnect', () => this.#ended(worker));
-        else this.#ended(worker);
         const { isUnresponsive } = frontEnd;
         if (!this.#stopping && (isUnresponsive || slot.current === frontEnd)) {
           this.restarts[isUnresponsive ? 'unresponsive' : 'died'] += 1;
@@ -276,14 +275,14 @@ export class Supervisor {
           slot.current = null;
           this.#replace(slot, startedAt, true, signal ?? code);
         }
+      };
+      worker.once('exit', (code, signal) => {
+        clearTimeout(startTimer);
+        // Its last messages, even `ready`, can arrive after its exit.
+        if (worker.isConnected()) worker.once('disconnect', () => end(code, signal));
+        else end(code, signal);
       });
     });
-  }
-
-  #ended({ id, process }: Worker): void {
-    this.#frontEnds.delete(id);
-    this.#liveness.forget(id);
-    this.#listener?.onEnd(id, process.pid ?? 0);
   }
 
   #replace(slot: Slot, startedAt: number, listened: boolean, why: string | number): void {
