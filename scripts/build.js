@@ -5,9 +5,10 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * `node scripts/build.js [service | test | sdk]` builds `dist/`, `dist-test/` (with the tests) or
- * `sdk/dist/`, unless it is up to date: a stamp contains a hash of the sources and installed
- * packages. Without development dependencies it uses an existing build.
+ * `node scripts/build.js [service | test | sdk | types]` builds `dist/`, `dist-test/` (with the
+ * tests), `sdk/dist/` or `sdk/src/generated/`, which the others contain, unless it is up to date: a
+ * stamp contains a hash of the sources and installed packages. Without development dependencies it
+ * uses an existing build.
  */
 
 // `import.meta.dirname` does not exist in old versions of Node, which get a message below.
@@ -76,6 +77,7 @@ export const pageOptions = {
 };
 
 const targets = {
+  types: { dist: 'sdk/src/generated', folders: ['contract', 'pool', 'store', 'server'] },
   service: { dist: 'dist', folders: source },
   test: { dist: 'dist-test', folders: [...source, 'bench', 'test'], project: 'test' },
   sdk: { dist: 'sdk/dist', folders: ['sdk/src', 'sdk/tsconfig.json'], project: 'sdk' },
@@ -84,7 +86,8 @@ const targets = {
 function hashFiles(paths) {
   const hash = createHash('sha256');
   for (const file of paths.flatMap((path) => listFiles(join(root, path))).sort()) {
-    if (fs.existsSync(file)) hash.update(file).update(fs.readFileSync(file));
+    if (fs.existsSync(file) && !file.endsWith('.built-from'))
+      hash.update(file).update(fs.readFileSync(file));
   }
   return hash.digest('hex');
 }
@@ -94,6 +97,15 @@ function compile(...args) {
   const tsc = join(root, 'node_modules/typescript/bin/tsc');
   const { status } = spawnSync(process.execPath, [tsc, ...args], { cwd: root, stdio: 'inherit' });
   if (status !== 0) throw new Error('The types have errors.');
+}
+
+/** Writes the SDK's tables and types, if they are out of date. */
+export const writeSdkTypes = () => build('types');
+
+function generateSdkTypes() {
+  const args = ['--import=tsx', join(root, 'scripts/sdk/write.ts')];
+  const { status } = spawnSync(process.execPath, args, { cwd: root, stdio: 'inherit' });
+  if (status !== 0) throw new Error('The SDK cannot be generated from the tables.');
 }
 
 /** Compares the native files of uws-pack with their recorded digests. */
@@ -143,13 +155,16 @@ async function build(target) {
     if (stamp() !== null) return;
     throw new Error('The service is not built, and its tools are not installed: run npm ci.');
   }
+  if (target !== 'types') await writeSdkTypes();
   const packages = 'node_modules/.package-lock.json';
   const from = hashFiles([...folders, 'package.json', 'tsconfig.json', 'scripts', packages]);
   if (stamp() === from) return;
   // Because the stamp is gone, a failed or killed build is repeated.
-  fs.rmSync(target === 'service' ? stampFile : join(root, dist), { recursive: true, force: true });
+  const replaced = project === undefined ? stampFile : join(root, dist);
+  fs.rmSync(replaced, { recursive: true, force: true });
   const startedAt = performance.now();
-  if (target === 'service') await buildService();
+  if (target === 'types') generateSdkTypes();
+  else if (target === 'service') await buildService();
   else compile('--project', project, '--outDir', dist);
   if (target === 'test') compile('--project', page);
   fs.writeFileSync(stampFile, from);

@@ -2,7 +2,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { join } from 'node:path';
 import { context } from 'esbuild';
-import { pageOptions, programOptions, root } from './build.js';
+import { pageOptions, programOptions, root, writeSdkTypes } from './build.js';
 
 /** `npm run dev`: runs the service and its worker, and builds and restarts them when a source changes. */
 
@@ -29,6 +29,7 @@ const plugin = {
   },
 };
 
+await writeSdkTypes();
 for (const options of [pageOptions, programOptions]) {
   const plugins = options === programOptions ? [plugin] : [];
   const watched = await context({ ...options, plugins });

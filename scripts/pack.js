@@ -1,6 +1,6 @@
 import * as fs from 'node:fs';
 import { join } from 'node:path';
-import { buildService, readJson, root } from './build.js';
+import { buildService, readJson, root, writeSdkTypes } from './build.js';
 
 /** `prepack` of `npm pack` and `npm publish`: builds `dist/` anew, with the licences of the bundled packages. */
 
@@ -25,6 +25,7 @@ async function prepare() {
   if (!fs.existsSync(join(root, 'node_modules/esbuild'))) {
     throw new Error('The package is built from a clone with all its packages: run npm ci.');
   }
+  await writeSdkTypes();
   const names = bundledPackages(await buildService());
   const text = names.map(readLicence).join(`\n\n${'-'.repeat(78)}\n\n`);
   fs.writeFileSync(join(root, 'dist/THIRD-PARTY-LICENCES.txt'), `${text}\n`);

@@ -20,7 +20,8 @@ const folders: Readonly<Record<string, readonly string[]>> = {
   demo: ['contract', 'server', 'pool', 'store'],
   bench: ['contract', 'server', 'pool', 'store', 'demo'],
   sdk: [],
-  scripts: [],
+  // It writes the SDK's types from the tables.
+  scripts: ['contract', 'pool', 'server'],
   bin: [],
   test: ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'bench', 'sdk'],
 };

@@ -215,9 +215,7 @@ const patterns: readonly Pattern[] = [
 
 const skip = !installed('git') && 'git is not installed';
 const list = () => execFileSync('git', ['ls-files', '-z'], { cwd: rootPath, encoding: 'utf8' });
-const files = (skip === false ? list() : '')
-  .split('\0')
-  .filter((path) => !path.startsWith('sdk/src/generated/'));
+const files = (skip === false ? list() : '').split('\0');
 
 async function readTexts(place: Place): Promise<string> {
   const isPage = (path: string) => path.startsWith('docs/') && extname(path) === '.md';

@@ -1,10 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import { root } from '../root.ts';
-import { parametersModule, rulesModule } from './sdk-parameters.ts';
-import { prewarmModule } from './sdk-prewarm.ts';
-import { schemaTypes } from './sdk-schemas.ts';
-import { errorsModule, operationsModule } from './sdk-tables.ts';
 import {
   adminMarkdown,
   apiMarkdown,
@@ -17,7 +13,6 @@ import {
   settingsExample,
   settingsMarkdown,
 } from './tables.ts';
-import { typescript } from './typescript.ts';
 
 /** Replaces the text between the two HTML comments that name a section. */
 const section = (name: string, content: () => string) => (text: string) => {
@@ -45,12 +40,6 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
       section('urls', () => grammarMarkdown(kind, grammar)),
     ]),
   ),
-  'sdk/src/generated/errors.ts': typescript(errorsModule),
-  'sdk/src/generated/operations.ts': typescript(operationsModule),
-  'sdk/src/generated/parameters.ts': typescript(parametersModule),
-  'sdk/src/generated/rules.ts': typescript(rulesModule),
-  'sdk/src/generated/prewarm.ts': typescript(prewarmModule),
-  'sdk/src/generated/schemas.ts': typescript(schemaTypes),
 };
 
 /** Returns new texts for outdated files. */

@@ -55,6 +55,7 @@ async function step(name: string, ...args: string[]): Promise<void> {
 
 async function checkAndBuild(): Promise<void> {
   print('checking types, lint and format, and building the service, the SDK and the tests');
+  await step("the SDK's types", 'scripts/build.js', 'types');
   const biome = 'node_modules/@biomejs/biome/bin/biome';
   const others = async () => {
     await step('lint', biome, 'lint', '--error-on-warnings', '.');

@@ -1,7 +1,7 @@
 import { openApiDocument } from '../../server/control/openapi.ts';
 import type { Operation } from '../../server/control/operation.ts';
 import { controlPrefix, operations } from '../../server/control/operations.ts';
-import { documentation } from './typescript.ts';
+import { documentation } from './documentation.ts';
 
 /** Part of JSON Schema (2020-12) that the service's schemas use. */
 interface Schema {

@@ -13,7 +13,7 @@ import {
   type ParameterType,
   type ValueSchema,
 } from '../../server/image/values.ts';
-import { documentation } from './typescript.ts';
+import { documentation } from './documentation.ts';
 
 const literal = (value: unknown): string => JSON.stringify(value);
 
