@@ -1,6 +1,6 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { numberFrom } from '../demo/arguments.ts';
-import { meterHelp } from './encoders/meter.ts';
+import { meterHelp } from './meter.ts';
 import { scenarios } from './scenarios/table.ts';
 import { type Peer, parsePeer, urlPlaceholders } from './servers/peer.ts';
 

@@ -1,7 +1,7 @@
 import sharp, { type Sharp } from 'sharp';
 import { serveBodies } from '../../demo/origin/bodies.ts';
-import { type Meter, openMeter } from '../encoders/meter.ts';
 import { loadOne } from '../load/load.ts';
+import { type Meter, openMeter } from '../meter.ts';
 import { readPhotographs } from '../photograph-folder.ts';
 import type { Measures } from '../report.ts';
 import { alternate, mean, median, spread } from '../rounds.ts';

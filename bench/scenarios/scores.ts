@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import sharp, { type Region, type Sharp } from 'sharp';
 import { picture } from '../../demo/origin/pictures.ts';
-import { type Meter, openMeter } from '../encoders/meter.ts';
+import { type Meter, openMeter } from '../meter.ts';
 import type { Scenario } from '../run.ts';
 import { deployService } from '../servers/service.ts';
 import { type Bench, unusedNumber } from './bench.ts';

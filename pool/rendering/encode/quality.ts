@@ -32,7 +32,7 @@ const avif: Curve = {
 
 /**
  * Flat images, at any size: 28 at 400 px, 16 at 200 and 17 at 800 score a mean SSIMULACRA2 of up to
- * 10 above JPEG's up to q=80 (bench/encoders/README.md).
+ * 10 above JPEG's up to q=80 (bench/encoders at commit 70454193).
  */
 const avifFlat: Curve = {
   requested,
@@ -43,9 +43,8 @@ const avifFlat: Curve = {
  * The requested quality is on the scale of JPEG with the standard's tables (Annex K) and 4:2:0.
  * These curves convert it to each encoder's quality with the same SSIMULACRA2 at the service's
  * settings: means over 28 photographs (21 at 1600 px) with a longer side of 200, 400, 800 and 1600
- * px (bench/encoders/README.md lists them). `npm run bench:encoders -- --photographs FOLDER
- * --ssimulacra2 COMMAND --calibrate` prints the points. WebP and AVIF qualities have steps, so
- * their points were then changed by up to 4, by the scores of the service's encoder on these, on
+ * px, listed in bench/encoders at commit 70454193, whose `npm run bench:encoders -- --calibrate`
+ * prints the points. WebP and AVIF qualities have steps, so their points were then changed by up to 4, by the scores of the service's encoder on these, on
  * ten more photographs and on 35 others (14 at 1600 px). JPEG with our own table and 4:2:0 differs
  * from the scale by at most 2 and needs no curve. Below 10 and from 95 to 100 the curves are only
  * monotonic.

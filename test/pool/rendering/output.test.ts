@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { transferableSymbol, valueSymbol } from 'piscina';
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
-import { ssim, toReference } from '../../../bench/encoders/ssim.ts';
+import { ssim, toReference } from '../../../bench/meter.ts';
 import transform from '../../../pool/execution/thread.ts';
 import { encodings, rasterFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';

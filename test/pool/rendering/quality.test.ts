@@ -1,6 +1,6 @@
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
-import { ssim, toReference } from '../../../bench/encoders/ssim.ts';
+import { ssim, toReference } from '../../../bench/meter.ts';
 import { picture } from '../../../demo/origin/pictures.ts';
 import {
   type EncodeOptions,

@@ -5,7 +5,7 @@ import { encoderQuality } from '../quality.ts';
 import { encodeJxl } from './encoder.ts';
 import type { JxlInput, JxlOptions } from './thread.ts';
 
-/** libjxl's efforts, from 1 to 9; bench/encoders/README.md contains the measurements. */
+/** libjxl's efforts, from 1 to 9; bench/results/encoders.md compares them. */
 export const efforts = { lossy: 4, lossless: 5 } as const;
 
 /**

@@ -2,21 +2,18 @@ import { execFile } from 'node:child_process';
 import path from 'node:path';
 import { promisify } from 'node:util';
 import sharp, { type Sharp } from 'sharp';
-import { openContainer } from '../../pool/formats/source-formats.ts';
-import type { PixelTraits } from '../../pool/rendering/encode/pixel-traits.ts';
-import { plainVariant } from '../../pool/variant.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
-import { ssim, toReference } from './ssim.ts';
+import { ssim as compare } from 'ssim.js';
+import { openContainer } from '../pool/formats/source-formats.ts';
+import { plainVariant } from '../pool/variant.ts';
+import { temporaryFolder } from './temporary-folder.ts';
 
 const run = promisify(execFile);
 
-/** The pixels of a photograph, or of a drawing, at one size. */
-export interface Photograph {
+/** The pixels that an encoded image should have. */
+interface Original {
   readonly width: number;
   readonly height: number;
-  /** The service chooses its settings by these traits. */
-  readonly traits: PixelTraits;
-  /** A new sharp pipeline with the pixels as its input. */
+  /** Returns a new sharp pipeline with the pixels as its input. */
   open(): Sharp;
 }
 
@@ -25,10 +22,7 @@ export interface Meter {
   readonly name: 'SSIMULACRA2' | 'SSIM';
   /** Significant digits after the decimal point. */
   readonly digits: number;
-  score(
-    original: Pick<Photograph, 'width' | 'height' | 'open'>,
-    encoded: Uint8Array,
-  ): Promise<number>;
+  score(original: Original, encoded: Uint8Array): Promise<number>;
   close(): Promise<void>;
 }
 
@@ -54,17 +48,17 @@ const ssimMeter: Meter = {
 export async function openMeter(command: string | undefined): Promise<Meter> {
   if (command === undefined) return ssimMeter;
   const [program = '', ...options] = command.trim().split(/\s+/);
-  const folder = await temporaryFolder('encoders');
+  const folder = await temporaryFolder('scores');
   const files = ['original', 'encoded'].map((name) => path.join(folder.path, `${name}.png`));
   const [original = '', decoded = ''] = files;
   let written: unknown = null;
   return {
     name: 'SSIMULACRA2',
     digits: 1,
-    async score(photograph, encoded) {
-      if (written !== photograph) {
-        await photograph.open().png({ compressionLevel: 1 }).toFile(original);
-        written = photograph;
+    async score(image, encoded) {
+      if (written !== image) {
+        await image.open().png({ compressionLevel: 1 }).toFile(original);
+        written = image;
       }
       await sharp(await readable(encoded))
         .removeAlpha()
@@ -73,8 +67,7 @@ export async function openMeter(command: string | undefined): Promise<Meter> {
       const { stdout } = await run(program, [...options, ...files]);
       const score = stdout.match(/-?\d+(?:\.\d+)?(?!.*\d)/s)?.[0];
       if (score === undefined) {
-        const { width, height } = photograph;
-        throw new Error(`${command} printed no score for ${width} x ${height} px.`);
+        throw new Error(`${command} printed no score for ${image.width} x ${image.height} px.`);
       }
       return Number(score);
     },
@@ -88,4 +81,25 @@ async function readable(encoded: Uint8Array): Promise<Uint8Array> {
   const container = openContainer(encoded);
   const { file } = await container.format.examine(container, limits, plainVariant);
   return file.bytes;
+}
+
+/** An image's pixels. */
+export interface Reference {
+  readonly data: Uint8ClampedArray;
+  readonly width: number;
+  readonly height: number;
+}
+
+export async function toReference(image: Sharp): Promise<Reference> {
+  const { data, info } = await image.ensureAlpha().raw().toBuffer({ resolveWithObject: true });
+  return { data: new Uint8ClampedArray(data), width: info.width, height: info.height };
+}
+
+/**
+ * Returns the mean structural similarity between an encoded image's luma and its original's, in 11
+ * x 11 Gaussian windows (Wang, Bovik, Sheikh, Simoncelli, 2004). 1 means identical. Ignores chroma.
+ */
+export async function ssim(reference: Reference, encoded: Uint8Array): Promise<number> {
+  const decoded = await toReference(sharp(encoded));
+  return compare(reference, decoded, { downsample: false }).mssim;
 }
