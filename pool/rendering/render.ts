@@ -12,9 +12,10 @@ import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
 import { errorOfLayer } from '../inputs.ts';
 import { type Layer, plainVariant, type Variant } from '../variant.ts';
+import { isolatedCost } from './cost.ts';
 import { bestOutput, findOriginal, type Output } from './encode/choose.ts';
 import { encodings, type OutputFormat } from './encode/encodings.ts';
-import { svgOutput } from './encode/svg/output.ts';
+import { isSvgOutput, svgOutput } from './encode/svg/output.ts';
 import { requireKeptGainMap } from './gain-map.ts';
 import { createOverlay, layerVariant } from './layer.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
@@ -63,8 +64,7 @@ export async function render(task: RenderTask): Promise<RenderedImage> {
 export async function renderIfLight(task: RenderTask): Promise<RenderedImage | Placement> {
   const { variant, limits } = task;
   const inputs = await openInputs(task);
-  const drawing = await svgImage(inputs, task);
-  if (drawing !== null) return drawing;
+  if (isSvgOutput(inputs.source, variant)) return { isolated: true, cost: isolatedCost };
   const { placement, prepared } = await place(inputs, variant, limits);
   if (placement.isolated || placement.cost !== null) return placement;
   return draw(task, inputs, prepared);
@@ -75,7 +75,9 @@ async function svgImage(
   { source }: OpenedInputs,
   { variant, limits }: RenderTask,
 ): Promise<RenderedImage | null> {
-  const output = await svgOutput(source, variant, limits.sourceMaxPixels);
+  if (!isSvgOutput(source, variant)) return null;
+  const written = svgOutput(source, variant, limits.sourceMaxPixels);
+  const output = await withinDrawingTime(written, source, limits);
   return output && createImage(output.body, encodings.svg.contentType, output);
 }
 
@@ -250,17 +252,26 @@ async function transform(
   scope: Scope,
   given: Prepared | null = null,
 ) {
-  const { uninterruptible, label } = container.format;
-  if (uninterruptible !== true) return applied(container, variant, scope, given);
-  const drawn = applied(container, variant, scope, given).then(async (transformed) => {
+  const transformed = applied(container, variant, scope, given);
+  if (container.format.uninterruptible !== true) return transformed;
+  const drawn = async () => {
     // Renders before encoding, which can take longer.
-    await transformed.pipeline.render();
+    await (await transformed).pipeline.render();
     return transformed;
-  });
+  };
+  return withinDrawingTime(drawn(), container, scope);
+}
+
+/** Rejects with transform_timeout if drawing takes too long; the drawing continues. */
+function withinDrawingTime<T>(
+  drawn: Promise<T>,
+  { format }: Container,
+  { svgTimeoutMs }: RenderLimits,
+): Promise<T> {
   const ending = new AbortController();
-  const late = new ServiceError('transform_timeout', `The ${label} takes too long to draw.`);
-  const timer = setTimeout(() => ending.abort(late), scope.svgTimeoutMs);
-  return await unlessAborted(drawn, ending.signal).finally(() => clearTimeout(timer));
+  const late = new ServiceError('transform_timeout', `The ${format.label} takes too long to draw.`);
+  const timer = setTimeout(() => ending.abort(late), svgTimeoutMs);
+  return unlessAborted(drawn, ending.signal).finally(() => clearTimeout(timer));
 }
 
 async function applied(

@@ -1,3 +1,4 @@
+import { setImmediate } from 'node:timers/promises';
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import type { ServiceError } from '../../../contract/errors.ts';
 import { matching } from '../bytes.ts';
@@ -15,6 +16,9 @@ const maxElements = 1_000_000;
 
 /** Embedded images: more than real SVGs have, and few enough to inspect quickly. */
 const maxEmbedded = 256;
+
+/** Characters parsed at a time, in about a millisecond. */
+const parsedAtOnce = 2 ** 16;
 
 /** Maximum characters of style sheets searched for the root's background. */
 const maxSheets = 100_000;
@@ -36,7 +40,7 @@ interface EmbeddedImage {
    * The side that the image's aspect ratio determines; null if the element gives both sides or
    * neither.
    */
-  readonly openSide: OpenSide | null;
+  readonly missing: MissingDimension | null;
 }
 
 interface Range {
@@ -44,7 +48,7 @@ interface Range {
   readonly to: number;
 }
 
-export interface OpenSide {
+export interface MissingDimension {
   readonly name: 'width' | 'height';
   /** The other side's length. */
   readonly length: number;
@@ -71,9 +75,24 @@ export interface SvgDocument {
  * @param formats allowed for embedded images
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
-export function readDocument(source: Uint8Array, formats: readonly SourceFormat[]): SvgDocument {
+export async function readDocument(
+  source: Uint8Array,
+  formats: readonly SourceFormat[],
+): Promise<SvgDocument> {
   const text = rootText(decode(source));
-  return { text, ...parsed(text, formats) };
+  return { text, ...(await readParts(text, formats)) };
+}
+
+/** Parses a text in pieces. Timeouts and memory limits take effect between them. */
+export async function parseInPieces(
+  parser: SaxesParser<{ xmlns: true }>,
+  text: string,
+): Promise<void> {
+  for (let at = 0; at < text.length; at += parsedAtOnce) {
+    parser.write(text.slice(at, at + parsedAtOnce));
+    await setImmediate();
+  }
+  parser.close();
 }
 
 /** Returns the document without its prologue, which affects only its texts. */
@@ -86,7 +105,10 @@ function rootText(text: string): string {
   throw corrupt('No root element svg follows the document type of the SVG.');
 }
 
-function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocument, 'text'> {
+async function readParts(
+  text: string,
+  formats: readonly SourceFormat[],
+): Promise<Omit<SvgDocument, 'text'>> {
   const images: EmbeddedImage[] = [];
   let sheets = '';
   let style = '';
@@ -129,7 +151,13 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
       if (format === null || format.vector !== isDrawing) throw unreadableImage(type);
       if (images.length === maxEmbedded) throw tooManyImages();
       const urlAt = ranges.get(name) ?? { from: 0, to: 0 };
-      images.push({ format, bytes, url, urlAt, openSide: findOpenSide(tag, parser.position) });
+      images.push({
+        format,
+        bytes,
+        url,
+        urlAt,
+        missing: findMissingDimension(tag, parser.position),
+      });
     }
   });
   parser.on('closetag', () => {
@@ -141,7 +169,7 @@ function parsed(text: string, formats: readonly SourceFormat[]): Omit<SvgDocumen
   };
   parser.on('text', addSheet);
   parser.on('cdata', addSheet);
-  parser.write(text).close();
+  await parseInPieces(parser, text);
   return { images, sheets: sheets.slice(0, maxSheets), style };
 }
 
@@ -160,7 +188,10 @@ function imageAttributes({ attributes }: SaxesTagNS): SaxesAttributeNS[] {
 }
 
 /** @param end the index after the tag */
-function findOpenSide({ attributes, isSelfClosing }: SaxesTagNS, end: number): OpenSide | null {
+function findMissingDimension(
+  { attributes, isSelfClosing }: SaxesTagNS,
+  end: number,
+): MissingDimension | null {
   const { width, height, style } = attributes;
   if ((width === undefined) === (height === undefined)) return null;
   const name = width === undefined ? 'width' : 'height';

@@ -23,7 +23,8 @@ const rasters: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif];
 const signature = '<!-- <svg> in UTF-8 -->\n';
 
 /** Reads a document and its images. @throws ServiceError as `readDocument` */
-export const readSvg = (bytes: Uint8Array): SvgDocument => readDocument(bytes, [...rasters, svg]);
+export const readSvg = (bytes: Uint8Array): Promise<SvgDocument> =>
+  readDocument(bytes, [...rasters, svg]);
 
 /** SVG, which librsvg draws at the required size. */
 export const svg: SourceFormat = {
@@ -44,7 +45,7 @@ export const svg: SourceFormat = {
   uninterruptible: true,
   weigh: () => null,
   examine: async (file, limits, options) => {
-    const document = readSvg(file.bytes);
+    const document = await readSvg(file.bytes);
     const text = await withDrawnImages(document, rasters, limits.sourceMaxPixels);
     const written = Buffer.from(signature + text);
     const size = svgSize(written);

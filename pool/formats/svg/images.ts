@@ -36,7 +36,7 @@ export async function withDrawnImages(
   const known = new Map<string, string>();
   /** By start position, so that an element with two images gets a single size. */
   const edits = new Map<number, Edit>();
-  for (const { format, bytes, url, urlAt, openSide } of images) {
+  for (const { format, bytes, url, urlAt, missing } of images) {
     const { vector } = format;
     const container = openAs(format, bytes);
     const drawing = vector ? await nestedDrawing(bytes, rasters, maxPixels, spent) : null;
@@ -53,9 +53,9 @@ export async function withDrawnImages(
       if (spent.bytes > maxBytes) throw tooLarge('The images that the SVG embeds are too large.');
       edits.set(urlAt.from, { ...urlAt, text: again });
     }
-    if (openSide !== null) {
+    if (missing !== null) {
       // librsvg draws it with the height or width of the file.
-      const { name, length, unit, at } = openSide;
+      const { name, length, unit, at } = missing;
       const ratio = name === 'width' ? width / height : height / width;
       edits.set(at, { from: at, to: at, text: ` ${name}="${length * ratio}${unit}"` });
     }
@@ -78,16 +78,16 @@ function spendPixels(
 const browserFormats: ReadonlySet<string> = new Set(['avif', 'gif', 'jpeg', 'png', 'webp']);
 
 /**
- * Returns the frames of the document's images that browsers draw, by URL without outer spaces.
- * Chromium decodes an image once, however often and at however many sizes it is drawn.
+ * Returns the URLs of the document's images that browsers draw, without outer spaces. Chromium
+ * decodes an image once, however often and at however many sizes it is drawn.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
-export async function countImageFrames(
+export async function findBrowserImages(
   { images }: Pick<SvgDocument, 'images'>,
   maxPixels: number,
-): Promise<ReadonlyMap<string, number>> {
-  const framesByUrl = new Map<string, number>();
+): Promise<ReadonlySet<string>> {
+  const urls = new Set<string>();
   const spent = { pixels: 0 };
   for (const { format, bytes, url } of images) {
     if (!browserFormats.has(format.name)) continue;
@@ -102,9 +102,9 @@ export async function countImageFrames(
     // libvips ignores a GIF's screen if its size is unusual, and browsers do not.
     const screen = format.name === 'gif' ? readScreen(bytes) : 0;
     spendPixels(spent, container, Math.max(width * height, screen) * frames, maxPixels);
-    framesByUrl.set(url.trim(), frames);
+    urls.add(url.trim());
   }
-  return framesByUrl;
+  return urls;
 }
 
 /** Returns the pixels of a GIF's logical screen (GIF89a specification, 18). */
@@ -137,7 +137,12 @@ async function nestedDrawing(
   maxPixels: number,
   spent: { pixels: number; bytes: number },
 ): Promise<Buffer> {
-  const text = await withDrawnImages(readDocument(source, rasters), rasters, maxPixels, spent);
+  const text = await withDrawnImages(
+    await readDocument(source, rasters),
+    rasters,
+    maxPixels,
+    spent,
+  );
   return Buffer.from(text);
 }
 

@@ -91,6 +91,30 @@ t.test('limits the drawing of an SVG to less time than a transform', async (t) =
   await until('the time does not limit the encoder', isEncoded);
 });
 
+t.test('sanitises an SVG in the same processes, within the same time', async (t) => {
+  const pool = openPool(t, { poolThreads: 2, svgTimeoutMs: 500 });
+  const asSvg = variant({ formats: ['svg'] });
+  await until('a process has started', () => succeeds(pool.transform(small, asSvg, patient)));
+  t.equal((await pool.transform(small, asSvg, patient)).contentType, 'image/svg+xml');
+  t.equal(children().length, 1);
+  const pid = await child();
+  // A process that is stopped reads nothing; a front end's thread would deliver the image.
+  process.kill(pid, 'SIGSTOP');
+  const stopped = new AbortController();
+  const waiting = pool.transform(small, asSvg, { ...patient, signal: stopped.signal });
+  await until('it runs', () => pool.stats().costlyBytes > 0);
+  const photograph = shared(await noise(9, 9).png().toBuffer());
+  t.equal((await pool.transform(photograph, variant(), { ...patient, project: 'b' })).width, 9);
+  stopped.abort(new Error('stopped'));
+  await t.rejects(waiting, { message: 'stopped' });
+  process.kill(pid, 'SIGKILL');
+  // An attribute takes longer than an element's 20 bytes suggest.
+  const costly = svg('<g fill="url(#a)" mask="url(#b)"/>'.repeat(49_000));
+  const hurried = openPool(t, { poolThreads: 1, svgTimeoutMs: 1 });
+  const late = hurried.transform(costly, asSvg, patient);
+  await t.rejects(late, { code: 'transform_timeout', message: /SVG/ });
+});
+
 t.test('ends a large AVIF at the timeout, although libvips does not interrupt it', async (t) => {
   const pass = stopTimers(t);
   const pool = openPool(t, { poolThreads: 1, transformTimeoutMs: 2000 });

@@ -54,6 +54,15 @@ t.test("places an image by its layer's format before it draws the layer", async 
   });
 });
 
+t.test('places the delivery of an SVG in a process before it parses the document', async (t) => {
+  const malformed = Buffer.from('<svg xmlns="http://www.w3.org/2000/svg"><g>');
+  const inProcess = { isolated: true, cost: { isMemoryCapped: true } };
+  t.match(await renderedIfLight(malformed, { formats: ['svg'] }), inProcess);
+  await t.rejects(renderedIfLight(png, { formats: ['svg'] }), { code: 'source_unsupported' });
+  const blurred = renderedIfLight(malformed, { formats: ['svg'], blur: 2 });
+  await t.rejects(blurred, { code: 'parameter_invalid' });
+});
+
 t.test("places an image by its layer's decoding time", async (t) => {
   const avif = (side: number) => filled(side, side, 'red').avif({ effort: 0 }).toBuffer();
   const [small, large] = await Promise.all([avif(100), avif(2000)]);

@@ -5,7 +5,7 @@ export const maxStyleText = 1_000_000;
  * Matches values that load, run or escape; references within the document are replaced beforehand.
  */
 const unsafe =
-  /\\|<|&|@import|@charset|@namespace|@font-face|expression\s*\(|(?:java|vb)script:|behavior\s*:|-moz-binding|(?:url|src|image|image-set|cross-fade|element|paint|attr|url-prefix|domain|document)\s*\(|@property|(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect|animation-composition)\s*:|(?:gradient|path|polygon|shape)\s*\(/i;
+  /\\|<|&|@import|@charset|@namespace|@font-face|expression\s*\(|(?:java|vb)script:|behavior\s*:|-moz-binding|(?:url|src|image|image-set|cross-fade|element|paint|attr|url-prefix|domain|document)\s*\(|@property/i;
 
 const comments = /\/\*[\s\S]*?(?:\*\/|$)/g;
 const references = /url\(\s*(?:"#[^"'()\\]*"|'#[^"'()\\]*'|#[^"'()\\\s]*)\s*\)/gi;
@@ -15,17 +15,8 @@ const references = /url\(\s*(?:"#[^"'()\\]*"|'#[^"'()\\]*'|#[^"'()\\\s]*)\s*\)/g
  */
 const resources = /url\((?!\s*["']?#)(?:\s*"[^"\\]*"\s*|\s*'[^'\\]*'\s*|[^'"()\\]*)\)/gi;
 const embedded = /@(?:font-face\s*|property\s[^{}@]*)\{[^{}]*\}/gi;
-/** Matches functions that draw outlines or gradients, with unbounded cost. */
-const drawings = /(?<![\w-])(?:[\w-]*gradient|path|polygon|shape)\([^()]*(?:\([^()]*\)[^()]*)*\)/gi;
-/** Matches effects with unbounded cost: shadows, dashes that do not scale, and sums of animations. */
-const effects =
-  /(?<![^\s;{}])(?:(?:-webkit-)?(?:text|box)-shadow|vector-effect|animation-composition)\s*:[^;{}]*/gi;
-/** Matches easings that can leave the range between two keyframes, without their arguments. */
-const overshoots =
-  /(?<![\w-])(?:linear|cubic-bezier(?!\((?:\s*(?:0?\.\d+|0|1(?:\.0+)?)\s*[,)]){4}))(?=\()/gi;
 /** Matches custom properties from their names' start. */
 const variables = /(?<![^\s;{}])--[^\s:;{}]*\s*:[^;{}]*/g;
-const costly = /(?:url|blur|drop-shadow)\s*\(/i;
 /** Excludes `@`, so that an unterminated rule is not read again for each rule before it. */
 const imports = /@(?:import|charset|namespace)\b[^;{}@]*;/gi;
 
@@ -35,14 +26,11 @@ const imports = /@(?:import|charset|namespace)\b[^;{}@]*;/gi;
  */
 export const isSafeValue = (value: string): boolean => !unsafe.test(value.replace(references, ' '));
 
-/** Removes resources, and declarations that the weights of drawings do not count. */
+/** Removes resources, and references that the count of repetitions would miss. */
 const bounded = (css: string): string =>
   css
     .replace(resources, 'none')
-    .replace(drawings, 'none')
-    .replace(effects, '')
-    .replace(overshoots, 'none')
-    .replace(variables, (declaration) => (costly.test(declaration) ? '' : declaration));
+    .replace(variables, (declaration) => (/url\s*\(/i.test(declaration) ? '' : declaration));
 
 /**
  * Removes comments, imports and fonts from a style sheet; returns '' if it could load or run

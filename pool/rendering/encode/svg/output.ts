@@ -4,12 +4,12 @@ import { maxSide } from '../../../bounds.ts';
 import { corrupt, unsupported } from '../../../formats/errors.ts';
 import type { Container } from '../../../formats/source-format.ts';
 import { readSvg } from '../../../formats/svg/format.ts';
-import { countImageFrames } from '../../../formats/svg/images.ts';
+import { findBrowserImages } from '../../../formats/svg/images.ts';
 import { parseViewBox, readRoot, unquoted } from '../../../formats/svg/root.ts';
 import { svgSize } from '../../../formats/svg/size.ts';
 import { type Box, fitBox, type Size, scaleWithin } from '../../../geometry.ts';
 import { changedFields, strategies, type Variant } from '../../../variant.ts';
-import { type ImageFrames, sanitised } from './sanitise.ts';
+import { sanitise } from './sanitise.ts';
 
 /** Fields of a variant that an SVG follows, or that do not concern it. */
 const followed: ReadonlySet<keyof Variant> = new Set([
@@ -48,43 +48,50 @@ export interface SvgOutput extends Size {
 }
 
 /**
- * Returns the source as a sanitised SVG; null if the variant does not accept SVG, or negotiates and
- * needs pixels or the drawing is too large.
+ * Returns whether the output is the source as SVG, without reading the document.
+ *
+ * @throws ServiceError source_unsupported, parameter_invalid
+ */
+export function isSvgOutput({ format }: Container, variant: Variant): boolean {
+  const { formats, negotiated, placeholder } = variant;
+  if (!formats.includes('svg') || placeholder !== null) return false;
+  const isSvg = format.name === 'svg';
+  const field = findPixelField(variant);
+  if (negotiated) return isSvg && field === null;
+  if (!isSvg) throw unsupported(`fmt=svg needs an SVG as the source, and not ${format.label}.`);
+  if (field === null) return true;
+  const name = parameterNames[field] ?? field;
+  throw new ServiceError(
+    'parameter_invalid',
+    `fmt=svg is not possible with ${name}, which needs pixels. Omit it, or request another format.`,
+  );
+}
+
+/**
+ * Returns the source as a sanitised SVG; null if the variant negotiates and the drawing is too
+ * large. Only for processes: the sender chooses how long the document takes.
  *
  * @param maxPixels of all embedded images together
- * @throws ServiceError source_unsupported, parameter_invalid, source_corrupt, source_too_large
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
  */
 export async function svgOutput(
-  { format, bytes }: Container,
+  { bytes }: Container,
   variant: Variant,
   maxPixels: number,
 ): Promise<SvgOutput | null> {
-  const { formats, negotiated, placeholder } = variant;
-  if (!formats.includes('svg') || placeholder !== null) return null;
-  const isSvg = format.name === 'svg';
-  const field = neededPixels(variant);
-  if (negotiated && (!isSvg || field !== null)) return null;
-  if (!isSvg) throw unsupported(`fmt=svg needs an SVG as the source, and not ${format.label}.`);
-  if (field !== null) {
-    const name = parameterNames[field] ?? field;
-    throw new ServiceError(
-      'parameter_invalid',
-      `fmt=svg is not possible with ${name}, which needs pixels. Omit it, or request another format.`,
-    );
-  }
   try {
-    const document = readSvg(bytes);
-    const frames = await countImageFrames(document, maxPixels);
-    return written(document.text, variant, frames);
+    const document = await readSvg(bytes);
+    const images = await findBrowserImages(document, maxPixels);
+    return await write(document.text, variant, images);
   } catch (error) {
     const isTooLarge = error instanceof ServiceError && error.code === 'source_too_large';
-    if (negotiated && isTooLarge) return null;
+    if (variant.negotiated && isTooLarge) return null;
     throw error;
   }
 }
 
 /** Returns the first field that needs pixels, or null. */
-function neededPixels(variant: Variant): keyof Variant | null {
+function findPixelField(variant: Variant): keyof Variant | null {
   const { position, fit } = variant;
   const isPlaced =
     typeof position === 'object' || strategies.some((strategy) => strategy === position);
@@ -93,7 +100,11 @@ function neededPixels(variant: Variant): keyof Variant | null {
   return changed.find((field) => !followed.has(field)) ?? null;
 }
 
-function written(text: string, variant: Variant, imageFrames: ImageFrames): SvgOutput {
+async function write(
+  text: string,
+  variant: Variant,
+  images: ReadonlySet<string>,
+): Promise<SvgOutput> {
   const source = Buffer.from(text);
   const natural = svgSize(source);
   const { attributes } = readRoot(source);
@@ -114,7 +125,7 @@ function written(text: string, variant: Variant, imageFrames: ImageFrames): SvgO
     viewBox: visibleBox(parseViewBox(attributes), natural).join(' '),
     ...(ratio !== null && { preserveAspectRatio: ratio }),
   };
-  const body = sanitised(text, root, imageFrames);
+  const body = await sanitise(text, root, images);
   return { body: Buffer.from(body), width: box.width, height: box.height };
 }
 

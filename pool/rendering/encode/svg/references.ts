@@ -1,203 +1,210 @@
-import { functionWeight } from './filter-weight.ts';
-import { type Lengths, measureLengths } from './outline.ts';
-import { measureStroke, noStroke, type Stroke, worstStroke } from './stroke.ts';
+/** An element of the result. */
+export class Part {
+  readonly name: string;
+  /** By local name, as the result has them. */
+  readonly attributes: ReadonlyMap<string, string>;
+  readonly parent: Part | null;
+  readonly children: Part[] = [];
+  /** Masks, clips, filters, and the element that a `use` or a pattern repeats. */
+  repeated: readonly Part[] = [];
+  /** Its own and its ancestors' patterns and markers, which browsers draw for each shape. */
+  paints: readonly Part[] = [];
 
-/** The drawing of an element's attributes, style rules and animations, with the ids that they repeat. */
-export interface Painting extends Lengths {
-  /** Paints, markers and strokes, which children inherit. */
-  readonly paints: readonly string[];
-  readonly markers: readonly string[];
-  readonly stroke: Stroke;
-  /** Masks, clips and filters. */
-  readonly surfaces: readonly string[];
-  /** Weight of filter functions, such as `blur(3px)`, of blending and of radii. */
-  readonly passes: number;
-  /** Effects that a browser draws on a surface if the element has children, such as `opacity`. */
-  readonly effects: number;
-}
+  constructor(name: string, attributes: ReadonlyMap<string, string>, parent: Part | null) {
+    this.name = name;
+    this.attributes = attributes;
+    this.parent = parent;
+    parent?.children.push(this);
+  }
 
-export const noPainting: Painting = {
-  paints: [],
-  markers: [],
-  stroke: noStroke,
-  surfaces: [],
-  passes: 0,
-  effects: 0,
-  length: 0,
-  share: 0,
-};
-
-/** Maximum ids per list of an element; a document with more counts as endless. */
-export const mostIds = 64;
-
-const reference = /url\(\s*["']?#([^"'()\\]*)/gi;
-const surface = /^(?:-webkit-)?(?:mask|clip-path|filter|backdrop-filter)\b/;
-const filtering = /filter$/;
-const clipping = /clip-path$/;
-const effect = /^(?:opacity|isolation|mix-blend-mode)$/;
-const blending = /^mix-blend-mode$/;
-export const clipWeight = 150;
-const blendWeight = 400;
-/** Properties that lengthen a shape's outline, and those that make it round. */
-const side = /^(?:width|height|r[xy]?|[xy][12]|pathlength)$/;
-const radius = /^r[xy]?$/;
-export const roundWeight = 60;
-const withoutEffect = /^\s*(?:1|100%|normal|auto|inherit)\s*$/i;
-
-/** Returns the ids that a fragment can name, as browsers also decode it. */
-export function possibleIds(fragment: string): string[] {
-  try {
-    return [...new Set([fragment, decodeURIComponent(fragment)])];
-  } catch {
-    return [fragment];
+  get outline(): string {
+    return this.attributes.get('d') ?? this.attributes.get('points') ?? '';
   }
 }
 
-const idsIn = (value: string): string[] =>
-  [...value.matchAll(reference)].flatMap(([, id = '']) => possibleIds(id.trim()));
+/** Maximum patterns, markers, masks, clips and filters of an element. */
+const maxReferences = 64;
+/** Longest chain of elements within and repeated by elements. */
+const maxChain = 1_000;
 
-export function joined(all: readonly Painting[]): Painting {
-  const [first = noPainting, ...others] = all.filter((painting) => painting !== noPainting);
-  if (others.length === 0) return first;
-  return {
-    paints: all.flatMap(({ paints }) => paints).slice(0, mostIds + 1),
-    markers: all.flatMap(({ markers }) => markers).slice(0, mostIds + 1),
-    stroke: worstStroke(all.map(({ stroke }) => stroke)),
-    surfaces: all.flatMap(({ surfaces }) => surfaces).slice(0, mostIds + 1),
-    passes: all.reduce((sum, { passes }) => sum + passes, 0),
-    effects: all.reduce((sum, { effects }) => sum + effects, 0),
-    length: all.reduce((sum, { length }) => sum + length, 0),
-    share: all.reduce((sum, { share }) => sum + share, 0),
-  };
+/** Elements that browsers draw only where another element refers to them. */
+const definitions =
+  /^(?:clipPath|defs|filter|linearGradient|marker|mask|pattern|radialGradient|symbol)$/;
+const shapes = /^(?:circle|ellipse|line|path|polygon|polyline|rect|text|textPath|tspan)$/;
+
+interface Amount {
+  readonly elements: number;
+  /** Of paths and polygons. */
+  readonly pathCharacters: number;
 }
-
-function toPainting(name: string, value: string): Painting {
-  const property = name.toLowerCase();
-  if (side.test(property)) {
-    const passes = radius.test(property) ? roundWeight : 0;
-    return { ...noPainting, ...measureLengths(value), passes };
-  }
-  if (effect.test(property)) {
-    if (withoutEffect.test(value)) return noPainting;
-    const passes = blending.test(property) ? blendWeight : 0;
-    return { ...noPainting, effects: 1, passes };
-  }
-  const weight = filtering.test(property)
-    ? functionWeight
-    : clipping.test(property)
-      ? clipWeight
-      : 0;
-  const passes = weight === 0 ? 0 : weight * (value.match(/\(/g) ?? []).length;
-  const ids = value.includes('#') ? idsIn(value) : [];
-  const stroke = measureStroke(property, value);
-  if (ids.length + passes === 0 && stroke === noStroke) return noPainting;
-  if (surface.test(property)) return { ...noPainting, surfaces: ids, passes };
-  if (property.startsWith('marker')) return { ...noPainting, markers: ids };
-  return { ...noPainting, paints: ids, passes, stroke };
-}
-
-const ofDeclarations = (text: string): Painting =>
-  joined(
-    text.split(';').map((declaration) => {
-      const colon = declaration.indexOf(':');
-      return toPainting(
-        declaration.slice(0, Math.max(colon, 0)).trim(),
-        declaration.slice(colon + 1),
-      );
-    }),
-  );
-
-/** Returns the references in an element's attributes. */
-export function paintingOfAttributes(attributes: ReadonlyMap<string, string>): Painting {
-  const paintings: Painting[] = [];
-  for (const [name, value] of attributes) {
-    const painting = name === 'style' ? ofDeclarations(value) : toPainting(name, value);
-    if (painting !== noPainting) paintings.push(painting);
-  }
-  return joined(paintings);
-}
-
-export const animatedValues = ['values', 'from', 'to', 'by'] as const;
-
-/** Returns the references that an animation gives to its target. */
-export function paintingOfAnimation(attributes: ReadonlyMap<string, string>): Painting {
-  const property = attributes.get('attributeName')?.trim() ?? '';
-  const values = animatedValues.flatMap((name) => attributes.get(name) ?? []);
-  const modes = ['additive', 'accumulate'].map((name) => attributes.get(name));
-  if (!attributes.has('by') && !modes.includes('sum'))
-    return joined(values.map((value) => toPainting(property, value)));
-  // Sums can reach any size.
-  const sized = property === 'd' || property === 'points' ? 'width' : property;
-  return joined([...values, 'calc()'].map((value) => toPainting(sized, value)));
-}
-
-/** Returns whether an element's lists are too long to count. */
-export const isTooLong = ({ paints, markers, surfaces }: Painting): boolean =>
-  Math.max(paints.length, markers.length, surfaces.length) > mostIds;
-
-/** A rule of a style sheet that repeats elements. */
-export interface PaintRule {
-  /** Tag names, ids with `#` and classes with `.`; null for all elements. */
-  readonly names: ReadonlySet<string> | null;
-  readonly painting: Painting;
-}
-
-/** Selectors of keyframes, which change any element. */
-const keyframes: ReadonlySet<string> = new Set(['from', 'to']);
 
 /**
- * Returns the names in the last part of each selector; null if a selector can match any element.
+ * Returns whether a browser draws at most an amount, in linear time. `use`, patterns, markers, masks,
+ * clips and filters repeat elements, so a few hundred bytes can draw billions.
+ *
+ * @param parts in document order
  */
-function readNames(selectors: string): ReadonlySet<string> | null {
-  const names = new Set<string>();
-  for (const selector of selectors.split(',')) {
-    const last =
-      selector
-        .trim()
-        .split(/[\s>+~]+/)
-        .at(-1) ?? '';
-    if (keyframes.has(last) || !/^[.#]?[\w-]+(?:[.#][\w-]+)*$/.test(last)) return null;
-    for (const name of last.match(/[.#]?[\w-]+/g) ?? []) names.add(name);
+export const isDrawnWithin = (most: Amount, parts: readonly Part[], sheets: string): boolean =>
+  new Drawing(most, parts).isWithin(readRules(sheets));
+
+class Drawing {
+  readonly #most: Amount;
+  readonly #parts: readonly Part[];
+  /** The first element with an id counts, as in browsers. */
+  readonly #byId = new Map<string, Part>();
+  /** The elements that are being drawn. */
+  readonly #open = new Set<Part>();
+  readonly #points = new Map<Part, number>();
+  #elements = 0;
+  #pathCharacters = 0;
+
+  constructor(most: Amount, parts: readonly Part[]) {
+    this.#most = most;
+    this.#parts = parts;
+    for (const part of parts) {
+      const id = part.attributes.get('id');
+      if (id !== undefined && !this.#byId.has(id)) this.#byId.set(id, part);
+    }
   }
-  return names;
+
+  isWithin(rules: Rules): boolean {
+    const [root] = this.#parts;
+    if (root === undefined) return true;
+    return this.#parts.every((part) => this.#resolve(part, rules)) && this.#draw(root, []);
+  }
+
+  /** Finds an element's references; returns false for too many. */
+  #resolve(part: Part, rules: Rules): boolean {
+    const { name, attributes, parent } = part;
+    const ids = [...attributes.values()].flatMap(findIds);
+    const classes = attributes.get('class')?.split(/\s+/) ?? [];
+    for (const key of ['*', name, `#${attributes.get('id')}`, ...classes.map((each) => `.${each}`)])
+      if (ids.length <= maxReferences) ids.push(...(rules.get(key) ?? []));
+    if (ids.length > maxReferences) return false;
+    const href = attributes.get('href') ?? '';
+    const isRepeating = name === 'use' || name === 'pattern';
+    const used = isRepeating && href.startsWith('#') ? this.#find([href.slice(1)]) : [];
+    const found = this.#find(ids);
+    const paints = found.filter((each) => each.name === 'pattern' || each.name === 'marker');
+    const above = parent?.paints ?? [];
+    part.paints = paints.length === 0 ? above : [...new Set([...above, ...paints])];
+    part.repeated = [
+      ...used,
+      ...found.filter((each) => /^(?:mask|clipPath|filter)$/.test(each.name)),
+    ];
+    return part.paints.length <= maxReferences;
+  }
+
+  /** Returns elements by their ids, as sent and as browsers decode them. */
+  #find(ids: readonly string[]): Part[] {
+    return [...new Set(ids.flatMap((id) => [id, decode(id)]))].flatMap(
+      (id) => this.#byId.get(id) ?? [],
+    );
+  }
+
+  /** @param added paints of `use` elements around it */
+  #draw(part: Part, added: readonly Part[]): boolean {
+    const { name, children, repeated, paints, outline } = part;
+    this.#elements += name === 'filter' ? countRuns(part) : 1;
+    this.#pathCharacters += outline.length;
+    const isTooMuch =
+      this.#elements > this.#most.elements || this.#pathCharacters > this.#most.pathCharacters;
+    if (isTooMuch || this.#open.size > maxChain) return false;
+    // Browsers ignore an element that repeats itself.
+    if (this.#open.has(part)) return true;
+    this.#open.add(part);
+    const all = paints.length + added.length === 0 ? [] : [...new Set([...paints, ...added])];
+    const isWithin =
+      all.length <= maxReferences &&
+      (!shapes.test(name) || all.every((paint) => this.#paint(part, paint))) &&
+      repeated.every((each) => this.#draw(each, name === 'use' ? all : [])) &&
+      children.every((child) => definitions.test(child.name) || this.#draw(child, added));
+    this.#open.delete(part);
+    return isWithin;
+  }
+
+  /** Draws a pattern once, and a marker at each point. */
+  #paint(shape: Part, paint: Part): boolean {
+    const times = paint.name === 'marker' ? this.#countPoints(shape) : 1;
+    for (let time = 0; time < times; time += 1) if (!this.#draw(paint, [])) return false;
+    return true;
+  }
+
+  #countPoints(shape: Part): number {
+    const known = this.#points.get(shape);
+    const points = known ?? 2 + (shape.outline.match(/\d+|z/gi)?.length ?? 0);
+    this.#points.set(shape, points);
+    return points;
+  }
 }
 
-const plainStrings = /"[^"\n{};]*"|'[^'\n{};]*'/g;
-
-/** Returns the rules of a style sheet that repeat elements. */
-export function readPaintRules(sheet: string): readonly PaintRule[] {
-  const rules: PaintRule[] = [];
-  // A string with a brace hides where a rule ends.
-  const isPlain = !/["']/.test(sheet.replace(plainStrings, ''));
-  let selectors = '';
-  let declarations = '';
-  const end = (next: string) => {
-    const painting = ofDeclarations(declarations);
-    if (painting !== noPainting)
-      rules.push({ names: isPlain ? readNames(selectors) : null, painting });
-    selectors = next;
-    declarations = '';
-  };
-  for (const [, text = '', delimiter] of sheet.matchAll(/([^{};]*)([{};]|$)/g)) {
-    if (delimiter === '{') {
-      end(text);
-      continue;
-    }
-    declarations += `${text};`;
-    // Declarations after a nested rule count for all elements.
-    if (delimiter === '}') end('');
+/** Returns how often a filter's primitives run: browsers run one again for each use of its result. */
+function countRuns(filter: Part): number {
+  const runs = new Map<string | undefined, number>();
+  let last = 0;
+  for (const { name, attributes, children } of filter.children) {
+    const inputs =
+      name === 'feMerge'
+        ? children.map((node) => node.attributes.get('in'))
+        : ['in', ...(/^fe(?:Blend|Composite)$/.test(name) ? ['in2'] : [])].map((input) =>
+            attributes.get(input),
+          );
+    last = inputs.reduce(
+      (sum, input) => sum + (input === undefined ? last : (runs.get(input.trim()) ?? 0)),
+      1,
+    );
+    runs.set(attributes.get('result')?.trim(), last);
   }
-  end('');
+  return 1 + last;
+}
+
+function decode(fragment: string): string {
+  try {
+    return decodeURIComponent(fragment);
+  } catch {
+    return fragment;
+  }
+}
+
+const findIds = (value: string): string[] =>
+  value.includes('#')
+    ? [...value.matchAll(/url\(\s*["']?#([^"'()\\]*)/gi)].map(([, id = '']) => id.trim())
+    : [];
+
+/** The ids that style rules refer to, by the tag name, `#id`, `.class` or `*` of their elements. */
+type Rules = ReadonlyMap<string, ReadonlySet<string>>;
+
+function readRules(sheets: string): Rules {
+  const rules = new Map<string, Set<string>>();
+  const add = (declarations: string, readNames: () => readonly string[]) => {
+    const ids = [...new Set(findIds(declarations))].slice(0, maxReferences + 1);
+    for (const name of ids.length === 0 ? [] : readNames()) {
+      const known = rules.get(name) ?? new Set();
+      for (const id of ids) if (known.size <= maxReferences) known.add(id);
+      rules.set(name, known);
+    }
+  };
+  // A brace in a string hides where a rule ends.
+  const isPlain = !/["']/.test(sheets.replace(/"[^"\n{};]*"|'[^'\n{};]*'/g, ''));
+  if (!isPlain) add(sheets, () => ['*']);
+  for (const block of isPlain ? sheets.split('}') : []) {
+    const open = block.lastIndexOf('{');
+    const selectors = block.slice(0, Math.max(open, 0)).split(/[{;]/).at(-1) ?? '';
+    add(block.slice(open + 1), () => selectors.split(',').map(readLastName));
+    // Declarations before a nested rule count for all elements.
+    add(block.slice(0, Math.max(open, 0)), () => ['*']);
+  }
   return rules;
 }
 
-/** Selectors whose check can visit all other elements. */
-const visiting = /:(?:has|nth-[a-z-]+|only-[a-z-]+|is|where|not)\(/gi;
-const visits = 500;
-
-/** Returns how many selectors a style sheet has; a selector that visits other elements counts as many. */
-export function countSelectors(sheet: string): number {
-  const selectors = sheet.match(/[{,]/g)?.length ?? 0;
-  const combined = sheet.match(/[\s>+~][.#*:\w[]/g)?.length ?? 0;
-  return selectors + combined + visits * (sheet.match(visiting)?.length ?? 0);
+/** Returns the last name of a selector; `*` if the selector can match any element. */
+function readLastName(selector: string): string {
+  const last =
+    selector
+      .trim()
+      .split(/[\s>+~]+/)
+      .at(-1) ?? '';
+  const isKeyframe = last === 'from' || last === 'to';
+  if (isKeyframe || !/^[.#]?[\w-]+(?:[.#][\w-]+)*$/.test(last)) return '*';
+  return /[.#]?[\w-]+$/.exec(last)?.[0] ?? '*';
 }

@@ -1,17 +1,21 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { ServiceError } from '../../../../contract/errors.ts';
 import { escapeXml } from '../../../../contract/escape-markup.ts';
-import { animated, animations, attributes, elements, unwrapped } from './allowed.ts';
+import { parseInPieces } from '../../../formats/svg/document.ts';
+import { animated, animations, attributes, costlyEffects, elements, unwrapped } from './allowed.ts';
 import { isSafeValue, maxStyleText, safeDeclarations, safeSheet } from './css.ts';
-import { Expansion, type Part } from './expansion.ts';
+import { isDrawnWithin, Part } from './references.ts';
 
 /** Maximum characters in a document delivered as SVG, and in the result. */
 const maxCharacters = 5_000_000;
+/** Maximum elements in a document, and in its drawing with every repetition. */
 const maxElements = 50_000;
-/** About 5 seconds in a browser; see `shape-weight.ts`. */
-const maxWeight = 1_000_000;
+/** Maximum characters of the paths in a drawing, with every repetition. */
+const maxPathCharacters = 2_000_000;
 const maxAttributes = 100;
 const maxDepth = 256;
+/** Longest side of a filter's region, in sides of the drawing or of the filtered element. */
+const maxFilterSides = 10;
 
 const svgNamespaces: readonly string[] = ['', 'http://www.w3.org/2000/svg'];
 const xlink = 'http://www.w3.org/1999/xlink';
@@ -20,22 +24,30 @@ const xml = 'http://www.w3.org/XML/1998/namespace';
 const tooLarge = (what: string) =>
   new ServiceError('source_too_large', `The SVG has too many ${what} to be delivered as SVG.`);
 
+const costlyFilter = (what: string) =>
+  new ServiceError(
+    'source_too_large',
+    `The SVG has a filter ${what}, which is not delivered as SVG.`,
+  );
+
 /** Attributes that replace the root element's own. */
 export type RootAttributes = Readonly<Record<string, string>>;
-
-/** Frames of the document's images by URL; other images are removed. */
-export type ImageFrames = ReadonlyMap<string, number>;
 
 /**
  * Rewrites a document with only its drawing: allowlisted elements and attributes, references within
  * the document, and embedded rasters. Keeps ids.
  *
  * @param text as from `readDocument`: well-formed, without a document type
+ * @param images URLs of the images to keep
  * @throws ServiceError source_too_large
  */
-export function sanitised(text: string, root: RootAttributes, imageFrames: ImageFrames): string {
+export async function sanitise(
+  text: string,
+  root: RootAttributes,
+  images: ReadonlySet<string>,
+): Promise<string> {
   if (text.length > maxCharacters) throw tooLarge('characters');
-  return new Writer(root, imageFrames).write(text);
+  return new Writer(root, images).write(text);
 }
 
 /** How an open source element is handled. */
@@ -43,36 +55,38 @@ type Treatment = 'written' | 'unwrapped' | 'dropped';
 
 class Writer {
   readonly #root: RootAttributes;
-  readonly #imageFrames: ImageFrames;
+  readonly #images: ReadonlySet<string>;
+  /** The drawing's longer side in its own units. */
+  readonly #side: number;
   #written = '';
   /** Whether the last written tag is still unclosed, because its element could be empty. */
   #isTagOpen = false;
-  #open: { readonly treatment: Treatment; readonly name: string; readonly part?: Part }[] = [];
-  readonly #expansion: Expansion;
+  #open: { readonly treatment: Treatment; readonly name: string; readonly part: Part | null }[] =
+    [];
+  readonly #parts: Part[] = [];
   #sheets = '';
   #elements = 0;
   #styleText = 0;
   /** The open style sheet's text; null outside a style sheet. */
   #sheet: string | null = null;
 
-  constructor(root: RootAttributes, imageFrames: ImageFrames) {
+  constructor(root: RootAttributes, images: ReadonlySet<string>) {
     this.#root = root;
-    this.#imageFrames = imageFrames;
-    const sides = root['viewBox']?.split(' ').slice(2).map(Number) ?? [];
-    const isAnimated = Math.max(0, ...imageFrames.values()) > 1;
-    this.#expansion = new Expansion(Math.max(...sides), isAnimated);
+    this.#images = images;
+    this.#side = Math.max(...(root['viewBox']?.split(' ').slice(2).map(Number) ?? []));
   }
 
-  write(text: string): string {
+  async write(text: string): Promise<string> {
     const parser = new SaxesParser({ xmlns: true, position: false });
     parser.on('opentag', (tag) => this.#begin(tag));
     parser.on('closetag', () => this.#end());
     parser.on('text', (part) => this.#text(part));
     parser.on('cdata', (part) => this.#text(part));
-    parser.write(text).close();
-    // An infinite length on an empty filter makes the weight NaN, which must not pass.
-    const isDrawable = this.#expansion.weight(this.#sheets) <= maxWeight;
-    if (!isDrawable) throw tooLarge('shapes, coordinates, texts, repetitions or effects');
+    await parseInPieces(parser, text);
+    const most = { elements: maxElements, pathCharacters: maxPathCharacters };
+    if (!isDrawnWithin(most, this.#parts, this.#sheets)) {
+      throw tooLarge('paths, references or repeated elements');
+    }
     return this.#written;
   }
 
@@ -83,17 +97,19 @@ class Writer {
     if (Object.keys(tag.attributes).length > maxAttributes) throw tooLarge('attributes');
     const treatment = this.#chooseTreatment(tag);
     const name = tag.local;
-    const parent = this.#open.at(-1)?.part;
+    const parent = this.#open.at(-1)?.part ?? null;
     if (treatment !== 'written') {
-      this.#open.push({ treatment, name, ...(parent !== undefined && { part: parent }) });
+      this.#open.push({ treatment, name, part: parent });
       return;
     }
     const attributes = this.#keptAttributes(tag);
-    const part = this.#expansion.add(parent, { name, attributes });
+    if (name === 'filter' && !this.#isBounded(attributes)) throw costlyFilter('of this size');
+    const part = new Part(name, attributes, parent);
+    this.#parts.push(part);
     const written = [...attributes]
       .map(([name, value]) => ` ${name}="${escapeXml(value)}"`)
       .join('');
-    const namespace = parent === undefined ? ' xmlns="http://www.w3.org/2000/svg"' : '';
+    const namespace = parent === null ? ' xmlns="http://www.w3.org/2000/svg"' : '';
     this.#append(`<${name}${namespace}${written}`);
     this.#isTagOpen = true;
     if (name === 'style') this.#sheet = '';
@@ -104,6 +120,7 @@ class Writer {
     if (this.#open.at(-1)?.treatment === 'dropped' || this.#sheet !== null) return 'dropped';
     if (!svgNamespaces.includes(uri)) return 'dropped';
     if (unwrapped.has(local)) return 'unwrapped';
+    if (costlyEffects.has(local)) throw costlyFilter(`with ${local}`);
     if (!elements.has(local)) return 'dropped';
     if (!animations.has(local) || local === 'animateMotion') return 'written';
     const target = given['attributeName']?.value.trim() ?? '';
@@ -139,16 +156,28 @@ class Writer {
     if (element === 'style' && local === 'type' && value.trim().toLowerCase() !== 'text/css') {
       return ['type', 'text/plain'];
     }
+    // The count of repetitions would miss them.
+    if (animations.has(element) && /url\s*\(/i.test(value)) return null;
     return isSafeValue(value) || local === 'id' || local === 'class' ? [local, value] : null;
+  }
+
+  /** Returns whether a filter's region is not far larger than the drawing or the filtered element. */
+  #isBounded(filter: ReadonlyMap<string, string>): boolean {
+    const side = filter.get('filterUnits') === 'userSpaceOnUse' ? this.#side : 1;
+    return ['width', 'height'].every((name) => {
+      const length = filter.get(name) ?? '';
+      const number = Number.parseFloat(length);
+      return !((length.includes('%') ? number / 100 : number / side) > maxFilterSides);
+    });
   }
 
   /** Returns whether a reference stays within the document. */
   #isSafeReference(element: string, value: string): boolean {
     const reference = value.trim();
+    const isImage = element === 'image' || element === 'feImage';
     // Browsers would load the document itself as an image.
-    if (reference.startsWith('#')) return element !== 'image';
-    if (element !== 'image' && element !== 'feImage') return false;
-    return this.#imageFrames.has(reference) && raster.test(reference);
+    if (reference.startsWith('#') || !isImage) return reference.startsWith('#') && !isImage;
+    return this.#images.has(reference) && raster.test(reference);
   }
 
   #style(value: string): [string, string] | null {
@@ -160,10 +189,7 @@ class Writer {
   #text(part: string): void {
     const open = this.#open.at(-1);
     if (open === undefined || open.treatment === 'dropped') return;
-    if (this.#sheet === null) {
-      if (open.part !== undefined) open.part.characters += part.trim().length;
-      return this.#append(escapeXml(part));
-    }
+    if (this.#sheet === null) return this.#append(escapeXml(part));
     this.#countStyle(part);
     this.#sheet += part;
   }
