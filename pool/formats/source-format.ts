@@ -118,6 +118,8 @@ export interface Container extends Examination {
   readonly bytes: Uint8Array;
   /** The bytes as delivered: without changes that `bytes` makes for decoders. */
   readonly deliverable: Uint8Array;
+  /** Whether the source lacks its end, so that pixels can be missing. */
+  readonly isIncomplete: boolean;
 }
 
 export interface InspectionLimits {

@@ -159,7 +159,11 @@ async function drawFrom(
   const original = await findOriginal(sourceBytes, examined, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
-    const warnings = findWarnings(image, variant, examined.facts, plan);
+    const isIncomplete = [source, ...images].some((input) => input?.isIncomplete === true);
+    const warnings = [
+      ...(isIncomplete ? ['source_incomplete' as const] : []),
+      ...findWarnings(image, variant, examined.facts, plan),
+    ];
     return warnings.length === 0 ? image : { ...image, warnings };
   }
 
@@ -280,7 +284,7 @@ async function applied(
   scope: Scope,
   given: Prepared | null,
 ) {
-  const { lenient } = variant;
+  const lenient = variant.lenient || container.isIncomplete;
   const { sourceMaxPixels, files } = scope;
   const prepared = given ?? (await prepare(container, variant, scope));
   const { facts, file } = prepared;

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import type { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult } from '../../pool/engine.ts';
-import type { Image } from '../../pool/image.ts';
+import type { Image, ImageWarning } from '../../pool/image.ts';
 import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
 import { embeddableAnywhere, encodeHeaders, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
@@ -240,6 +240,9 @@ interface ResponseContext {
   readonly urlHeaders: UrlHeaders;
 }
 
+/** A font might be added soon, and a source might still be uploading. */
+const temporary: ReadonlySet<ImageWarning> = new Set(['text_missing_glyphs', 'source_incomplete']);
+
 /**
  * Sends the image, and caches the response for repeated requests if possible.
  * @returns the size of the body in bytes
@@ -252,8 +255,8 @@ export function respond(
 ): number {
   const { image, entry } = result;
   const { freshness } = state.project;
-  // A font with the missing glyphs might be added soon.
-  const isStored = complete && image.warnings?.includes('text_missing_glyphs') !== true;
+  const isTemporary = image.warnings?.some((warning) => temporary.has(warning)) === true;
+  const isStored = complete && !isTemporary;
   const report = result.freshness;
   const lifetime = { expires, freshness, report };
   const caching = isStored ? cachingHeaders(lifetime, result, now) : notStored;

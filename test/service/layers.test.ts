@@ -5,7 +5,7 @@ import { italic, openSans, woff2 } from '../pool/rendering/text/font-files.ts';
 import { until } from '../until.ts';
 import { prefix, rootKey, send } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
-import { solid } from './origin.ts';
+import { picture, solid } from './origin.ts';
 import { json } from './service.ts';
 
 const white = [255, 255, 255, 255];
@@ -111,6 +111,18 @@ t.test("draws a project's layers on images that name them", async (t) => {
     await refused(`${free}${'x'.repeat(501)}`, 400, 'parameter_invalid', /at most 500 characters/);
     await refused(`${free}a%00b`, 400, 'parameter_invalid', /without control characters/);
     await refused(`${free}a%1bb`, 400, 'parameter_invalid', /without control characters/);
+  });
+
+  t.test('warns about a source that ends too early', async (t) => {
+    origin.serve('/cut.jpg', (await picture(40, 30)).subarray(0, -9));
+    for (const attempt of ['rendered', 'from memory']) {
+      const response = await fetch(
+        `${service.url}/img/${origin.url}/cut.jpg?project=${project}&w=20`,
+      );
+      t.equal(response.status, 200);
+      t.equal(response.headers.get('x-image-warnings'), 'source_incomplete', attempt);
+      t.equal(response.headers.get('cache-control'), 'no-store', attempt);
+    }
   });
 
   t.test('warns about an image with boxes for characters missing from every font', async (t) => {

@@ -16,13 +16,22 @@ import {
  */
 export function openAs(format: SourceFormat, source: Uint8Array): Container {
   const { container } = format;
-  if (container === null) return { bytes: source, deliverable: source, format, ...notExamined };
+  if (container === null) {
+    return { bytes: source, deliverable: source, isIncomplete: false, format, ...notExamined };
+  }
   const deliverable = container.opened?.(source) ?? source;
   const examined = examineParts(asBuffer(deliverable), container);
   // Runs after checking the limits of parts.
-  const completed = container.completed?.(deliverable) ?? deliverable;
+  const ended = container.ended?.(deliverable) ?? deliverable;
+  const completed = container.completed?.(ended) ?? ended;
   const all = completed === deliverable ? examined : examineParts(asBuffer(completed), container);
-  return { bytes: oriented(completed, all, container), deliverable, format, ...all };
+  return {
+    bytes: oriented(completed, all, container),
+    deliverable,
+    isIncomplete: ended !== deliverable,
+    format,
+    ...all,
+  };
 }
 
 /** Removes an orientation that browsers ignore, in a copy if the file contains one. */

@@ -11,6 +11,10 @@ export interface ContainerFormat {
    */
   readonly opened?: (source: Uint8Array) => Uint8Array;
   /**
+   * Ends a file that lacks its end, in a copy: its missing pixels are grey, black or transparent. Returns the same bytes for other files.
+   */
+  readonly ended?: (source: Uint8Array) => Uint8Array;
+  /**
    * Adds parts that libvips 8.18 does not infer. Returns the same bytes if the file is complete.
    */
   readonly completed?: (source: Uint8Array) => Uint8Array;

@@ -1,8 +1,7 @@
 import { textAt } from '../bytes.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
-import { completedGif } from './complete.ts';
-import { gifParts, withGifTransparency } from './parts.ts';
+import { gifParts, withGifEnd, withGifTransparency } from './parts.ts';
 
 export const gif: SourceFormat = {
   ...libvipsFile,
@@ -15,7 +14,7 @@ export const gif: SourceFormat = {
   container: {
     parts: gifParts,
     sequential: true,
-    opened: completedGif,
+    ended: withGifEnd,
     completed: withGifTransparency,
   },
   examine: examineWith({ decoder: 'gif' }),

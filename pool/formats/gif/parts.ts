@@ -49,6 +49,27 @@ function endOfBlocks(file: Buffer, from: number, steps: StepLimit): number | nul
   return null;
 }
 
+/** Ends a GIF that lacks its end, in a copy; returns the same bytes for other files. */
+export function withGifEnd(source: Uint8Array): Uint8Array {
+  const file = asBuffer(source);
+  let [end, frames] = [0, 0];
+  for (const { role, to } of gifParts(file)) {
+    if (role === 'end') return source;
+    if (role === 'frame') frames += 1;
+    end = to;
+  }
+  const trailer = Buffer.of(block.trailer);
+  const data = end + 11 + tableBytes(file[end + 9]);
+  if (file[end] !== block.image || data >= file.length) {
+    return frames > 0 ? Buffer.concat([file.subarray(0, end), trailer]) : source;
+  }
+  let last = data;
+  for (let at = data; at < file.length; at += 1 + (file[at] ?? 0)) last = at;
+  const copy = Buffer.concat([file, Buffer.of(0), trailer]);
+  copy.writeUInt8(file.length - last - 1, last);
+  return copy;
+}
+
 /** Bits in the packed field of a graphic control extension (23). */
 const control = { transparent: 1, disposal: 0b11100, toBackground: 0b01000 } as const;
 /** No pixel uses it if colours have fewer than 8 bits. */

@@ -4,11 +4,10 @@ import { openAs } from '../container/container.ts';
 import { embeddedSize, examineFile, type FileTraits, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { withCmykProfile } from './cmyk.ts';
-import { completedJpeg } from './complete.ts';
 import { unsupportedJpeg } from './encodings.ts';
 import { mayHaveGainMap } from './gain-map.ts';
 import { readPlainHeader } from './header.ts';
-import { jpegParts } from './parts.ts';
+import { jpegParts, withJpegEnd } from './parts.ts';
 
 const traits: FileTraits = {
   decoder: 'jpeg',
@@ -24,7 +23,12 @@ export const jpeg: SourceFormat = {
   matches: textAt(0, '\xff\xd8\xff'),
   // Includes the coefficients that a progressive JPEG keeps in memory.
   cost: { ms: 8, bytes: 6 },
-  container: { parts: jpegParts, sequential: true, completed: withCmykProfile },
+  container: {
+    parts: jpegParts,
+    sequential: true,
+    ended: withJpegEnd,
+    completed: withCmykProfile,
+  },
   // At an eighth, pixels are block means, which blur texts; a quarter looks nearly as good as the
   // whole.
   decodesReduced: (scale) => scale > 1 / 9,
@@ -37,13 +41,11 @@ export const jpeg: SourceFormat = {
     const map = gainMap === undefined ? null : openAs(jpeg, gainMap.image);
     return { file, facts: map === null ? facts : { ...facts, gainMap: await embeddedSize(map) } };
   },
-  open: async (opening) => {
-    const { facts, lenient, scale, files } = opening;
+  open: (opening) => {
+    const { lenient, scale, files } = opening;
     const { bytes, options } = libvipsFile.open(opening);
     // Scans were counted; libvips also limits the decoder's warnings.
-    const input = lenient
-      ? { bytes, options: { ...options, unlimited: true } }
-      : { bytes: await completedJpeg(bytes, facts), options };
+    const input = { bytes, options: lenient ? { ...options, unlimited: true } : options };
     const path = scale === null ? null : files.write(input.bytes);
     return path === null || scale === null
       ? input

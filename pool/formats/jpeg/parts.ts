@@ -1,3 +1,4 @@
+import { asBuffer } from '../bytes.ts';
 import { type PartRole, type Parts, StepLimit } from '../container/parts.ts';
 
 export const markers = {
@@ -129,6 +130,26 @@ function plainJfif(segment: Buffer): Buffer {
   plain.writeUInt16BE(jfifBytes - 2, 2);
   plain.fill(0, jfifBytes - 2);
   return plain;
+}
+
+const endMarker = Buffer.of(0xff, markers.end);
+
+/**
+ * Ends a JPEG that lacks its end marker, in a copy; returns the same bytes for other files, and for
+ * files that end before their first scan. libjpeg draws missing blocks grey, as in browsers.
+ */
+export function withJpegEnd(source: Uint8Array): Uint8Array {
+  const file = asBuffer(source);
+  if (file.subarray(-2).equals(endMarker)) return source;
+  let scanEnd: number | null = null;
+  for (const { role, to, last } of jpegParts(file)) {
+    if (role === 'end') return source;
+    if (role === 'scan') scanEnd = to;
+    if (last === true) break;
+  }
+  // Coded data does not contain the marker; bytes behind it do not belong to the image.
+  const isWhole = scanEnd === null || file.indexOf(endMarker, scanEnd) !== -1;
+  return isWhole ? source : Buffer.concat([file, endMarker]);
 }
 
 /** Returns true for RSTn, SOI and TEM. */

@@ -155,10 +155,10 @@ async function encoded(
  */
 export async function findOriginal(
   fetched: Uint8Array,
-  { file: { bytes: source, deliverable }, facts }: Examined,
+  { file: { bytes: source, deliverable, isIncomplete }, facts }: Examined,
   { plan, variant, metadata, copyright }: StepContext,
 ): Promise<Output | null> {
-  if (plan.gainMap) return null;
+  if (plan.gainMap || isIncomplete) return null;
   const format = ownFormat(variant, facts);
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
   if (!isUnchanged(facts, plan, variant)) return null;
