@@ -1,7 +1,4 @@
-import { editsBetween, isAbbreviated } from '../sdk/src/similar.ts';
-
-// The SDK is a separate package, so it cannot import this folder.
-export { similarName } from '../sdk/src/similar.ts';
+import { distance } from 'fastest-levenshtein';
 
 /** Shorter names are one edit away from too many others. */
 const minLength = 4;
@@ -17,8 +14,24 @@ export function nearestName(name: string, known: readonly string[]): string | un
   if (name.length > maxLength) return undefined;
   const plain = name.replace(/^(?:amp;)+/i, '').toLowerCase();
   const isNear = (other: string): boolean =>
-    other.length >= minLength && isOneEditAway(plain, other.toLowerCase());
+    other.length >= minLength && countEdits(plain, other.toLowerCase()) === 1;
   return known.find((other) => other.toLowerCase() === plain) ?? known.find(isNear);
+}
+
+/**
+ * Returns the most similar known name, for a hint that can be wrong: the names differ by at most an
+ * edit per three letters, or either starts with the other. Returns undefined if no name is similar.
+ */
+export function similarName(name: string, known: readonly string[]): string | undefined {
+  if (name.length > maxLength) return undefined;
+  const plain = name.toLowerCase();
+  const candidates = known.map((other) => {
+    const lower = other.toLowerCase();
+    const edits = countEdits(plain, lower);
+    const maxEdits = Math.floor(Math.max(plain.length, lower.length) / 3);
+    return { other, edits, near: edits <= maxEdits || isAbbreviated(plain, lower) };
+  });
+  return candidates.filter(({ near }) => near).sort((a, b) => a.edits - b.edits)[0]?.other;
 }
 
 /**
@@ -33,7 +46,7 @@ export function nearestVariable(name: string, known: readonly string[]): string 
   const candidates = known.map((variable) => {
     const others = splitWords(variable);
     const whole = others.join('');
-    const edits = editsBetween(plain, whole);
+    const edits = countEdits(plain, whole);
     return { variable, edits, near: edits <= maxEdits(whole.length) || isAbridged(words, others) };
   });
   const [best] = candidates.filter(({ near }) => near).sort((a, b) => a.edits - b.edits);
@@ -64,31 +77,25 @@ function isAbridged(words: readonly string[], others: readonly string[]): boolea
 }
 
 function isSameWord(word: string, other: string): boolean {
-  if (word === other) return true;
-  if (isAbbreviated(word, other)) return true;
-  return Math.min(word.length, other.length) >= minLength && isOneEditAway(word, other);
+  if (word === other || isAbbreviated(word, other)) return true;
+  return Math.min(word.length, other.length) >= minLength && countEdits(word, other) === 1;
 }
 
-/** Whether one edit of `editsBetween` turns one text into the other, in linear time. */
-function isOneEditAway(text: string, other: string): boolean {
-  const longer = text.length - other.length;
-  if (longer < -1 || longer > 1 || text === other) return false;
+/** Returns whether either text starts with the other, if the shorter has at least three letters. */
+function isAbbreviated(text: string, other: string): boolean {
+  const shorter = Math.min(text.length, other.length);
+  return shorter >= 3 && (text.startsWith(other) || other.startsWith(text));
+}
+
+/**
+ * Returns how many letters are inserted, deleted or replaced between two texts. Two exchanged
+ * neighbours, as the only difference, are one edit.
+ */
+function countEdits(text: string, other: string): number {
+  const edits = distance(text, other);
+  if (edits !== 2 || text.length !== other.length) return edits;
   let at = 0;
-  while (at < text.length && text.charCodeAt(at) === other.charCodeAt(at)) at += 1;
-  if (longer === 1) return endsEqual(text, other, other.length - at);
-  if (longer === -1) return endsEqual(text, other, text.length - at);
-  const rest = text.length - at - 1;
-  if (endsEqual(text, other, rest)) return true;
-  const isTransposed = text[at] === other[at + 1] && text[at + 1] === other[at];
-  return isTransposed && endsEqual(text, other, rest - 1);
-}
-
-/** Whether the last characters of two texts are equal. */
-function endsEqual(text: string, other: string, count: number): boolean {
-  for (let fromEnd = 1; fromEnd <= count; fromEnd += 1) {
-    const same =
-      text.charCodeAt(text.length - fromEnd) === other.charCodeAt(other.length - fromEnd);
-    if (!same) return false;
-  }
-  return true;
+  while (text[at] === other[at]) at += 1;
+  const exchanged = `${text.slice(0, at)}${text[at + 1]}${text[at]}${text.slice(at + 2)}`;
+  return exchanged === other ? 1 : edits;
 }

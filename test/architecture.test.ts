@@ -11,8 +11,7 @@ import { rootPath as root } from './root.ts';
 
 /** Top-level folders, with the other folders or single files that each can import from. */
 const folders: Readonly<Record<string, readonly string[]>> = {
-  // The SDK, a separate package, cannot import code, and compares names in the same way.
-  contract: ['sdk/src/similar.ts'],
+  contract: [],
   server: ['contract', 'pool', 'store'],
   worker: ['contract', 'pool', 'store'],
   pool: ['contract'],
