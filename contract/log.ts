@@ -1,7 +1,7 @@
-import { type Logger, pino } from 'pino';
-import { serializers, withoutSecrets } from './log-secrets.ts';
-import { formatLogLine } from './log-text.ts';
+import { styleText } from 'node:util';
+import { type Logger, pino, stdSerializers } from 'pino';
 import { type Settings, settingRows } from './settings/table.ts';
+import { hidden, shownText } from './shown-source.ts';
 
 export type { Logger } from 'pino';
 
@@ -84,3 +84,106 @@ export function createLogger(settings: Settings, part: string): Logger {
   });
   return log;
 }
+
+type Style = Parameters<typeof styleText>[0];
+
+/** pino's numbers. */
+const levels: Readonly<Record<number, readonly [name: string, style: Style]>> = {
+  10: ['TRACE', 'gray'],
+  20: ['DEBUG', 'gray'],
+  30: ['INFO', 'cyan'],
+  40: ['WARN', 'yellow'],
+  50: ['ERROR', 'red'],
+  60: ['FATAL', 'red'],
+};
+
+/** Fields with a fixed place in the line, or without meaning for a person. */
+const shownElsewhere = new Set(['level', 'time', 'pid', 'part', 'msg', 'err']);
+
+/** Replaces control characters (also C1 and bidi), which a terminal would execute. */
+const printable = (text: string): string => text.replaceAll(/\p{C}/gu, '\u{fffd}');
+
+/** A value, quoted only if it has blanks, quotes or equals signs. */
+function formatValue(value: unknown): string {
+  if (typeof value !== 'string') return JSON.stringify(value) ?? '';
+  return value === '' || /[\s"=]/.test(value) ? JSON.stringify(value) : value;
+}
+
+interface LoggedError {
+  readonly message?: unknown;
+  readonly stack?: unknown;
+}
+
+/** Returns the indented stack, which starts with the message, or else the indented message. */
+function formatError(error: LoggedError): string {
+  const text = typeof error.stack === 'string' ? error.stack : formatValue(error.message ?? error);
+  return text
+    .split('\n')
+    .map((line) => `\n    ${printable(line.trim())}`)
+    .join('');
+}
+
+/**
+ * Converts a JSON line of pino to text: `12:34:56 WARN front-end: message (key value, key value)`, and
+ * the stack of an error below it. Returns other lines unchanged.
+ */
+export function formatLogLine(line: string, colours: boolean): string {
+  const fields = parseObject(line);
+  if (fields === null) return line;
+  const { level, time, part, msg, err } = fields;
+  const [name, style] = levels[Number(level)] ?? ['LOG', 'white'];
+  const paint = (text: string, format: Style) => (colours ? styleText(format, text) : text);
+  const clock = new Date(Number(time)).toTimeString().slice(0, 8);
+  const details = Object.entries(fields)
+    .filter(([key]) => !shownElsewhere.has(key))
+    .map(([key, value]) => printable(`${key} ${formatValue(value)}`))
+    .join(', ');
+  const error = typeof err === 'object' && err !== null ? formatError(err) : '';
+  const text =
+    printable(String(msg ?? '')) + (details === '' ? '' : paint(` (${details})`, 'gray'));
+  return `${paint(clock, 'gray')} ${paint(name, style)} ${part}: ${text}${error}\n`;
+}
+
+function parseObject(line: string): Record<string, unknown> | null {
+  try {
+    const value: unknown = JSON.parse(line);
+    return typeof value === 'object' && value !== null ? { ...value } : null;
+  } catch {
+    return null;
+  }
+}
+
+/**
+ * A URL within a JSON string, encoded any number of times. It contains only whole escape sequences,
+ * because replaced secrets can cut them.
+ */
+const url = /https?(?::|%(?:25)*3A)(?:\/|%(?:25)*2F)(?:[^\s"\\]|\\(?:["\\/bfnrt]|u[\da-f]{4}))*/gi;
+/** API keys and webhook secrets; the names of settings contain other characters before `sk_`. */
+const key = /(?<![A-Za-z])(?:sk|whsec)_[\w+/=-]{8,}/g;
+
+/** Redacts API keys, and parts of URLs that can be secret, in a line of JSON. */
+export const withoutSecrets = (line: string): string =>
+  line
+    .replace(url, (found) => JSON.stringify(shownText(JSON.parse(`"${found}"`))).slice(1, -1))
+    .replace(key, hidden);
+
+/** Fields of errors that a log shows. Others can contain input, such as an invalid URL. */
+const errorFields = ['type', 'message', 'stack', 'code', 'codeName', 'syscall'] as const;
+
+/** The source follows this prefix. */
+const imagePrefix = /^\/img\//;
+
+function shownPath(path: string): string {
+  const [prefix = ''] = imagePrefix.exec(path) ?? [];
+  return prefix + shownText(path.slice(prefix.length));
+}
+
+/** How a logger shows fields of these names. */
+export const serializers = {
+  path: (path: unknown): unknown => (typeof path === 'string' ? shownPath(path) : path),
+  err: (thrown: unknown): unknown => {
+    if (!(thrown instanceof Error)) return thrown;
+    const error = stdSerializers.err(thrown);
+    return Object.fromEntries(errorFields.map((name) => [name, error[name]]));
+  },
+};

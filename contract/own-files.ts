@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { fileURLToPath } from 'node:url';
 import { Worker, type WorkerOptions } from 'node:worker_threads';
 
@@ -33,3 +34,11 @@ export function openThread(entry: URL, options: WorkerOptions): Worker {
     createRequire(${JSON.stringify(import.meta.url)})(${JSON.stringify(fileURLToPath(entry))});`;
   return new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`), options);
 }
+
+/**
+ * The version of the service and its SDK (Semantic Versioning), from `package.json`. `npm run
+ * release` sets it. The API, in its document and its path, is versioned separately.
+ */
+export const { version }: { readonly version: string } = JSON.parse(
+  readFileSync(ownFile('package.json'), 'utf8'),
+);

@@ -1,6 +1,6 @@
-import { endpointSource } from './host-patterns.ts';
+import { endpointSource } from './hosts.ts';
 import { parseAddress } from './networks.ts';
-import { percentDecode } from './percent-decode.ts';
+import { percentDecode } from './url-text.ts';
 
 /** A bucket in an S3-compatible service, or the objects in it whose keys start with a prefix. */
 export interface S3Location {

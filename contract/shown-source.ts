@@ -1,4 +1,4 @@
-import { percentDecode } from './percent-decode.ts';
+import { percentDecode } from './url-text.ts';
 
 /** Replaces a possible secret. */
 export const hidden = '…';

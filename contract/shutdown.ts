@@ -56,7 +56,7 @@ export class Shutdown {
   }
 
   /**
-   * Adds a step of the shutdown. Steps run in reverse order, also after a step that rejects, which
+   * Adds a step of the shutdown. Steps run in reverse order, even after a step that rejects, which
    * makes the exit code at least 1.
    */
   add(end: () => Promise<unknown>): void {

@@ -1,7 +1,6 @@
-import { hostSettings } from '../contract/settings/listeners.ts';
+import { hostSettings, listenFailureText } from '../contract/settings/listeners.ts';
 import type { Setting } from '../contract/settings/setting.ts';
 import { type Settings, settingsTable } from '../contract/settings/table.ts';
-import { listenFailureText } from '../contract/start-failure.ts';
 import { freePort } from '../server/free-port.ts';
 
 /** The ports of the service and its worker. */

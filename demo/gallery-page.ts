@@ -1,4 +1,4 @@
-import { escapeXml } from '../contract/escape-markup.ts';
+import { escapeXml } from '../pool/escape-xml.ts';
 /** A request and the service's response. */
 export interface GalleryItem {
   readonly title: string;

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { fits } from '../contract/placement.ts';
+import { fitModes } from '../contract/fit-modes.ts';
 import { loadSettings } from '../contract/settings/load.ts';
 import { placeholderKinds } from '../pool/variant.ts';
 import { fieldsOfKind, type LayerKind, layerKinds } from '../server/image/layer-fields.ts';
@@ -85,7 +85,7 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
         query,
       };
     }),
-  'A box of 300 x 200, five fits': fits.map((fit) => ({
+  'A box of 300 x 200, five fits': fitModes.map((fit) => ({
     title: fit,
     picture: 'portrait-rotated.jpg',
     query: `w=300&h=200&bg=ddd&fit=${fit}`,

@@ -1,5 +1,4 @@
-import { newCommand } from '../contract/new-command.ts';
-import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
 import { newProjectId } from '../store/identifiers.ts';
 import { takeFreePorts } from './free-ports.ts';

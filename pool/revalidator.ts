@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
-import { unlessAborted } from '../contract/unless-aborted.ts';
 import { FairShare } from './fair-share.ts';
 import {
   computeFreshness,
@@ -21,6 +20,7 @@ import type { NotModified, OriginResponse, Validators } from './source/fetch.ts'
 import { noFreshness } from './source/response-headers.ts';
 import type { SourceLease } from './source/sources.ts';
 import { decodeState, encodeState, SourceStates, type StateCaches } from './source-states.ts';
+import { unlessAborted } from './unless-aborted.ts';
 import { isUpToDate } from './validity.ts';
 
 export interface RevalidatorEnvironment {

@@ -1,4 +1,4 @@
-import { unlessAborted } from '../contract/unless-aborted.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /** Limits the number of tasks that run at a time. The others wait in order. */
 export class Semaphore {

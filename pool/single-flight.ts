@@ -1,6 +1,6 @@
 import type { ServiceError } from '../contract/errors.ts';
-import { unlessAborted } from '../contract/unless-aborted.ts';
 import type { Image } from './image.ts';
+import { unlessAborted } from './unless-aborted.ts';
 
 /**
  * @param signal aborts when the last caller leaves

@@ -1,4 +1,4 @@
-import { version } from '../contract/version.ts';
+import { version } from '../contract/own-files.ts';
 import type { OnCommand } from '../store/client.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
 import type { Connections } from './http/connection-limit.ts';

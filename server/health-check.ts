@@ -1,8 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument } from 'commander';
-import { hasCode } from '../contract/has-code.ts';
-import { newCommand } from '../contract/new-command.ts';
-import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { listenerUrl } from '../contract/settings/listeners.ts';
 
 /**
@@ -51,7 +49,7 @@ function mainProcessEnded(): boolean {
     process.kill(pid, 0);
     return false;
   } catch (error) {
-    return hasCode(error, 'ESRCH');
+    return (error as NodeJS.ErrnoException).code === 'ESRCH';
   }
 }
 

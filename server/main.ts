@@ -1,5 +1,4 @@
-import { newCommand } from '../contract/new-command.ts';
-import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { Primary } from './primary.ts';
 
 /** The entry of the primary. */

@@ -1,4 +1,3 @@
-import { hasCode } from '../contract/has-code.ts';
 import type { Logger } from '../contract/log.ts';
 import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
 import { isMovedByPort } from '../contract/settings/command-line.ts';
@@ -64,7 +63,7 @@ export async function startOperations(
     await operationsApp(host, metrics).listen(start, host, port);
     log.info({ host, port }, 'operations listener started');
   } catch (error) {
-    if (isChosen || !hasCode(error, 'EADDRINUSE')) throw error;
+    if (isChosen || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     warn();
   }
 }

@@ -1,12 +1,12 @@
 import { adminCommand } from '../contract/launch-command.ts';
 import { isOnTerminal, type Logger } from '../contract/log.ts';
-import { makeFolder } from '../contract/make-folder.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import type { Shutdown } from '../contract/shutdown.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';
 import { isIncompleteCopy } from '../store/copy.ts';
 import { newApiKey } from '../store/identifiers.ts';
 import { JobQueue } from '../store/jobs.ts';
+import { makeFolder } from '../store/make-folder.ts';
 import { ensureIndexes, openStore, type Store } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
 import { describeOutage } from '../store/outage.ts';

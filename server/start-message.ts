@@ -1,6 +1,6 @@
 import { adminCommand, documentPath } from '../contract/launch-command.ts';
+import { version } from '../contract/own-files.ts';
 import type { Settings } from '../contract/settings/table.ts';
-import { version } from '../contract/version.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 
 const print = (text: string): void => void process.stdout.write(text);

@@ -1,9 +1,8 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '../contract/log.ts';
-import { newCommand } from '../contract/new-command.ts';
 import { programUrl } from '../contract/own-files.ts';
-import { settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { endsWithTerminal, ignoreOutputErrors } from '../contract/shutdown.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
 

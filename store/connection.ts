@@ -1,6 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type MongoClient, MongoNotConnectedError, MongoTopologyClosedError } from 'mongodb';
-import { unlessAborted } from '../contract/unless-aborted.ts';
 import { describeOutage, isOutage, StoreUnavailable } from './outage.ts';
 
 /** Runs with the cause when an outage starts or its cause changes, and with null when it ends. */
@@ -78,7 +77,12 @@ export class MongoConnection {
 
   /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
   established(signal?: AbortSignal): Promise<void> {
-    return signal === undefined ? this.#connected : unlessAborted(this.#connected, signal);
+    if (signal === undefined) return this.#connected;
+    return new Promise((resolve, reject) => {
+      signal.throwIfAborted();
+      signal.addEventListener('abort', () => reject(signal.reason), { once: true });
+      this.#connected.then(resolve, reject);
+    });
   }
 
   /** Replaces the driver's error about a closed client by the cause of the outage. */

@@ -1,5 +1,5 @@
 import { createCipheriv, createDecipheriv, randomBytes } from 'node:crypto';
-import type { EncryptionKey } from '../contract/encryption-keys.ts';
+import type { EncryptionKey } from '../contract/settings/lists.ts';
 
 const cipher = 'aes-256-gcm';
 /** With random 96-bit initialisation vectors, a key can encrypt 2^32 texts (NIST SP 800-38D). */

@@ -1,4 +1,4 @@
-import type { Fit, Gravity } from '../contract/placement.ts';
+import type { Fit, Gravity } from '../contract/fit-modes.ts';
 import type { DeliveryHost } from './delivery-host.ts';
 import type { Purges } from './generations.ts';
 import type { StoredLayer } from './layer.ts';

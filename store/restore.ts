@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, rename, rm, stat, unlink } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { hasCode } from '../contract/has-code.ts';
 import { socketPath, toPrivateFolder } from './embedded/endpoint.ts';
 import { FolderHeld, takeLock } from './embedded/lock.ts';
 import { dataFileIn, toLockFile } from './embedded/server.ts';
@@ -66,7 +65,7 @@ async function replaceFile(file: string, backup: string): Promise<string | null>
     await copySynced(backup, temporary, replaced === null ? backup : file);
     // lmdb creates one for the new file.
     await unlink(toLockFile(file)).catch((error) => {
-      if (!hasCode(error, 'ENOENT')) throw error;
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     });
     if (replaced !== null) await rename(file, replaced);
     await rename(temporary, file);

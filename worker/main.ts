@@ -1,10 +1,13 @@
 import { createLogger } from '../contract/log.ts';
-import { newCommand } from '../contract/new-command.ts';
-import { isMovedByPort, settingsFromCommandLine } from '../contract/settings/command-line.ts';
+import { version } from '../contract/own-files.ts';
+import {
+  isMovedByPort,
+  newCommand,
+  settingsFromCommandLine,
+} from '../contract/settings/command-line.ts';
+import { listenFailureText } from '../contract/settings/listeners.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { Shutdown } from '../contract/shutdown.ts';
-import { listenFailureText } from '../contract/start-failure.ts';
-import { version } from '../contract/version.ts';
 import { AddressGuard, ownAddresses } from '../pool/source/guard.ts';
 import { logOutages, retryDuringOutages, watchForOutages } from '../store/connection.ts';
 import { awaitStore, type Store } from '../store/open.ts';

@@ -1,7 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { buildConnector } from 'undici';
 import { ServiceError } from '../contract/errors.ts';
-import { version } from '../contract/version.ts';
+import { version } from '../contract/own-files.ts';
 import { webhookKey } from '../contract/webhook-secret.ts';
 import { type AddressGuard, getPort } from '../pool/source/guard.ts';
 import { MeteredClient, secureOptions } from '../pool/source/metered-client.ts';

@@ -6,7 +6,6 @@ import { fastifyBasicAuth } from '@fastify/basic-auth';
 import type { Agenda } from 'agenda';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
 import { ServiceError } from '../contract/errors.ts';
-import { escapeHtml } from '../contract/escape-markup.ts';
 import { isLoopbackHost, parseHost } from '../contract/request-host.ts';
 import type { Settings } from '../contract/settings/table.ts';
 
@@ -51,7 +50,7 @@ async function forbidFrames(_: FastifyRequest, reply: FastifyReply): Promise<voi
 
 /** Adds the service to the dashboard's page, and an empty icon, which browsers request otherwise. */
 function nameService(baseUrl: string) {
-  const service = escapeHtml(baseUrl);
+  const service = baseUrl.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
   const head = `<title>Workbench · ${service}</title><link rel="icon" href="data:,">`;
   const banner = `<p style="margin:0;padding:0.25rem 1rem">The queue of ${service}</p>`;
   return async (_: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {

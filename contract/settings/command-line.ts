@@ -1,4 +1,6 @@
-import { type Command, Option } from 'commander';
+import { Command, Option } from 'commander';
+import { type ProgramName, usageCommand } from '../launch-command.ts';
+import { version } from '../own-files.ts';
 import { type Listener, portsBeside } from './listeners.ts';
 import { loadEnvironmentFile, settingsOrExit } from './load.ts';
 import { defaultInWords, type Setting } from './setting.ts';
@@ -121,4 +123,10 @@ function movePorts(given: ReadonlyMap<string, string>, listeners: readonly Liste
   for (const [listener, moved] of portsBeside(port, listeners)) {
     process.env[settingsTable[listener].variable] ||= String(moved);
   }
+}
+
+/** Returns a program's command, with `--version`. Its help shows the command as the user types it. */
+export function newCommand(program: ProgramName): Command {
+  const command = new Command(usageCommand(program));
+  return command.version(version, '--version', 'print the version');
 }

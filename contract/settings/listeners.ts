@@ -54,3 +54,35 @@ export function listenerUrl(host: string, port: number): string {
   const address = addresses[host] ?? host;
   return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
 }
+
+const listenCauses: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program listens there; stop it, or set another port',
+  EADDRNOTAVAIL: 'it is not an address of this machine',
+  EACCES: 'the user may not listen there; ports below 1024 need a privilege',
+  ENOTFOUND: 'the name has no address',
+  EAI_AGAIN: 'the name could not be looked up',
+  EAFNOSUPPORT: 'the system does not support this kind of address',
+};
+
+/** System calls of a listener. */
+const listenCalls = /^(?:listen|bind\d?|getaddrinfo)$/;
+
+/**
+ * Describes in one sentence why a listener did not start: setting, address and cause. Returns null
+ * for an unrelated error, such as a module that fails to load while the listener is being prepared.
+ * @param variable the port's variable, such as `SERVICE_PORT`; the host's variable ends with HOST
+ *   instead
+ * @param movedBy the `--port` value if it set the port; null otherwise
+ */
+export function listenFailureText(
+  variable: `SERVICE_${string}PORT`,
+  { host, port, movedBy = null }: { host: string; port: number; movedBy?: number | null },
+  error: unknown,
+): string | null {
+  if (!(error instanceof Error)) return null;
+  const { code = '', syscall = '', message } = error as NodeJS.ErrnoException;
+  if (!listenCalls.test(syscall)) return null;
+  const hostVariable = variable.replace(/PORT$/, 'HOST');
+  const origin = movedBy !== null ? ` (moved there by --port ${movedBy})` : '';
+  return `${variable} ${port}${origin} on ${host} (${hostVariable}) cannot be used: ${listenCauses[code] ?? message} (${code}).`;
+}

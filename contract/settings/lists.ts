@@ -1,6 +1,4 @@
-import { type EncryptionKey, parseEncryptionKey } from '../encryption-keys.ts';
-import { isDnsServer } from '../networks.ts';
-import { type Ports, parsePort } from '../private-sources.ts';
+import { isDnsServer, type Ports, parsePort } from '../networks.ts';
 
 /** The entries of a comma-separated list that are not empty. */
 export const splitEntries = (list: string): readonly string[] =>
@@ -48,4 +46,35 @@ export function parseTagHeaders(list: string): readonly string[] | undefined {
     tagHeaderPattern.test(name) ? name : null,
   );
   return names?.length === 0 ? undefined : names && Array.from(new Set(names));
+}
+
+/** The project ('' for no project) and image URLs that the playground opens. */
+export interface ConsolePictures {
+  readonly project: string;
+  readonly urls: readonly string[];
+}
+
+/** Maximum length; the page contains the whole value. Linux limits an environment variable to 128 KiB. */
+export const maxPicturesText = 65_536;
+
+/** Returns undefined for an unparsable text. */
+export function parsePictures(list: string): ConsolePictures | undefined {
+  if (list.length > maxPicturesText || !/^[\w-]+( +https?:\/\/[^ ]+)*$/u.test(list))
+    return undefined;
+  const [project = '', ...urls] = list.split(/ +/);
+  return { project, urls };
+}
+
+export interface EncryptionKey {
+  /** Stored unencrypted next to each text that the key encrypts. */
+  readonly id: string;
+  /** 32 bytes in Base64. */
+  readonly secret: string;
+}
+
+/** Parses `id:secret`; null for other texts. */
+export function parseEncryptionKey(text: string): EncryptionKey | null {
+  const [, id = '', secret = ''] = /^([a-z\d_-]{1,32}):([A-Za-z\d+/]{43}=)$/.exec(text) ?? [];
+  const bytes = Buffer.from(secret, 'base64');
+  return bytes.length === 32 && bytes.toString('base64') === secret ? { id, secret } : null;
 }

@@ -7,17 +7,25 @@ import {
   negotiableFormats,
   parseAutoFormats,
 } from '../auto-formats.ts';
-import { type ConsolePictures, maxPicturesText, parsePictures } from '../console-pictures.ts';
-import type { EncryptionKey } from '../encryption-keys.ts';
-import { type Network, parseNat64Prefix, parseNetwork } from '../networks.ts';
+import {
+  defaultPorts,
+  type Network,
+  type Ports,
+  parseNat64Prefix,
+  parseNetwork,
+  parsePrivateSource,
+} from '../networks.ts';
 import { type OriginEntry, parseOrigins, secretsOfOrigins } from '../origins.ts';
-import { defaultPorts, type Ports, parsePrivateSource } from '../private-sources.ts';
 import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
 import { isWebhookSecret } from '../webhook-secret.ts';
 import {
+  type ConsolePictures,
+  type EncryptionKey,
+  maxPicturesText,
   parseDnsServers,
   parseEncryptionKeys,
   parseList,
+  parsePictures,
   parsePorts,
   parseTagHeaders,
   splitEntries,

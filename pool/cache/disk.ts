@@ -3,7 +3,6 @@ import { close, existsSync, open, readFile, writev } from 'node:fs';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
-import { hasCode } from '../../contract/has-code.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { Image } from '../image.ts';
 import { decodeFile, encodeFile } from './file.ts';
@@ -95,7 +94,7 @@ export class DiskCache {
       await rm(path, { force: true });
       this.#events.removed(key);
     } catch (error) {
-      if (!hasCode(error, 'ENOENT')) this.#events.failed(error as Error);
+      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#events.failed(error as Error);
     }
     return null;
   }
@@ -160,7 +159,7 @@ async function creatingFolder<T>(path: string, operation: () => Promise<T>): Pro
   try {
     return await operation();
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
     await mkdir(dirname(path), { recursive: true });
     return operation();
   }

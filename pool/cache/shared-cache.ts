@@ -1,9 +1,9 @@
 import { createHmac, timingSafeEqual } from 'node:crypto';
 import type { S3Location } from '../../contract/s3-location.ts';
 import type { Settings } from '../../contract/settings/table.ts';
-import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { Image } from '../image.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { decodeFile, encodeFile, fixedBytes, maxHeadBytes } from './file.ts';
 import { objectKey } from './object-key.ts';
 import { SharedWrites } from './shared-writes.ts';

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { programUrl } from '../../contract/own-files.ts';
 import type { Settings } from '../../contract/settings/table.ts';
-import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { transformTimeout } from '../formats/errors.ts';
 import type { Input } from '../inputs.ts';
 import type { ImageRequest, Miss } from '../miss.ts';
@@ -10,6 +9,7 @@ import type { Placement } from '../rendering/placement.ts';
 import type { RenderedImage } from '../rendering/render.ts';
 import type { SourceLease } from '../source/sources.ts';
 import { noObserver, type Stage } from '../stages.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { Executor } from './executor.ts';
 import type { Scheduled } from './heavy-turns.ts';
 import { RunningTime } from './running-time.ts';

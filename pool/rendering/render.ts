@@ -1,6 +1,5 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { asBuffer } from '../formats/bytes.ts';
 import { withoutExcessMetadata } from '../formats/container/strip.ts';
 import { MemoryFiles } from '../formats/memory-files.ts';
@@ -11,6 +10,7 @@ import { openContainer } from '../formats/source-formats.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
 import { errorOfLayer } from '../inputs.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { type Layer, plainVariant, type Variant } from '../variant.ts';
 import { isolatedCost } from './cost.ts';
 import { bestOutput, findOriginal, type Output } from './encode/choose.ts';

@@ -6,7 +6,7 @@ import {
   parseAddress,
   within,
 } from '../../contract/networks.ts';
-import { unlessAborted } from '../../contract/unless-aborted.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 
 /** The byte of RFC 6052 that is no part of an embedded address. */
 const reservedByte = 8;

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { FairShare, type Owner, RoundRobin } from '../fair-share.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 
 /** Maximum background fetches that wait for a slot; more are refused as overloaded. */
 const maxWaiting = 1024;

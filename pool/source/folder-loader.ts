@@ -1,8 +1,8 @@
 import type { BigIntStats } from 'node:fs';
 import { stat } from 'node:fs/promises';
 import { ServiceError } from '../../contract/errors.ts';
-import { unlessAborted } from '../../contract/unless-aborted.ts';
 import { Semaphore } from '../semaphore.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { readBody, releaseBody, sourceTooLarge } from './body.ts';
 import {
   type Fetched,

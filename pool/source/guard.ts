@@ -3,12 +3,15 @@ import type { LookupFunction } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
-import { type IpAddress, type Network, parseAddress, within } from '../../contract/networks.ts';
 import {
+  type IpAddress,
+  type Network,
   type Ports,
   type PrivateSource,
+  parseAddress,
   parsePrivateSource,
-} from '../../contract/private-sources.ts';
+  within,
+} from '../../contract/networks.ts';
 import { defaultOpsPort, type Settings } from '../../contract/settings/table.ts';
 import {
   addressOfHost,

@@ -4,7 +4,6 @@ import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { setTimeout as delay } from 'node:timers/promises';
 import { LRUCache } from 'lru-cache';
-import { hasCode } from '../../contract/has-code.ts';
 import { SingleFlight } from '../single-flight.ts';
 
 type Family = 4 | 6;
@@ -186,7 +185,10 @@ function ownFamilies(): readonly Family[] {
   return has('IPv4') ? [4] : [6];
 }
 
-const isMissing = (error: unknown): boolean => hasCode(error, NOTFOUND) || hasCode(error, NODATA);
+function isMissing(error: unknown): boolean {
+  const { code } = error as NodeJS.ErrnoException;
+  return code === NOTFOUND || code === NODATA;
+}
 
 function nullIfMissing(error: unknown): null {
   if (isMissing(error)) return null;

@@ -1,9 +1,9 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { S3Location } from '../../contract/s3-location.ts';
-import { unlessAborted } from '../../contract/unless-aborted.ts';
 import type { Credentials } from '../s3/credential-source.ts';
 import { bucketUrl, objectPath } from '../s3/object-url.ts';
 import { sign } from '../s3/sign.ts';
+import { unlessAborted } from '../unless-aborted.ts';
 import { fetchSource } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
 import type { SourceLoader } from './source-loader.ts';

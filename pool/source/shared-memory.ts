@@ -1,4 +1,4 @@
-import { firstIndex } from '../../contract/first-index.ts';
+import { firstIndex } from '../first-index.ts';
 
 /** Blocks are multiples of this, in bytes: a page of memory on most machines. */
 const blockBytes = 4_096;

@@ -1,6 +1,6 @@
 import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
-import { newCommand } from '../../contract/new-command.ts';
+import { newCommand } from '../../contract/settings/command-line.ts';
 import { addActivityCommands } from './activity-commands.ts';
 import { addHostCommands } from './host-commands.ts';
 import { addKeyCommands } from './key-commands.ts';

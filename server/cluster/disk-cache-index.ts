@@ -1,8 +1,8 @@
 import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { join } from 'node:path';
-import { makeFolder } from '../../contract/make-folder.ts';
 import { cacheFilePath, cacheTemporaryFolder, temporaryPrefix } from '../../pool/cache/disk.ts';
 import { FairLru } from '../../pool/cache/fair-lru.ts';
+import { makeFolder } from '../../store/make-folder.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
 const blockBytes = 4_096;

@@ -1,8 +1,7 @@
-import type { ConsolePictures } from '../../contract/console-pictures.ts';
 import type { ServiceError } from '../../contract/errors.ts';
-import { escapeHtml } from '../../contract/escape-markup.ts';
 import { launchCommand } from '../../contract/launch-command.ts';
-import { percentDecode } from '../../contract/percent-decode.ts';
+import type { ConsolePictures } from '../../contract/settings/lists.ts';
+import { percentDecode } from '../../contract/url-text.ts';
 import type { HttpRequest } from '../http/request.ts';
 
 /** The path prefix of the pages' files; the next segment is their version. */
@@ -34,6 +33,18 @@ export const policies = {
   ),
   error: policy("style-src 'self'", "img-src 'self'"),
 } as const;
+
+const references: Readonly<Record<string, string>> = {
+  '&': '&amp;',
+  '<': '&lt;',
+  '>': '&gt;',
+  '"': '&quot;',
+  "'": '&#39;',
+};
+
+/** Escapes a text for an HTML element or a quoted attribute. */
+const escapeHtml = (text: string): string =>
+  text.replace(/[&<>"']/g, (character) => references[character] ?? '');
 
 /** @param files the relative URL of the file folder, ending with a slash */
 const page = (title: string, files: string, head: string, body: string): string => `<!doctype html>

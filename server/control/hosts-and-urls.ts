@@ -1,7 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { hostTextSource } from '../../contract/host-patterns.ts';
-import { canonicalHost, canonicalHostPattern } from '../../contract/hosts.ts';
-import { likelyUrl } from '../../contract/likely-url.ts';
+import { canonicalHost, canonicalHostPattern, hostTextSource } from '../../contract/hosts.ts';
+import { likelyUrl } from '../../contract/url-text.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import { parseSource } from '../image/source-url.ts';
 import { excerpt } from './validation-messages.ts';

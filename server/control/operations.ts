@@ -1,4 +1,4 @@
-import { percentDecode } from '../../contract/percent-decode.ts';
+import { percentDecode } from '../../contract/url-text.ts';
 import type { Operation } from './operation.ts';
 import { activityOperations } from './resources/activity.ts';
 import { callbackOperations } from './resources/callbacks.ts';

@@ -1,7 +1,11 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
-import { hostTextSource, httpUrlSource, longHostSource } from '../../contract/host-patterns.ts';
-import { canonicalHostPatternSource } from '../../contract/hosts.ts';
-import { fits, gravities } from '../../contract/placement.ts';
+import { fitModes, gravities } from '../../contract/fit-modes.ts';
+import {
+  canonicalHostPatternSource,
+  hostTextSource,
+  httpUrlSource,
+  longHostSource,
+} from '../../contract/hosts.ts';
 import { projectIdPattern } from '../../store/identifiers.ts';
 import { maxSourceLength } from '../image/source-url.ts';
 import { bareHostRule, maxHostLength, urlRule } from './hosts-and-urls.ts';
@@ -102,7 +106,7 @@ export const percent = { type: 'integer', minimum: 1, maximum: 100 } as const;
 export const quality = { type: 'integer', minimum: 30, maximum: 100 } as const;
 export const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
 export const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
-export const fit = { type: 'string', enum: fits } as const;
+export const fit = { type: 'string', enum: fitModes } as const;
 export const position = { type: 'string', enum: gravities } as const;
 /** A URL in a request. */
 export const httpUrl = {

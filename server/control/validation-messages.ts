@@ -1,7 +1,7 @@
 import type { ErrorObject } from 'ajv/dist/2020.js';
 import { ServiceError } from '../../contract/errors.ts';
-import { likelyUrl } from '../../contract/likely-url.ts';
 import { nearestName } from '../../contract/suggestion.ts';
+import { likelyUrl } from '../../contract/url-text.ts';
 
 /** Maximum errors in a response; a hostile body can cause thousands. */
 export const maxErrors = 20;

@@ -1,6 +1,6 @@
 import { InvalidArgumentError, Option } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
-import { newCommand } from '../../contract/new-command.ts';
+import { newCommand } from '../../contract/settings/command-line.ts';
 import { print, printable } from '../admin/terminal.ts';
 import { type ExplainedUrl, explainUrl } from '../image/explain-url.ts';
 import { parseSource } from '../image/source-url.ts';

@@ -1,4 +1,4 @@
-import { type Fit, fits } from '../../contract/placement.ts';
+import { type Fit, fitModes } from '../../contract/fit-modes.ts';
 import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
 import {
@@ -181,7 +181,7 @@ export const parameters = {
   ),
   fit: parameter(
     'size',
-    choice<Fit>(fits),
+    choice<Fit>(fitModes),
     'How the image fits the box of `w` and `h`: `cover` crops, `contain` pads with background, `fill` distorts, ' +
       '`inside` and `outside` keep the aspect ratio within or around the box.',
     'contain',

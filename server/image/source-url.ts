@@ -1,7 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { isLongAuthority, readAuthority } from '../../contract/hosts.ts';
-import { isEncodedUrl, likelyUrl } from '../../contract/likely-url.ts';
-import { percentDecode } from '../../contract/percent-decode.ts';
+import { isEncodedUrl, likelyUrl, percentDecode } from '../../contract/url-text.ts';
 import type { ParameterType } from './values.ts';
 
 /** Maximum length of a source URL, in characters. */

@@ -1,9 +1,8 @@
 import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
-import { maxPicturesText } from '../../contract/console-pictures.ts';
 import { documentPath } from '../../contract/launch-command.ts';
-import { newCommand } from '../../contract/new-command.ts';
-import { settingsFromCommandLine } from '../../contract/settings/command-line.ts';
+import { newCommand, settingsFromCommandLine } from '../../contract/settings/command-line.ts';
+import { maxPicturesText } from '../../contract/settings/lists.ts';
 import { percentEncode } from '../image/source-url.ts';
 import { type PictureServer, picturesIn, startPictureServer } from './picture-server.ts';
 import { startTemporaryService } from './temporary-service.ts';

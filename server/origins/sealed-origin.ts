@@ -1,4 +1,4 @@
-import type { OriginHeaders } from '../../contract/origin-headers.ts';
+import type { OriginHeaders } from '../../contract/origins.ts';
 import type { S3Location } from '../../contract/s3-location.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import type { ProjectOrigin } from '../../store/project-origin.ts';

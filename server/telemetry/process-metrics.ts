@@ -1,5 +1,5 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
-import { residentMemory } from '../../contract/resident-memory.ts';
+import { residentMemory } from '../../pool/execution/process/resident-memory.ts';
 import type { MetricsRegistry } from './registry.ts';
 
 /** Sampling interval of the event loop's delay. */

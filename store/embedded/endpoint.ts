@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolder } from '../../contract/make-folder.ts';
+import { makeFolder } from '../make-folder.ts';
 
 /** `sun_path` has 108 bytes on Linux (104 on macOS and the BSDs), including the terminating NUL. */
 const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103;

@@ -1,7 +1,6 @@
 import { createHash } from 'node:crypto';
 import { readFile, readlink } from 'node:fs/promises';
 import { connect } from 'node:net';
-import { hasCode } from '../../contract/has-code.ts';
 
 const separator = '|';
 
@@ -52,7 +51,7 @@ export async function isAlive(holder: Holder): Promise<boolean> {
   try {
     process.kill(holder.pid, 0);
   } catch (error) {
-    if (hasCode(error, 'ESRCH')) return false;
+    if ((error as NodeJS.ErrnoException).code === 'ESRCH') return false;
   }
   return started === null || started === holder.started;
 }

@@ -1,6 +1,5 @@
 import { readdir, readlink, symlink, unlink } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../../contract/has-code.ts';
 import { toPrivateFolder, toStoreUrl, usualSocketPath } from './endpoint.ts';
 import { formatHolder, type Holder, isAlive, parseHolder, thisProcess } from './holder.ts';
 
@@ -98,7 +97,7 @@ async function createLock(folder: string, generation: number, target: string): P
     await symlink(target, join(folder, lockPrefix + generation));
     return true;
   } catch (error) {
-    if (hasCode(error, 'EEXIST')) return false;
+    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
     throw error;
   }
 }
@@ -114,6 +113,6 @@ async function removeBelow(folder: string, generation: number): Promise<void> {
 }
 
 function ignoreMissing(error: unknown): undefined {
-  if (!hasCode(error, 'ENOENT')) throw error;
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   return undefined;
 }

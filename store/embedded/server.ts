@@ -1,7 +1,6 @@
 import { existsSync } from 'node:fs';
 import { open, rm, statfs } from 'node:fs/promises';
 import { join } from 'node:path';
-import { hasCode } from '../../contract/has-code.ts';
 import { isSource, openThread, programUrl } from '../../contract/own-files.ts';
 import {
   makePrivateFolder,
@@ -112,7 +111,7 @@ async function requireWritable(path: string): Promise<void> {
   try {
     await (await open(path, 'r+')).close();
   } catch (error) {
-    if (!hasCode(error, 'ENOENT')) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
   }
 }
 

@@ -1,12 +1,12 @@
 import { isIP } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
-import { hostTextSource } from '../../contract/host-patterns.ts';
 import {
   canonicalHost,
   canonicalHostPattern,
   canonicalHostPatternSource,
   hostMatches,
+  hostTextSource,
   isLongAuthority,
   readAuthority,
 } from '../../contract/hosts.ts';

@@ -1,8 +1,7 @@
 import t from 'tap';
-import { parseEncryptionKey } from '../../contract/encryption-keys.ts';
 import { canonicalAuthority } from '../../contract/hosts.ts';
-import { readOriginHeaders } from '../../contract/origin-headers.ts';
-import { parseOrigin } from '../../contract/origins.ts';
+import { parseOrigin, readOriginHeaders } from '../../contract/origins.ts';
+import { parseEncryptionKey } from '../../contract/settings/lists.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 
 t.test('returns a canonical host with its port', async (t) => {

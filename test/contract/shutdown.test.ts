@@ -3,7 +3,7 @@ import { fileURLToPath } from 'node:url';
 import t from 'tap';
 import { scriptUrl } from '../scripts.ts';
 
-t.test('runs every step of the shutdown, also after failed ones', async (t) => {
+t.test('runs every shutdown step, even after a failed step', async (t) => {
   const program = fileURLToPath(scriptUrl('stopping-program', import.meta.url));
   const { status, stdout } = spawnSync(process.execPath, [...process.execArgv, program], {
     encoding: 'utf8',

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
-import { listenFailureText } from '../../contract/start-failure.ts';
+import { listenFailureText } from '../../contract/settings/listeners.ts';
 
 const connectionFailure = (host: string, port: number): Promise<unknown> =>
   new Promise((resolve) => createServer().once('error', resolve).listen(port, host));

@@ -2,7 +2,7 @@ import { mkdtemp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import type { Test } from 'tap';
-import { serializers, withoutSecrets } from '../../contract/log-secrets.ts';
+import { serializers, withoutSecrets } from '../../contract/log.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { FrontEndChannel, StoreOpened } from '../../server/cluster/channel.ts';
 import { createFrontEnd } from '../../server/front-end.ts';

@@ -1,4 +1,4 @@
-import { escapeXml } from '../../contract/escape-markup.ts';
+import { escapeXml } from '../../pool/escape-xml.ts';
 
 /** Charts as SVG. */
 

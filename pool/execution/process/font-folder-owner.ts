@@ -2,7 +2,6 @@ import { mkdtempSync, readdirSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { hasCode } from '../../../contract/has-code.ts';
 
 /**
  * Containers that share a temporary folder have different host names, and their process ids are
@@ -49,6 +48,6 @@ function isOther(processId: number): boolean {
     return process.kill(processId, 0);
   } catch (error) {
     // EPERM means that the process runs, for another user.
-    return hasCode(error, 'EPERM');
+    return (error as NodeJS.ErrnoException).code === 'EPERM';
   }
 }

@@ -1,12 +1,12 @@
 import { rmSync } from 'node:fs';
 import sharp from 'sharp';
-import { residentMemory } from '../../../contract/resident-memory.ts';
 import { isolatedCost } from '../../rendering/cost.ts';
 import { prepareFonts } from '../../rendering/text/font-folder.ts';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
 import { avifThreads } from '../encoder-threads.ts';
 import { runTask, type TransformTask } from '../task.ts';
+import { residentMemory } from './resident-memory.ts';
 import type { FromProcess } from './transform-process.ts';
 
 /**

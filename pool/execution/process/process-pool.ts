@@ -1,5 +1,5 @@
 import { programUrl } from '../../../contract/own-files.ts';
-import { unlessAborted } from '../../../contract/unless-aborted.ts';
+import { unlessAborted } from '../../unless-aborted.ts';
 import { hasProjectFont } from '../../variant.ts';
 import type { TransformResult, TransformTask } from '../task.ts';
 import { createFontFolder, removeFontFolder, removeLeftFontFolders } from './font-folder-owner.ts';

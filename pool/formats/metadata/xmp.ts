@@ -1,5 +1,5 @@
 import { SaxesParser, type SaxesTagNS } from 'saxes';
-import { escapeXml } from '../../../contract/escape-markup.ts';
+import { escapeXml } from '../../escape-xml.ts';
 
 /** Elements and attributes to keep in an XMP packet. Removing an element removes its content. */
 interface XmpFilter {

@@ -1,4 +1,4 @@
-import { firstIndex } from '../../../contract/first-index.ts';
+import { firstIndex } from '../../first-index.ts';
 import { parsedOr } from '../../formats/bytes.ts';
 
 /** Returns whether a font contains a glyph for a code point. */

@@ -1,7 +1,7 @@
 import { mkdir, symlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { escapeXml } from '../../../contract/escape-markup.ts';
+import { escapeXml } from '../../escape-xml.ts';
 import { unsupported } from '../../formats/errors.ts';
 import type { CharacterMap } from './character-map.ts';
 import { FontError, type FontFacts, readFont } from './font-file.ts';

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import { ServiceError } from '../../../contract/errors.ts';
-import { escapeXml } from '../../../contract/escape-markup.ts';
 import { isTransparent } from '../../colour.ts';
+import { escapeXml } from '../../escape-xml.ts';
 import type { Size } from '../../geometry.ts';
 import type { Length, TextLayer } from '../../variant.ts';
 import { type LayerFrame, type RgbaImage, toPixels } from '../layer.ts';

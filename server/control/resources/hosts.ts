@@ -1,6 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { hostNameSource } from '../../../contract/host-patterns.ts';
-import { canonicalHost } from '../../../contract/hosts.ts';
+import { canonicalHost, hostNameSource } from '../../../contract/hosts.ts';
 import { itemOfHost } from '../../../store/project-origin.ts';
 import type { Project, Projects } from '../../../store/projects.ts';
 import { RequestHosts } from '../../http/request-hosts.ts';

@@ -1,12 +1,11 @@
-import { authoritySource } from '../../../contract/host-patterns.ts';
-import { canonicalAuthority } from '../../../contract/hosts.ts';
+import { authoritySource, canonicalAuthority } from '../../../contract/hosts.ts';
 import {
   headerNameSource,
   headerValueSource,
   originHeadersRule,
   readOriginHeaders,
   reservedHeaderSource,
-} from '../../../contract/origin-headers.ts';
+} from '../../../contract/origins.ts';
 import {
   parseS3Location,
   type S3Location,

@@ -1,4 +1,4 @@
-import { version } from '../../../contract/version.ts';
+import { version } from '../../../contract/own-files.ts';
 import { itemResult, operation } from '../operation.ts';
 import { closed, named } from '../schema.ts';
 

@@ -1,4 +1,4 @@
-import type { Gravity } from '../../../contract/placement.ts';
+import type { Gravity } from '../../../contract/fit-modes.ts';
 import { decodeOption, noEquivalent, optionInvalid } from './meaning.ts';
 
 /** All names of Cloudinary's transformation parameters; other segments are folders. */

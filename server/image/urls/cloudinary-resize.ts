@@ -1,4 +1,4 @@
-import type { Fit, Gravity } from '../../../contract/placement.ts';
+import type { Fit, Gravity } from '../../../contract/fit-modes.ts';
 import type { Size } from '../../../pool/geometry.ts';
 import {
   type Meaning,

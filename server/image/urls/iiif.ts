@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { percentDecode } from '../../../contract/percent-decode.ts';
+import { percentDecode } from '../../../contract/url-text.ts';
 import type { Size } from '../../../pool/geometry.ts';
 import { parseQuery } from '../address.ts';
 import { type Site, sourceBelow } from '../site.ts';

@@ -1,4 +1,4 @@
-import type { Fit } from '../../../contract/placement.ts';
+import type { Fit } from '../../../contract/fit-modes.ts';
 import { sideGravities } from '../positions.ts';
 import { toText } from '../values.ts';
 import type { ImgixQuery } from './imgix-query.ts';

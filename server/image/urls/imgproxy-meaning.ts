@@ -1,4 +1,4 @@
-import { percentDecode } from '../../../contract/percent-decode.ts';
+import { percentDecode } from '../../../contract/url-text.ts';
 import { parameters } from '../parameters.ts';
 import type { Site } from '../site.ts';
 import type { ImgproxyOptions, Placement } from './imgproxy-options.ts';

@@ -1,4 +1,4 @@
-import type { Gravity } from '../../../contract/placement.ts';
+import type { Gravity } from '../../../contract/fit-modes.ts';
 import {
   decodeOption,
   noEquivalent,

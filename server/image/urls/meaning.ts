@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import { percentDecode } from '../../../contract/percent-decode.ts';
+import { percentDecode } from '../../../contract/url-text.ts';
 import { type ParameterName, parameters } from '../parameters.ts';
 import type { Site } from '../site.ts';
 import { toText } from '../values.ts';

@@ -1,4 +1,4 @@
-import { type Gravity, gravities } from '../../../contract/placement.ts';
+import { type Gravity, gravities } from '../../../contract/fit-modes.ts';
 import type { Size } from '../../../pool/geometry.ts';
 import { sideGravities } from '../positions.ts';
 import { type Meaning, optionInvalid } from './meaning.ts';

@@ -1,5 +1,3 @@
-import { firstIndex } from '../../../contract/first-index.ts';
-
 /** A block is split in two when it is longer than this. */
 const maxBlockItems = 512;
 
@@ -74,4 +72,18 @@ export class SortedList<T> {
     const block = this.#blocks[number] ?? [];
     return [number, firstIndex(block.length, (n) => test(block[n] as T))];
   }
+}
+
+/**
+ * Returns the first index below `count` that passes the test, or `count`. All later indexes must pass
+ * it too.
+ */
+function firstIndex(count: number, test: (index: number) => boolean): number {
+  let [low, high] = [0, count];
+  while (low < high) {
+    const middle = (low + high) >>> 1;
+    if (test(middle)) high = middle;
+    else low = middle + 1;
+  }
+  return low;
 }

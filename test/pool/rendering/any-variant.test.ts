@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
-import { fits, gravities } from '../../../contract/placement.ts';
+import { fitModes, gravities } from '../../../contract/fit-modes.ts';
 import { rasterFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
@@ -78,7 +78,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   height: maybe(side),
   pixelRatio: fc.constantFrom(1, 1.5, 3),
   aspectRatio: rarely(decimal(0.01, 100)),
-  fit: fc.constantFrom(...fits),
+  fit: fc.constantFrom(...fitModes),
   position: fc.oneof(
     fc.constantFrom(...gravities, ...strategies),
     fc.record({ x: decimal(0, 1), y: decimal(0, 1) }),

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Fit, fits } from '../../../contract/placement.ts';
+import { type Fit, fitModes } from '../../../contract/fit-modes.ts';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import type { OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
@@ -257,7 +257,7 @@ t.test('keeps outputs within the limits', async (t) => {
   const sides = [1, 2, 3, 7, 999, 1000, 6325, 10_000];
   const sizes = sides.flatMap((width) => sides.map((height) => ({ width, height })));
   for (const size of sizes) {
-    for (const fit of fits) {
+    for (const fit of fitModes) {
       for (const source of [facts(3, 9999), facts(9999, 9999), vector(7, 2)]) {
         const plan = makePlan(source, null, variant({ ...size, fit }), 100 * megapixels);
         const [short = 0, long = 0] = [plan.width, plan.height].sort((a, b) => a - b);

@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { gravities } from '../../../contract/placement.ts';
+import { gravities } from '../../../contract/fit-modes.ts';
 import { alignments, blends } from '../../../pool/variant.ts';
 import { inputNamed } from '../../server/control/inputs.ts';
 

@@ -1,6 +1,6 @@
 import { type SaxesAttributeNS, SaxesParser, type SaxesTagNS } from 'saxes';
 import { ServiceError } from '../../../../contract/errors.ts';
-import { escapeXml } from '../../../../contract/escape-markup.ts';
+import { escapeXml } from '../../../escape-xml.ts';
 import { parseInPieces } from '../../../formats/svg/document.ts';
 import { animated, animations, attributes, costlyEffects, elements, unwrapped } from './allowed.ts';
 import { isSafeValue, maxStyleText, safeDeclarations, safeSheet } from './css.ts';

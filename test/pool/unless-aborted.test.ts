@@ -1,5 +1,5 @@
 import t from 'tap';
-import { unlessAborted } from '../../contract/unless-aborted.ts';
+import { unlessAborted } from '../../pool/unless-aborted.ts';
 
 /** Aborts a number of microtasks after the promise has settled; negative: before. */
 async function abortedAfter(turns: number) {

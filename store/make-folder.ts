@@ -1,6 +1,5 @@
 import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { hasCode } from './has-code.ts';
 
 /**
  * Creates a folder and its missing parents. `mkdir` with `recursive` reports a read-only file system as
@@ -13,7 +12,7 @@ export async function makeFolder(path: string, mode?: number): Promise<void> {
     return await makeOne(absolute, mode);
   } catch (error) {
     const parent = dirname(absolute);
-    if (!hasCode(error, 'ENOENT') || parent === absolute) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'ENOENT' || parent === absolute) throw error;
     await makeFolder(parent);
   }
   await makeOne(absolute, mode);
@@ -24,6 +23,6 @@ async function makeOne(path: string, mode?: number): Promise<void> {
     await mkdir(path, { mode });
   } catch (error) {
     const isFolder = async () => (await stat(path)).isDirectory();
-    if (!hasCode(error, 'EEXIST') || !(await isFolder())) throw error;
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await isFolder())) throw error;
   }
 }

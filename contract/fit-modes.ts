@@ -1,6 +1,6 @@
-/** How an image fits a box with both sides given (sharp's terms). */
-export const fits = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
-export type Fit = (typeof fits)[number];
+/** How an image fitModes a box with both sides given (sharp's terms). */
+export const fitModes = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
+export type Fit = (typeof fitModes)[number];
 
 /** An image's edges, corners and centre (sharp's terms). */
 export const gravities = [

@@ -1,5 +1,3 @@
-import { percentDecode } from './percent-decode.ts';
-
 /** Longer texts are not examined. */
 const maxLength = 2_048;
 
@@ -38,4 +36,13 @@ function decodedUrl(text: string): string {
     decoded = next;
   }
   return decoded;
+}
+
+/** Percent-decodes a text once; returns null if it is not valid UTF-8 or percent-encoding. */
+export function percentDecode(text: string): string | null {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return null;
+  }
 }
