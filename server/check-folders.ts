@@ -2,7 +2,7 @@ import { constants } from 'node:fs';
 import { access, stat } from 'node:fs/promises';
 import type { OriginEntry } from '../contract/origins.ts';
 import { FontError } from '../pool/rendering/text/font-file.ts';
-import { fontFamilies } from '../pool/rendering/text/fonts.ts';
+import { readInstalledFonts } from '../pool/rendering/text/fonts.ts';
 import { findErrorCode } from '../pool/source/fetch-errors.ts';
 
 /** Returns why an origin's folder is unreadable, or null if all folders are readable. */
@@ -32,7 +32,7 @@ async function findFailure(folder: string): Promise<string | null> {
 export async function fontFolderFailure(folder: string | null): Promise<string | null> {
   if (folder === null) return null;
   try {
-    await fontFamilies(folder);
+    await readInstalledFonts(folder);
     return null;
   } catch (error) {
     if (error instanceof FontError) return `SERVICE_FONTS: ${error.message}`;

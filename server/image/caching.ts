@@ -2,6 +2,7 @@ import { hash } from 'node:crypto';
 import { canonicalUrl } from '../../contract/hosts.ts';
 import type { CacheResult } from '../../pool/engine.ts';
 import type { FreshnessReport } from '../../pool/freshness.ts';
+import type { Image, ImageWarning } from '../../pool/image.ts';
 import type { Inputs } from '../../pool/inputs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers } from '../http/request.ts';
@@ -12,6 +13,13 @@ export const immutable = 'public, max-age=31536000, immutable';
 const maxAgeSeconds = 31_536_000;
 /** For images that will soon be replaced: stale and provisional images. */
 const soonSeconds = 5;
+/** For images with temporary warnings. */
+const temporarySeconds = 60;
+/** A font might be added soon, and a source might still be uploading. */
+const temporaryWarnings: ReadonlySet<ImageWarning> = new Set([
+  'text_missing_glyphs',
+  'source_incomplete',
+]);
 
 /** The facts that determine how long caches can keep a response. */
 export interface Lifetime {
@@ -26,6 +34,14 @@ export interface Lifetime {
   /** The image's report; absent for projects that set no source age. */
   readonly report: FreshnessReport | undefined;
 }
+
+type CachedImage = Pick<CacheResult, 'tier' | 'isProvisional'> & {
+  readonly image?: Pick<Image, 'warnings'>;
+};
+
+/** Returns whether a later render will probably look better. */
+export const isTemporary = (image: Pick<Image, 'warnings'> | undefined): boolean =>
+  image?.warnings?.some((warning) => temporaryWarnings.has(warning)) === true;
 
 /** The caching headers of an incomplete response. */
 export const notStored: Headers = [['cache-control', 'no-store']];
@@ -43,16 +59,17 @@ export function isConstant({ expires, report }: Lifetime): boolean {
  */
 export function cachingHeaders(
   { expires, freshness, report }: Lifetime,
-  { tier, isProvisional = false }: Pick<CacheResult, 'tier' | 'isProvisional'>,
+  { tier, isProvisional = false, image }: CachedImage,
   now: number,
 ): Headers {
   if (expires === null) return [['cache-control', 'private, no-store']];
   const { sourceAge = null, browserAge = null } = freshness ?? {};
   const isStale = report !== undefined && report.freshUntil <= now;
   const untilExpiry = Math.min(wholeSeconds(expires - now), maxAgeSeconds);
-  const shortTtl = Math.min(untilExpiry, soonSeconds);
-  const bound = isStale || isProvisional ? shortTtl : untilExpiry;
-  const isConstant = browserAge === null && !isProvisional;
+  const isReplacedSoon = isProvisional || isTemporary(image);
+  const shortTtl = isStale || isProvisional ? soonSeconds : temporarySeconds;
+  const bound = isStale || isReplacedSoon ? Math.min(untilExpiry, shortTtl) : untilExpiry;
+  const isConstant = browserAge === null && !isReplacedSoon;
   const isImmutable = isConstant && expires === Number.POSITIVE_INFINITY;
   const browserSeconds = isConstant ? untilExpiry : Math.min(browserAge ?? bound, bound);
   const control = isImmutable ? immutable : `public, max-age=${browserSeconds}`;

@@ -1,14 +1,21 @@
 import { hash } from 'node:crypto';
 import type { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult } from '../../pool/engine.ts';
-import type { Image, ImageWarning } from '../../pool/image.ts';
+import type { Image } from '../../pool/image.ts';
 import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
 import { embeddableAnywhere, encodeHeaders, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { Subject } from '../usage/activity/subject.ts';
 import { attachment } from './attachment.ts';
-import { cachingHeaders, immutable, isConstant, type Lifetime, notStored } from './caching.ts';
+import {
+  cachingHeaders,
+  immutable,
+  isConstant,
+  isTemporary,
+  type Lifetime,
+  notStored,
+} from './caching.ts';
 import { imageErrorHeaders } from './error-header.ts';
 import { ifRangeMatches, readRange } from './range.ts';
 import type { RepeatedHeaders, ResponseCache, UrlHeaders } from './response-cache.ts';
@@ -240,9 +247,6 @@ interface ResponseContext {
   readonly urlHeaders: UrlHeaders;
 }
 
-/** A font might be added soon, and a source might still be uploading. */
-const temporary: ReadonlySet<ImageWarning> = new Set(['text_missing_glyphs', 'source_incomplete']);
-
 /**
  * Sends the image, and caches the response for repeated requests if possible.
  * @returns the size of the body in bytes
@@ -255,11 +259,9 @@ export function respond(
 ): number {
   const { image, entry } = result;
   const { freshness } = state.project;
-  const isTemporary = image.warnings?.some((warning) => temporary.has(warning)) === true;
-  const isStored = complete && !isTemporary;
   const report = result.freshness;
   const lifetime = { expires, freshness, report };
-  const caching = isStored ? cachingHeaders(lifetime, result, now) : notStored;
+  const caching = complete ? cachingHeaders(lifetime, result, now) : notStored;
   if (document !== undefined) {
     return send(request, documentResponse(document, result, caching, urlHeaders, conditions));
   }
@@ -273,7 +275,8 @@ export function respond(
   }
   if (expires === null) return send(request, backgroundResponse(headers));
   const bytes = send(request, imageResponse(image, headers, conditions));
-  if (entry === null || !isStored || result.isProvisional) return bytes;
+  const isRepeated = complete && !result.isProvisional && !isTemporary(image);
+  if (entry === null || !isRepeated) return bytes;
   const repeated = isConstant(lifetime)
     ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, now))
     : null;

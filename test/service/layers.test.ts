@@ -121,7 +121,7 @@ t.test("draws a project's layers on images that name them", async (t) => {
       );
       t.equal(response.status, 200);
       t.equal(response.headers.get('x-image-warnings'), 'source_incomplete', attempt);
-      t.equal(response.headers.get('cache-control'), 'no-store', attempt);
+      t.equal(response.headers.get('cache-control'), 'public, max-age=60', attempt);
     }
   });
 
@@ -129,7 +129,7 @@ t.test("draws a project's layers on images that name them", async (t) => {
     for (const attempt of ['rendered', 'from memory']) {
       const { headers } = await load('layer=free&text.free=Sale%20%F0%9F%98%80');
       t.equal(headers.get('x-image-warnings'), 'text_missing_glyphs', attempt);
-      t.equal(headers.get('cache-control'), 'no-store', attempt);
+      t.equal(headers.get('cache-control'), 'public, max-age=60', attempt);
     }
     const { headers } = await load('layer=free&text.free=Sale');
     t.equal(headers.get('x-image-warnings'), null);

@@ -6,7 +6,7 @@ import { unsupported } from '../../formats/errors.ts';
 import type { CharacterMap } from './character-map.ts';
 import { FontError, type FontFacts, readFont } from './font-file.ts';
 import { fontFiles, loadFont } from './fonts.ts';
-import { splitCharacters } from './words.ts';
+import { missingCharacters } from './words.ts';
 
 export interface FontFolders {
   /** An existing empty folder of the process. */
@@ -111,20 +111,9 @@ export async function loadAddedFonts(): Promise<void> {
   }
 }
 
-/** Characters that leave no ink, at least not by themselves. */
-const inkless = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]$/u;
-
-/**
- * Returns whether words contain characters that are missing from all fonts, which are drawn as
- * boxes. An accented letter can be composed from its parts' glyphs.
- */
+/** Returns whether all fonts of this process lack a character of the words. */
 export function hasMissingGlyphs(words: string): boolean {
-  const { characters } = preparedFonts();
-  const isDrawable = (character: string) =>
-    inkless.test(character) || characters.some((has) => has(character.codePointAt(0) ?? 0));
-  return [...new Set(splitCharacters(words).join('').normalize('NFC'))].some(
-    (character) => !isDrawable(character) && ![...character.normalize('NFD')].every(isDrawable),
-  );
+  return missingCharacters(words, preparedFonts().characters).length > 0;
 }
 
 /** Puts a font into the folder. */

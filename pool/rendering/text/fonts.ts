@@ -1,6 +1,7 @@
 import { readdir, readFile, stat } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
+import type { CharacterMap } from './character-map.ts';
 import { FontError, maxFontBytes, readFont } from './font-file.ts';
 
 export interface FontFamily {
@@ -63,19 +64,33 @@ export async function loadFont(path: string) {
   }
 }
 
+/** The fonts that every text can use. */
+export interface InstalledFonts {
+  /** The packaged family first. */
+  readonly families: readonly FontFamily[];
+  /** The characters of each font file. */
+  readonly characters: readonly CharacterMap[];
+}
+
 /**
- * Returns the families that texts can use, the packaged family first.
+ * Reads the packaged family and the operator's fonts.
  *
  * @param added the operator's folder, or null
  * @throws FontError naming the first unusable file
  */
-export async function fontFamilies(added: string | null): Promise<readonly FontFamily[]> {
+export async function readInstalledFonts(added: string | null): Promise<InstalledFonts> {
   const weights = new Map<string, Set<number>>();
+  const characters: CharacterMap[] = [];
   for (const path of await fontFiles(added)) {
     const font = await loadFont(path);
     const known = weights.get(font.family) ?? new Set();
     for (const weight of font.weights) known.add(weight);
     weights.set(font.family, known);
+    characters.push(font.hasCharacter);
   }
-  return [...weights].map(([name, known]) => ({ name, weights: [...known].sort((a, b) => a - b) }));
+  const families = [...weights].map(([name, known]) => ({
+    name,
+    weights: [...known].sort((a, b) => a - b),
+  }));
+  return { families, characters };
 }

@@ -1,4 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import type { CharacterMap } from './character-map.ts';
 
 /** Maximum characters as a reader counts them, grapheme clusters. */
 export const maxCharacters = 500;
@@ -36,6 +37,26 @@ export function splitCharacters(words: string): readonly string[] {
 }
 
 const tooLong = `has more than ${maxCharacters} characters`;
+
+/** Characters that leave no ink, at least not by themselves. */
+const inkless = /^[\p{White_Space}\p{Default_Ignorable_Code_Point}]$/u;
+
+/**
+ * Returns the characters that all fonts lack, each once. They are drawn as boxes. An accented letter
+ * can be composed from its parts' glyphs.
+ *
+ * @throws ServiceError parameter_invalid for a text that is too long
+ */
+export function missingCharacters(
+  words: string,
+  fonts: readonly CharacterMap[],
+): readonly string[] {
+  const isDrawable = (character: string) =>
+    inkless.test(character) || fonts.some((has) => has(character.codePointAt(0) ?? 0));
+  return [...new Set(splitCharacters(words).join('').normalize('NFC'))].filter(
+    (character) => !isDrawable(character) && ![...character.normalize('NFD')].every(isDrawable),
+  );
+}
 
 /** Blocks of right-to-left scripts: Hebrew to Arabic Extended-A, and others. */
 const rightToLeft =

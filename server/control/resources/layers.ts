@@ -1,7 +1,7 @@
 import {
   type FontFamily,
-  fontFamilies,
   packagedFamily,
+  readInstalledFonts,
 } from '../../../pool/rendering/text/fonts.ts';
 import type { StoredLayer } from '../../../store/layer.ts';
 import type { PresetValue } from '../../../store/preset.ts';
@@ -131,7 +131,7 @@ const knownFamilies = new Map<string, readonly FontFamily[]>();
 
 async function findFamilies(folder: string | null): Promise<readonly FontFamily[]> {
   if (folder === null) return [packagedFamily];
-  const families = knownFamilies.get(folder) ?? (await fontFamilies(folder));
+  const families = knownFamilies.get(folder) ?? (await readInstalledFonts(folder)).families;
   knownFamilies.set(folder, families);
   return families;
 }

@@ -9,9 +9,9 @@ import {
   readFont,
 } from '../../../../pool/rendering/text/font-file.ts';
 import {
-  fontFamilies,
   maxAddedFonts,
   packagedFamily,
+  readInstalledFonts,
 } from '../../../../pool/rendering/text/fonts.ts';
 import { usedCpuMs } from '../../../clock.ts';
 import { temporaryFolder } from '../../../temporary-root.ts';
@@ -43,7 +43,7 @@ const findRefusal = async (bytes: Buffer): Promise<string> => {
 };
 
 t.test('names the packaged family correctly', async (t) => {
-  t.same(await fontFamilies(null), [packagedFamily]);
+  t.same((await readInstalledFonts(null)).families, [packagedFamily]);
 });
 
 t.test("adds families and weights from the operator's files", async (t) => {
@@ -52,7 +52,7 @@ t.test("adds families and weights from the operator's files", async (t) => {
   await writeFile(join(folder, 'latin.TTF'), plain);
   await writeFile(join(folder, 'OFL.txt'), 'The licence');
   await writeFile(join(folder, '.hidden.ttf'), 'Not a font');
-  t.same(await fontFamilies(folder), [
+  t.same((await readInstalledFonts(folder)).families, [
     packagedFamily,
     { name: 'Noto Sans Arabic', weights: [400] },
   ]);
@@ -139,7 +139,7 @@ t.test('finds the characters of a font with a million groups immediately', async
 t.test('rejects a folder with too many files, and names a file that it rejects', async (t) => {
   const folder = await temporaryFolder(t);
   await writeFile(join(folder, 'a.ttf'), plain.subarray(0, 99));
-  await t.rejects(fontFamilies(folder), {
+  await t.rejects(readInstalledFonts(folder), {
     name: 'FontError',
     message: 'The font a.ttf cannot be used: it is damaged.',
   });
@@ -148,6 +148,9 @@ t.test('rejects a folder with too many files, and names a file that it rejects',
   for (let count = 0; count <= maxAddedFonts; count += 1) {
     await writeFile(join(full, `${count}.ttf`), '');
   }
-  await t.rejects(fontFamilies(full), { name: 'FontError', message: /201 fonts; at most 200/ });
-  await t.rejects(fontFamilies(join(folder, 'none')), { code: 'ENOENT' });
+  await t.rejects(readInstalledFonts(full), {
+    name: 'FontError',
+    message: /201 fonts; at most 200/,
+  });
+  await t.rejects(readInstalledFonts(join(folder, 'none')), { code: 'ENOENT' });
 });
