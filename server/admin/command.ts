@@ -1,17 +1,12 @@
 import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import { newCommand } from '../../contract/settings/command-line.ts';
-import { addActivityCommands } from './activity-commands.ts';
-import { addHostCommands } from './host-commands.ts';
-import { addKeyCommands } from './key-commands.ts';
-import { addOrganisationCommands } from './organisation-commands.ts';
-import { addPresetCommands } from './preset-commands.ts';
-import { addPrewarmCommand } from './prewarm-command.ts';
+import { addKeyCommands, addOrganisationCommands } from './access-commands.ts';
+import { addActivityCommands, addPrewarmCommand, addPurgeCommand } from './image-commands.ts';
+import { addAllItemCommands } from './item-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
-import { addPurgeCommand } from './purge-command.ts';
-import { addStoreCommands } from './store-commands.ts';
+import { addStoreCommands } from './store.ts';
 import { AdminError } from './terminal.ts';
-import { addUrlSecretCommands } from './url-secret-commands.ts';
 
 /** Returns the command with all its subcommands, which `docs/admin.md` is generated from. */
 export function adminCommand(): Command {
@@ -21,9 +16,7 @@ export function adminCommand(): Command {
   addKeyCommands(program);
   addOrganisationCommands(program);
   addProjectCommands(program);
-  addPresetCommands(program);
-  addHostCommands(program);
-  addUrlSecretCommands(program);
+  addAllItemCommands(program);
   addPrewarmCommand(program);
   addPurgeCommand(program);
   addActivityCommands(program);

@@ -1,8 +1,10 @@
+import { text } from 'node:stream/consumers';
 import type { Command } from 'commander';
+import type { HostInput } from '../control/resources/hosts.ts';
 import type { NamedSchema } from '../control/schema.ts';
 import type { Services } from '../control/services.ts';
 import { withStore } from './store.ts';
-import { jsonOption, printList } from './terminal.ts';
+import { day, jsonOption, type PrintedList, printList } from './terminal.ts';
 
 type ItemServices = Pick<Services, 'projects' | 'onChange' | 'baseUrl'>;
 
@@ -15,16 +17,15 @@ interface Items<Input, Item> {
   remove(services: ItemServices, project: string, name: string): Promise<Item[]>;
 }
 
-interface ItemKind<Input, Item extends object> {
+interface ItemKind<Input, Item> extends Omit<PrintedList<Item>, 'items' | 'fields'> {
+  readonly name: string;
+  readonly description: string;
   /** Called when a command runs, because loading takes time. */
   readonly load: () => Promise<Items<Input, Item>>;
   /** The argument with an item's name, such as `<host>`. */
   readonly argument: string;
   readonly listDescription: string;
   readonly deleteDescription: string;
-  /** Returns an item's cells, by column heading. */
-  readonly cells: (item: Item) => Readonly<Record<string, string>>;
-  readonly empty: string;
   /** Completes the command `set` after its argument `<project>`. */
   readonly addSet: (command: Command, set: SetItem<Input>) => void;
 }
@@ -36,11 +37,9 @@ type SetItem<Input> = (
 ) => Promise<void>;
 
 /** Adds the commands `list`, `set` and `delete` for one kind of a project's items. */
-export function addItemCommands<Input, Item extends object>(
-  group: Command,
-  kind: ItemKind<Input, Item>,
-): void {
-  const { load, argument, listDescription, deleteDescription, cells, empty, addSet } = kind;
+function addItemCommands<Input, Item>(program: Command, kind: ItemKind<Input, Item>): void {
+  const { load, argument, listDescription, deleteDescription, addSet } = kind;
+  const group = program.command(kind.name).description(kind.description);
   /** Runs an action on the items and prints its result. */
   const run = (
     action: (items: Items<Input, Item>, services: ItemServices) => Promise<Item[]>,
@@ -49,7 +48,7 @@ export function addItemCommands<Input, Item extends object>(
     withStore(async ({ projects }, { baseUrl }) => {
       // The processes of a running service find changes by polling the store.
       const items = await action(await load(), { projects, onChange: () => {}, baseUrl });
-      printList({ json, items, fields: (item) => item, cells, empty });
+      printList({ ...kind, items }, json);
     });
 
   group
@@ -83,4 +82,90 @@ export function addItemCommands<Input, Item extends object>(
         return items.remove(services, project, name);
       }),
     );
+}
+
+/** Adds the commands for presets, delivery hosts and URL secrets. */
+export function addAllItemCommands(program: Command): void {
+  addItemCommands(program, {
+    name: 'presets',
+    description: "manage a project's presets, which are named image parameters",
+    load: async () => (await import('../control/resources/presets.ts')).presets,
+    argument: '<name>',
+    listDescription: "list a project's presets",
+    deleteDescription: 'delete a preset',
+    cells: ({ name, parameters }) => {
+      const query = new URLSearchParams();
+      for (const [key, value] of Object.entries(parameters)) query.set(key, String(value));
+      return { NAME: name, PARAMETERS: query.toString().replaceAll('%2C', ',') };
+    },
+    empty: 'The project has no presets.',
+    addSet: (command, set) =>
+      command
+        .description('create or replace a preset')
+        .argument('<name>', 'a lower-case letter, then lower-case letters, digits, - and _')
+        .argument('<parameters>', 'as in a URL: "w=400&h=300&fit=cover"')
+        .action((project: string, name: string, query: string) =>
+          set(project, name, async () => {
+            const { presetOfQuery } = await import('./control.ts');
+            return { parameters: presetOfQuery(query) };
+          }),
+        ),
+  });
+  addItemCommands(program, {
+    name: 'hosts',
+    description: "manage a project's delivery hosts",
+    load: async () => (await import('../control/resources/hosts.ts')).hosts,
+    argument: '<host>',
+    listDescription: "list a project's delivery hosts",
+    deleteDescription: 'remove a delivery host',
+    cells: ({ host, base, urls, updatedAt }) => ({
+      HOST: host,
+      URLS: urls,
+      BASE: base ?? "the project's origin",
+      CHANGED: day(new Date(updatedAt)),
+    }),
+    empty: 'The project has no delivery hosts.',
+    addSet: (command, set) =>
+      command
+        .description('add or change a delivery host')
+        .argument('<host>', 'such as img.shop.example')
+        .option('--base <url>', "resolve sources below this URL (default: the project's origin)")
+        .option('--urls <service>', 'read URLs of this service, such as next')
+        .action((project: string, host: string, options: { base?: string; urls?: string }) =>
+          set(project, host, () => ({ ...options }) as HostInput),
+        ),
+  });
+  addItemCommands(program, {
+    name: 'url-secrets',
+    description: "manage the secrets that sign a project's URLs of other services",
+    load: async () => (await import('../control/resources/url-secrets.ts')).urlSecrets,
+    argument: '<service>',
+    listDescription: 'list services with a URL secret',
+    deleteDescription: "delete a service's URL secret",
+    cells: ({ kind, secretCount, updatedAt }) => ({
+      URLS: kind,
+      SECRETS: String(secretCount),
+      CHANGED: day(new Date(updatedAt)),
+    }),
+    empty: 'The project has no URL secrets.',
+    addSet: (command, set) =>
+      command
+        .description(
+          "set a service's URL secret, read from standard input, with imgproxy's salt in the second line",
+        )
+        .argument('<service>', 'such as imgix')
+        .option('--keep-previous', 'keep the old secret valid until the next change')
+        .action((project: string, kind: string, options: { keepPrevious?: boolean }) =>
+          set(project, kind, async () => ({ ...(await readSecret()), ...options })),
+        ),
+  });
+}
+
+/** Other users of the machine see a command's arguments, and shells keep them. */
+async function readSecret(): Promise<{ secret: string; salt?: string }> {
+  if (process.stdin.isTTY) {
+    process.stderr.write('Paste the secret, then press Ctrl-D on a new line: ');
+  }
+  const [secret = '', salt = ''] = (await text(process.stdin)).split(/\r?\n/);
+  return salt === '' ? { secret } : { secret, salt };
 }

@@ -1,16 +1,24 @@
-import { createInterface } from 'node:readline/promises';
-import type { Command } from 'commander';
+import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
-import type { ListedProject } from '../../store/projects.ts';
+import type { ListedProject, Project, Projects } from '../../store/projects.ts';
+import { signingSecrets } from '../image/access.ts';
+import { signImageUrl } from '../image/sign-url.ts';
+import { siteAtHost } from '../image/site.ts';
 import { requireProject } from '../require-project.ts';
-import { namingOptions } from './option-names.ts';
-import { findOrganisation } from './organisation-commands.ts';
-import { addSignCommand } from './sign-command.ts';
-import { withStore } from './store.ts';
-import { AdminError, jsonOption, print, printable, printList } from './terminal.ts';
+import { findOrganisation } from './access-commands.ts';
+import { addListAction, createOption, withStore } from './store.ts';
+import { AdminError, ask, namingOptions, print, printable } from './terminal.ts';
 
 const projectOptions = { name: '--name', origin: '--origin', allowedOrigins: '--allow' };
+
+interface CreateOptions {
+  readonly name: string;
+  readonly origin: string;
+  readonly allow?: string[];
+  readonly org?: string;
+  readonly yes?: boolean;
+}
 
 export function addProjectCommands(program: Command): void {
   const group = program.command('projects').description('manage projects');
@@ -22,8 +30,9 @@ export function addProjectCommands(program: Command): void {
     .requiredOption('--origin <url>', 'site URL (allows its host as a source)')
     .option('--allow <host...>', 'allow more source hosts')
     .option('--org <id>', 'organisation (default: the default organisation)')
-    .action((options: { name: string; origin: string; allow?: string[]; org?: string }) => {
-      const { name, origin, allow = [], org } = options;
+    .option(...createOption)
+    .action((options: CreateOptions) => {
+      const { name, origin, allow = [], org, yes } = options;
       const input = { name, origin, allowedOrigins: allow };
       return withStore(
         async (store, settings) => {
@@ -37,6 +46,7 @@ export function addProjectCommands(program: Command): void {
         {
           // A new store contains only the default organisation.
           creates: org === undefined,
+          yes,
           check: async (settings) => {
             const control = await import('./control.ts');
             await namingOptions(projectOptions, async () => {
@@ -48,27 +58,24 @@ export function addProjectCommands(program: Command): void {
       );
     });
 
-  group
-    .command('list')
-    .description('list all projects')
-    .option(...jsonOption)
-    .action(({ json = false }: { json?: boolean }) =>
-      withStore(async (store) => {
-        const { projectBody } = await import('../control/project-body.ts');
-        printList({
-          json,
-          items: await store.projects.list(),
-          fields: (project) => ({ ...projectBody(project), createdAt: project.createdAt }),
-          cells: (project) => ({
-            ID: project._id,
-            NAME: project.name,
-            ORGANISATION: project.orgId,
-            SIGNED: signedText(project),
-            HOSTS: project.allowedOrigins.join(' '),
-          }),
-        });
+  addListAction(
+    group.command('list').description('list all projects'),
+    async ({ projects }) => {
+      const { projectBody } = await import('../control/project-body.ts');
+      const all = await projects.list();
+      return all.map((project) => ({ project, body: projectBody(project) }));
+    },
+    {
+      fields: ({ project, body }) => ({ ...body, createdAt: project.createdAt }),
+      cells: ({ project }) => ({
+        ID: project._id,
+        NAME: project.name,
+        ORGANISATION: project.orgId,
+        SIGNED: signedText(project),
+        HOSTS: project.allowedOrigins.join(' '),
       }),
-    );
+    },
+  );
 
   group
     .command('update')
@@ -77,7 +84,7 @@ export function addProjectCommands(program: Command): void {
     .option('--name <text>', '1 to 80 characters')
     .option('--origin <url>', 'site URL (allows its host as a source)')
     .action((id: string, input: { name?: string; origin?: string }) => {
-      if (Object.keys(input).length === 0) throw new AdminError('Name --name, --origin or both.');
+      if (Object.keys(input).length === 0) throw new AdminError('Pass --name, --origin, or both.');
       return withStore(async (store, settings) => {
         const control = await import('./control.ts');
         const { name, origin } = await namingOptions(projectOptions, async () => {
@@ -136,14 +143,100 @@ async function confirm(id: string, name: string): Promise<void> {
       `This deletes the project ${id}, ${shown}, for good. Run it in a terminal, or with --yes.`,
     );
   }
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // After the end of the input, such as Ctrl-D, no line follows.
-  const ended = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));
   const question = `This deletes the project ${id} for good. To confirm it, type its name, ${shown}: `;
-  try {
-    const answer = await Promise.race([terminal.question(question), ended]);
-    if (answer !== shown) throw new AdminError('Not deleted: the name differs.');
-  } finally {
-    terminal.close();
+  if ((await ask(question)) !== shown) throw new AdminError('Not deleted: the name differs.');
+}
+
+interface SignOptions {
+  readonly ttl?: number;
+  readonly rotate?: true;
+  readonly revokeOld?: true;
+  readonly url?: string;
+  readonly off?: true;
+}
+
+/** `projects sign`: the secrets for signed URLs. */
+function addSignCommand(group: Command): void {
+  group
+    .command('sign')
+    .description('require signed URLs: print a new secret, and invalidate the old secret')
+    .argument('<id>', 'project id')
+    .option('--ttl <seconds>', 'limit the time until a URL expires', wholeSeconds)
+    .addOption(
+      option('--rotate', 'keep the old secret valid until --revoke-old', [
+        'ttl',
+        'revokeOld',
+        'url',
+        'off',
+      ]),
+    )
+    .addOption(
+      option('--revoke-old', 'invalidate the secret that --rotate replaced', ['ttl', 'url', 'off']),
+    )
+    .addOption(option('--url <url>', 'print this URL signed for --ttl seconds or an hour', ['off']))
+    .option('--off', 'accept unsigned URLs, and delete the secrets')
+    .action((id: string, options: SignOptions) =>
+      withStore(async ({ projects }, { baseUrl }) => {
+        print(await changeSigning(projects, id, options, new URL(baseUrl).pathname));
+      }),
+    );
+}
+
+const option = (flags: string, description: string, conflicts: string[]): Option =>
+  new Option(flags, description).conflicts(conflicts);
+
+/** @returns the text to print */
+async function changeSigning(
+  projects: Projects,
+  id: string,
+  { ttl, rotate, revokeOld, url, off }: SignOptions,
+  basePath: string,
+): Promise<string> {
+  const project = requireProject(id, await projects.find(id));
+  if (off) {
+    requireProject(id, await projects.stopRequiringSignatures(id));
+    return `${id} no longer requires signed URLs.`;
   }
+  if (rotate) return rotated(projects, project);
+  if (revokeOld) {
+    if (signingSecrets(project).length < 2) {
+      throw new AdminError(`${id} has no previous secret to revoke. Run --rotate first.`);
+    }
+    requireProject(id, await projects.revokePreviousSecret(id));
+    return `${id} accepts only the current secret.`;
+  }
+  if (url !== undefined) {
+    const { signingSecret, signedUrlTtlSeconds } = project;
+    if (signingSecret === null) throw new AdminError(`${id} has no signing secret yet.`);
+    const exp = Math.floor(Date.now() / 1_000) + (ttl ?? signedUrlTtlSeconds ?? 3_600);
+    const siteAt = (host: string) => siteAtHost(project, host);
+    const options = { projectId: null, siteAt, secret: signingSecret, exp, basePath };
+    const signed = signImageUrl(url, options);
+    if (signed === null) {
+      throw new AdminError(
+        'The URL must be an /img/ URL with its query, or a URL of a delivery host, without a signature.',
+      );
+    }
+    return signed;
+  }
+  return requireProject(id, await projects.requireSignatures(id, ttl ?? null)).signingSecret ?? '';
+}
+
+async function rotated(projects: Projects, project: Project): Promise<string> {
+  const { _id, signingSecret } = project;
+  if (signingSecret === null) throw new AdminError(`${_id} has no signing secret yet.`);
+  if (signingSecrets(project).length === 2) {
+    throw new AdminError(`${_id} has two valid secrets; end the old one with --revoke-old first.`);
+  }
+  const after = await projects.rotateSecret(project);
+  if (after === null) throw new AdminError(`The secrets of ${_id} have just changed; try again.`);
+  return after.signingSecret ?? '';
+}
+
+function wholeSeconds(text: string): number {
+  const seconds = Number(text);
+  if (!Number.isInteger(seconds) || seconds < 60 || seconds > 2_592_000) {
+    throw new InvalidArgumentError('It must be a whole number from 60 to 2592000.');
+  }
+  return seconds;
 }

@@ -1,16 +1,30 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
+import type { Command } from 'commander';
 import { adminCommand } from '../../contract/launch-command.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { Store } from '../../store/open.ts';
-import { AdminError } from './terminal.ts';
+import {
+  AdminError,
+  ask,
+  jsonOption,
+  type PrintedList,
+  print,
+  printList,
+  printTable,
+} from './terminal.ts';
 
 interface StoreOptions {
-  /** Whether the action makes sense in a new store, and so creates a missing store. */
+  /** Whether the action makes sense in a new store, and so can create a missing store. */
   readonly creates?: boolean;
+  /** Whether to create a missing store without asking. */
+  readonly yes?: boolean | undefined;
   /** Validates the input before the store is opened, so that an invalid command does not create a store. */
   readonly check?: (settings: Settings) => Promise<void>;
 }
+
+/** The option of commands that can create a store. */
+export const createOption = ['--yes', 'create a missing store without asking'] as const;
 
 /**
  * Runs an action with the configured store, which a service can use at the same time, and closes
@@ -18,14 +32,14 @@ interface StoreOptions {
  */
 export async function withStore(
   action: (store: Store, settings: Settings) => Promise<void>,
-  { creates = false, check }: StoreOptions = {},
+  { creates = false, yes = false, check }: StoreOptions = {},
 ): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
   const { ensureIndexes, storeExists } = await import('../../store/open.ts');
   const { isOutage, describeOutage } = await import('../../store/outage.ts');
   const settings = settingsOrExit();
   await check?.(settings);
-  if (!storeExists(settings)) announceStore(settings.dataDir, creates);
+  if (!storeExists(settings)) await approveNewStore(settings, creates, yes);
   const store = await openStore(settings);
   try {
     await ensureIndexes(store);
@@ -39,12 +53,17 @@ export async function withStore(
 }
 
 /**
- * Refuses to create a store in a mistyped data folder: the service would not find its projects and
- * keys.
- * @param creates whether to create a missing store, in the default folder or in an existing folder
+ * Refuses to create a store in a mistyped data folder, or without the settings of a service: the
+ * service would not find its projects and keys. Asks before it creates a store in a folder other
+ * than the default, or beside a running service.
+ * @param creates whether the command can create a store
  * @throws AdminError
  */
-function announceStore(dataDir: string, creates: boolean): void {
+async function approveNewStore(
+  { dataDir, port }: Settings,
+  creates: boolean,
+  yes: boolean,
+): Promise<void> {
   const folder = resolve(dataDir);
   const isNamed = Boolean(process.env['SERVICE_DATA_DIR']);
   const place = `${folder} (${isNamed ? 'SERVICE_DATA_DIR' : 'the default, relative to the working directory'})`;
@@ -58,7 +77,29 @@ function announceStore(dataDir: string, creates: boolean): void {
       `There is no folder ${place}. Set SERVICE_DATA_DIR to the data folder of the service or, for a new store, create the folder: mkdir -p ${folder}`,
     );
   }
-  process.stderr.write(`Creating a new store in ${folder}.\n`);
+  const isBeside = await isServiceAt(port);
+  if (!yes && (isNamed || isBeside)) {
+    const reason = isBeside
+      ? `A service is running at port ${port}, but SERVICE_MONGODB_URL is not set and there is no store in ${place}. That service would not use a new store. If its settings are in an environment file, run the command with the same file`
+      : `SERVICE_MONGODB_URL is not set, and there is no store in ${place}. If a service uses another store, run the command with its settings`;
+    const question = `Create a new store in ${folder}? Type yes: `;
+    const answer = await ask(`${reason}.\n${question}`);
+    if (answer === null) throw new AdminError(`${reason}; for a new store, add --yes.`);
+    if (answer !== 'yes') throw new AdminError('No store created.');
+  }
+  process.stderr.write(`Creating a new store in ${place}.\n`);
+}
+
+/** Whether an image delivery service responds at a port of this machine. */
+async function isServiceAt(port: number): Promise<boolean> {
+  try {
+    const signal = AbortSignal.timeout(1_000);
+    const response = await fetch(`http://127.0.0.1:${port}/api/health`, { signal });
+    const health = (await response.json()) as { readonly service?: unknown };
+    return health.service === 'image-delivery';
+  } catch {
+    return false;
+  }
 }
 
 /** Opens a store, which a service can use at the same time. @throws AdminError */
@@ -69,4 +110,133 @@ async function openStore(settings: Settings): Promise<Store> {
     const reason = await openErrorText(error, settings.dataDir);
     throw reason === null ? error : new AdminError(reason);
   });
+}
+
+/** Completes a command that lists what the store contains, with the option `--json`. */
+export function addListAction<T>(
+  command: Command,
+  read: (store: Store, ...args: string[]) => Promise<readonly T[]>,
+  shown: Omit<PrintedList<T>, 'items'>,
+): void {
+  command.option(...jsonOption).action(() => {
+    const { json } = command.opts<{ json?: boolean }>();
+    return withStore(async (store) => {
+      printList({ ...shown, items: await read(store, ...command.args) }, json);
+    });
+  });
+}
+
+export function addStoreCommands(program: Command): void {
+  const group = program.command('store').description('copy, back up or restore the store');
+  const place = '`embedded` or a mongodb:// URL (default: the configured store)';
+
+  group
+    .command('copy')
+    .description('copy an unused store into an empty store')
+    .option('--from <store>', place)
+    .option('--to <store>', place)
+    .action(({ from, to }: { from?: string; to?: string }) => copyBetween(from, to));
+
+  group
+    .command('backup')
+    .description('write the embedded store to a new file')
+    .argument('<file>')
+    .action(async (file: string) => {
+      const { settingsOrExit } = await import('../../contract/settings/load.ts');
+      const { BackupFailed, backUpToFile } = await import('../../store/backup-to-file.ts');
+      const { dataDir, mongodbUrl } = settingsOrExit();
+      if (mongodbUrl !== null) {
+        throw new AdminError('Use the tools of your MongoDB, such as mongodump.');
+      }
+      const bytes = await backUpToFile(dataDir, file).catch((error) => {
+        throw error instanceof BackupFailed ? new AdminError(error.message) : error;
+      });
+      print(`${file} contains the store (${bytes} bytes).`);
+    });
+
+  group
+    .command('restore')
+    .description('replace the embedded store with a backup, keeping the old file')
+    .argument('[file]', "a backup; default: the service's last backup")
+    .action(async (file?: string) => {
+      const { settingsOrExit } = await import('../../contract/settings/load.ts');
+      const { RestoreFailed, restoreBackup } = await import('../../store/restore.ts');
+      const { dataDir } = settingsOrExit();
+      const { dataTime, replaced } = await restoreBackup(dataDir, file).catch((error) => {
+        throw error instanceof RestoreFailed ? new AdminError(error.message) : error;
+      });
+      print(
+        dataTime === null
+          ? 'The backup is restored. It was made by an earlier version, which did not record the time of its data.'
+          : `Restored the store to its state at ${dataTime.toISOString()}.`,
+      );
+      if (replaced !== null) print(`The file that it replaced is ${replaced}.`);
+    });
+}
+
+const progressEveryMs = 2_000;
+
+/** Returns a store's location: `embedded`, a URL, or by default the configured store. */
+const toLocation = (settings: Settings, store = settings.mongodbUrl ?? 'embedded') => ({
+  mongodbUrl: store === 'embedded' ? null : store,
+  dataDir: settings.dataDir,
+});
+
+/** `store copy`. @throws AdminError */
+async function copyBetween(from: string | undefined, to: string | undefined): Promise<void> {
+  const { settingsOrExit } = await import('../../contract/settings/load.ts');
+  const settings = settingsOrExit();
+  const [source, target] = [toLocation(settings, from), toLocation(settings, to)];
+  if (source.mongodbUrl === target.mongodbUrl) {
+    throw new AdminError('Name another store: --to <store>, or --from <store>.');
+  }
+  await withUnused('source', source, (store) =>
+    withUnused('target', target, (other) => copy(store, other)),
+  );
+}
+
+/** Runs an action with a store that no service and no worker uses. @throws AdminError */
+async function withUnused(
+  role: 'source' | 'target',
+  place: ReturnType<typeof toLocation>,
+  action: (store: Store) => Promise<void>,
+): Promise<void> {
+  const { ensureIndexes, openUnusedStore, storeExists } = await import('../../store/open.ts');
+  const { openErrorText } = await import('../../store/open-error.ts');
+  const { describeOutage, isOutage } = await import('../../store/outage.ts');
+  const { findRunningPart } = await import('../../store/heartbeat.ts');
+  if (role === 'source' && !storeExists(place)) throw new AdminError('The source does not exist.');
+  const store = await openUnusedStore(place).catch(async (error) => {
+    const reason = await openErrorText(error, place.dataDir);
+    throw reason === null ? error : new AdminError(`The ${role} cannot be used. ${reason}`);
+  });
+  try {
+    const wait = () => process.stderr.write(`Waiting until nothing uses the ${role}.\n`);
+    const part = store.isInProcess ? null : await findRunningPart(store.db, wait);
+    if (part !== null) {
+      throw new AdminError(`A ${part} uses the ${role}: stop all services and workers first.`);
+    }
+    if (role === 'target') await ensureIndexes(store);
+    await action(store);
+  } catch (error) {
+    if (!isOutage(error)) throw error;
+    throw new AdminError(`The store is unavailable: ${describeOutage(error)}. Run it again.`);
+  } finally {
+    await store.close();
+  }
+}
+
+async function copy(source: Store, target: Store): Promise<void> {
+  const { CopyRefused, copyStore } = await import('../../store/copy.ts');
+  let shownAt = performance.now();
+  const contents = await copyStore(source.db, target.db, (step, name, documents) => {
+    if (performance.now() - shownAt < progressEveryMs) return;
+    shownAt = performance.now();
+    process.stderr.write(`${name}: ${documents} ${step}\n`);
+  }).catch((error) => {
+    throw error instanceof CopyRefused ? new AdminError(error.message) : error;
+  });
+  const rows = [...contents].map(([name, content]) => [name, ...content.map(String)]);
+  printTable(['collection', 'documents', 'sha256'], rows);
+  print('Copied and compared: both stores contain the same documents.');
 }

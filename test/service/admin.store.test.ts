@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { mkdir, stat } from 'node:fs/promises';
+import { mkdir, readdir, stat } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { openStore } from '../../store/open.ts';
@@ -7,7 +7,7 @@ import { shortFolder } from '../store/embedded/stores.ts';
 import { until } from '../until.ts';
 import { startAdmin } from './admin.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { json, startService } from './service.ts';
+import { freePort, json, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
 t.test('runs the admin command next to a running service', async (t) => {
@@ -175,7 +175,7 @@ t.test('runs the admin command next to a running service', async (t) => {
     t.match(await update('--origin', 'https://new.example/'), /of https:\/\/new\.example\/$/);
     t.match(await admin('projects', 'list'), /New.* a\.example \*\.b\.example new\.example$/m);
     for (const [message, ...args] of [
-      [/Name --name, --origin or both/],
+      [/Pass --name, --origin, or both/],
       [/^--name must have at least 1 character/, '--name', ''],
       [/^--origin must be/, '--origin', 'ftp://a.example/'],
     ] as const) {
@@ -209,7 +209,7 @@ t.test('runs the admin command next to a running service', async (t) => {
     t.test('accepts every URL during a secret rotation', async (t) => {
       const refused = (message: RegExp, ...options: string[]) =>
         t.rejects(sign(...options), { code: 1, stderr: message }, options.join(' '));
-      await refused(/no old secret/, '--revoke-old');
+      await refused(/no previous secret/, '--revoke-old');
       await refused(/cannot be used with/, '--rotate', '--off');
       const next = await sign('--rotate');
       t.ok(next.length >= 32);
@@ -293,7 +293,7 @@ t.test('runs the admin command next to a running service', async (t) => {
 
     if (!isEmbedded) return;
     t.match(await admin('projects', 'list'), 'After the backup');
-    t.match(await admin('store', 'restore', backup), /^The store is as it was at 20/);
+    t.match(await admin('store', 'restore', backup), /^Restored the store to its state at 20/);
     const list = await admin('projects', 'list');
     t.match(list, id);
     t.notMatch(list, 'After the backup');
@@ -348,9 +348,22 @@ t.test('prewarms and deletes through the admin command', async (t) => {
   if (service.environment['SERVICE_MONGODB_URL'] === undefined) {
     await t.rejects(service.admin('prewarm', other, origin.url), {
       code: 1,
-      stderr: /No service runs/,
+      stderr: /No running service/,
     });
   }
+});
+
+t.test('creates no second store beside a running service without asking', async (t) => {
+  const { port } = await startService(t);
+  const parent = shortFolder(t);
+  const environment = { PATH: process.env['PATH'] ?? '', SERVICE_PORT: String(port) };
+  const admin = startAdmin(t, { dataDir: parent, environment });
+  const stderr = new RegExp(
+    `^A service is running at port ${port}, .*; for a new store, add --yes`,
+  );
+  await t.rejects(admin('keys', 'create', '--root'), { code: 1, stderr });
+  t.notOk(existsSync(join(parent, 'data')));
+  t.match(await admin('keys', 'create', '--root', '--yes'), /^key_/);
 });
 
 t.test('creates no store in a mistyped folder', async (t) => {
@@ -375,7 +388,8 @@ t.test('creates no store in a mistyped folder', async (t) => {
   await t.rejects(admin('keys', 'create', '--root'), { code: 1, stderr });
   t.notOk(existsSync(named));
 
-  const unnamed = adminIn({});
+  // No service responds there.
+  const unnamed = adminIn({ SERVICE_PORT: String(await freePort()) });
   await t.rejects(unnamed('orgs', 'list'), {
     code: 1,
     stderr: `There is no store in ${join(parent, 'data')} (the default`,
@@ -400,9 +414,15 @@ t.test('creates no store in a mistyped folder', async (t) => {
     [admin, named],
   ];
   for (const [run, folder] of folders) {
-    if (run === admin) await mkdir(named);
-    const created = await run.run(...create);
-    t.match(created, { stdout: /^prj_/, stderr: `Creating a new store in ${folder}.` });
+    if (run === admin) {
+      await mkdir(named);
+      const refusal =
+        /^SERVICE_MONGODB_URL is not set, and there is no store in .*; .*add --yes\.$/m;
+      await t.rejects(admin(...create), { code: 1, stderr: refusal });
+      t.same(await readdir(named), []);
+    }
+    const created = await run.run(...create, ...(run === admin ? ['--yes'] : []));
+    t.match(created, { stdout: /^prj_/, stderr: `Creating a new store in ${folder} (` });
     t.match(await run('projects', 'list'), created.stdout.trim());
     t.equal((await run.run(...create)).stderr, '', 'the store exists');
   }

@@ -2,15 +2,72 @@ import { type Command, Option } from 'commander';
 import { type KeyAccess, keyAccesses, type NewKey } from '../../store/keys.ts';
 import type { Store } from '../../store/open.ts';
 import { requireProject } from '../require-project.ts';
-import { findOrganisation } from './organisation-commands.ts';
-import { withStore } from './store.ts';
-import { AdminError, day, jsonOption, print, printList } from './terminal.ts';
+import { addListAction, createOption, withStore } from './store.ts';
+import { AdminError, day, print } from './terminal.ts';
+
+/** Checks an organisation id. @returns the default organisation's id for undefined */
+export async function findOrganisation(store: Store, id: string | undefined): Promise<string> {
+  if (id === undefined) return (await store.organisations.default())._id;
+  if ((await store.organisations.find(id)) === null) {
+    throw new AdminError(`The organisation ${id} does not exist.`);
+  }
+  return id;
+}
+
+export function addOrganisationCommands(program: Command): void {
+  const group = program.command('orgs').description('manage organisations');
+
+  group
+    .command('create')
+    .argument('<name>')
+    .description('create an organisation with product access')
+    .option(...createOption)
+    .action((name: string, { yes }: { yes?: boolean }) =>
+      withStore(async (store) => print((await store.organisations.create(name))._id), {
+        creates: true,
+        yes,
+      }),
+    );
+
+  addListAction(
+    group.command('list').description('list all organisations'),
+    ({ organisations }) => organisations.list(),
+    {
+      fields: ({ _id: id, ...organisation }) => ({ id, ...organisation }),
+      cells: ({ _id, name, productAccess, createdAt }) => ({
+        ID: _id,
+        NAME: name,
+        'PRODUCT ACCESS': productAccess ? 'on' : 'off',
+        CREATED: day(createdAt),
+      }),
+    },
+  );
+
+  group
+    .command('access')
+    .description("turn an organisation's product access on or off")
+    .argument('<id>', 'organisation id')
+    .addArgument(program.createArgument('<state>').choices(['on', 'off']))
+    .action((id: string, state: string) =>
+      withStore(async (store) => {
+        const organisation = await store.organisations.setProductAccess(id, state === 'on');
+        if (organisation === null) throw new AdminError(`The organisation ${id} does not exist.`);
+        print(`Product access of ${id} is ${state}.`);
+      }),
+    );
+}
 
 /** Options that limit a key's access. */
 interface Scope {
   readonly project?: string;
   readonly org?: string;
   readonly root?: true;
+}
+
+interface CreateKeyOptions extends Scope {
+  readonly name: string;
+  readonly access: KeyAccess;
+  readonly yes?: boolean;
 }
 
 const scopes: ReadonlyArray<keyof Scope> = ['project', 'org', 'root'];
@@ -45,7 +102,8 @@ export function addKeyCommands(program: Command): void {
     .addOption(
       new Option('--access <kind>', 'set the access level').choices(keyAccesses).default('write'),
     )
-    .action(({ name, access, ...scope }: Scope & { name: string; access: KeyAccess }) => {
+    .option(...createOption)
+    .action(({ name, access, yes, ...scope }: CreateKeyOptions) => {
       if (Object.keys(scope).length === 0) {
         throw new AdminError(
           'Choose what the key can access: --project <id>, --org <id> (--org default for the default organisation), or --root for all projects of all organisations.',
@@ -59,33 +117,22 @@ export function addKeyCommands(program: Command): void {
           print(`${key._id}  ${secret}`);
         },
         // A new store contains no project, and only the default organisation.
-        { creates: project === undefined && org === 'default' },
+        { creates: project === undefined && org === 'default', yes },
       );
     });
 
-  group
-    .command('list')
-    .description('list all keys')
-    .option(...jsonOption)
-    .action(({ json = false }: { json?: boolean }) =>
-      withStore(async (store) =>
-        printList({
-          json,
-          items: await store.keys.list(),
-          fields: ({ _id: id, hash: _, ...key }) => ({ id, ...key }),
-          cells: (key) => ({
-            ID: key._id,
-            NAME: key.name,
-            ORGANISATION: key.orgId,
-            PROJECTS:
-              key.projectId ?? (key.allOrganisations ? 'all (root)' : 'of the organisation'),
-            ACCESS: key.access,
-            CREATED: day(key.createdAt),
-            REVOKED: day(key.revokedAt),
-          }),
-        }),
-      ),
-    );
+  addListAction(group.command('list').description('list all keys'), ({ keys }) => keys.list(), {
+    fields: ({ _id: id, hash: _, ...key }) => ({ id, ...key }),
+    cells: (key) => ({
+      ID: key._id,
+      NAME: key.name,
+      ORGANISATION: key.orgId,
+      PROJECTS: key.projectId ?? (key.allOrganisations ? 'all (root)' : 'of the organisation'),
+      ACCESS: key.access,
+      CREATED: day(key.createdAt),
+      REVOKED: day(key.revokedAt),
+    }),
+  });
 
   group
     .command('revoke')

@@ -2,19 +2,21 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { startCommand } from '../../contract/launch-command.ts';
 import type { WorkerState } from '../../store/heartbeat.ts';
+import type { Store } from '../../store/open.ts';
 import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
 import type { PrewarmInput } from '../control/resources/prewarms.ts';
-import { namingOptions } from './option-names.ts';
-import { withStore } from './store.ts';
-import { AdminError, print, printable } from './terminal.ts';
+import { requireProject } from '../require-project.ts';
+import { Activity } from '../usage/activity/activity.ts';
+import { addListAction, withStore } from './store.ts';
+import { AdminError, count, namingOptions, print, printable, printList } from './terminal.ts';
 
 interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
   readonly wait: boolean;
 }
 
 const pollIntervalMs = 500;
-/** Without a terminal, a line each so often. */
-const lineEveryMs = 5_000;
+/** Interval between progress lines without a terminal. */
+const lineIntervalMs = 5_000;
 /** A worker that is starting records itself within this time. */
 const workerStartMs = 5_000;
 
@@ -58,7 +60,7 @@ export function addPrewarmCommand(program: Command): void {
       withStore(async (store, settings) => {
         if (wait && store.isInProcess) {
           throw new AdminError(
-            'No service runs that could render them. Start it, or queue them with --no-wait.',
+            'No running service can render the images. Start one, or add --no-wait to queue them.',
           );
         }
         const control = await import('./control.ts');
@@ -103,7 +105,7 @@ async function waitFor(
     await sleep(pollIntervalMs, null, { signal: interrupted.signal }).catch(() => {});
     if (interrupted.signal.aborted) {
       progress.end();
-      throw new AdminError(`Not waited for the end: the prewarming ${id} goes on.`);
+      throw new AdminError(`Stopped waiting. Prewarm ${id} is still running.`);
     }
   }
 }
@@ -131,9 +133,6 @@ function report(
   print(`Warm: ${count(sourceCount, 'source')}, ${count(variantCount, 'image')}.`);
 }
 
-const count = (number: number, what: string): string =>
-  `${number} ${what}${number === 1 ? '' : 's'}`;
-
 /** The progress on standard error: one line that changes in a terminal, else some lines. */
 class Progress {
   readonly #isTerminal = process.stderr.isTTY;
@@ -145,7 +144,7 @@ class Progress {
     const failures = failed === 0 ? '' : `, ${failed} failed`;
     const text = `${progress} %: ${done} of ${count(sourceCount, 'source')} done${failures}`;
     if (this.#isTerminal) process.stderr.write(`\r\u001b[K${text}`);
-    else if (now - this.#shownAt >= lineEveryMs) {
+    else if (now - this.#shownAt >= lineIntervalMs) {
       process.stderr.write(`${text}\n`);
       this.#shownAt = now;
     }
@@ -155,4 +154,81 @@ class Progress {
   end(): void {
     if (this.#isTerminal) process.stderr.write('\r\u001b[K');
   }
+}
+
+export function addPurgeCommand(program: Command): void {
+  program
+    .command('purge')
+    .description('purge the cached images of sources')
+    .argument('<project>', 'project id')
+    .argument('[urls...]', 'sources, as in image URLs')
+    .option('--all', 'purge all images')
+    .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {
+      if (all === sources.length > 0) throw new AdminError('Name sources, or add --all.');
+      return withStore(async (store, settings) => {
+        const { purgeImages, purgeInput, requireValid, createServices } = await import(
+          './control.ts'
+        );
+        const input = all ? { all } : { sources };
+        const { sourceCount } = await namingOptions({ sources: 'the URL' }, async () => {
+          requireValid(purgeInput, input);
+          return purgeImages(createServices(store, settings), id, input);
+        });
+        const purged = all ? 'All images are' : `The images of ${count(sourceCount, 'source')} are`;
+        print(`${purged} purged. The running service applies this within 2 seconds.`);
+      });
+    });
+}
+
+/**
+ * Returns what the service's processes have stored for a project, which excludes the last minute.
+ */
+async function readActivity(store: Store, id: string) {
+  requireProject(id, await store.projects.find(id));
+  return new Activity({ records: store.activity, now: Date.now }).of(id);
+}
+
+const delay = 'Requests appear after up to a minute.';
+
+export function addActivityCommands(program: Command): void {
+  addListAction(
+    program
+      .command('failures')
+      .description("list a project's last failures")
+      .argument('<project>', 'project id'),
+    async (store, id = '') => {
+      const { failuresBody } = await import('../control/resources/activity.ts');
+      return failuresBody(await readActivity(store, id));
+    },
+    {
+      cells: ({ at, status, code, count, url }) => ({
+        'TIME (UTC)': at.slice(0, 19).replace('T', ' '),
+        STATUS: String(status),
+        CODE: code,
+        COUNT: String(count),
+        URL: url,
+      }),
+      empty: `No failures in the last day. ${delay}`,
+    },
+  );
+
+  program
+    .command('top')
+    .description("list a project's most requested sources of the last day")
+    .argument('<project>', 'project id')
+    .option('--hour', 'use the last hour')
+    .option('--variants', 'list parameter sets instead of sources')
+    .option('--json', 'print all figures of the last hour and day')
+    .action((id: string, options: { hour?: boolean; variants?: boolean; json?: boolean }) =>
+      withStore(async (store) => {
+        const { topBody } = await import('../control/resources/activity.ts');
+        const top = topBody(await readActivity(store, id));
+        if (options.json) return print(printable(JSON.stringify(top)));
+        const { sources, variants } = options.hour ? top.hour : top.day;
+        const names = options.variants
+          ? variants.map(({ variant, requests }) => ({ REQUESTS: `${requests}`, NAME: variant }))
+          : sources.map(({ source, requests }) => ({ REQUESTS: `${requests}`, NAME: source }));
+        printList({ items: names, cells: (row) => row, empty: `No delivered images. ${delay}` });
+      }),
+    );
 }
