@@ -63,7 +63,8 @@ const maxShift = 0.6;
  * Returns a half at ratios from 2 to 3, and a quarter from 4 to 5. There sharp decodes twice as
  * many rows and columns, to avoid rounding errors of old decoders; at other ratios it makes the
  * same choice. This saves 20 to 40% of the CPU time, and costs 0.2 to 1.3 points of SSIMULACRA2 (20
- * photographs).
+ * photographs). Red shapes and texts on blue look the same, also enlarged: their edges at 800 px
+ * differ from the drawing by 5.3 levels, after a whole decode by 7.9 (4:4:4 sources: 4.9 and 4.4).
  *
  * @param size as stored
  */
