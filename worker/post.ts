@@ -1,10 +1,11 @@
 import { createHmac } from 'node:crypto';
-import { buildConnector } from 'undici';
+import { promises as dns } from 'node:dns';
 import { ServiceError } from '../contract/errors.ts';
 import { version } from '../contract/own-files.ts';
 import { webhookKey } from '../contract/webhook-secret.ts';
-import { type AddressGuard, getPort } from '../pool/source/guard.ts';
-import { MeteredClient, secureOptions } from '../pool/source/metered-client.ts';
+import { createConnector } from '../pool/source/connect.ts';
+import type { AddressGuard } from '../pool/source/guard.ts';
+import { MeteredClient } from '../pool/source/metered-client.ts';
 
 /** Aborting a request of undici does not end an attempt to connect; this limit does. */
 const connectTimeoutMs = 5_000;
@@ -64,12 +65,10 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
   await guard?.checkFetched(url);
   const client = new MeteredClient(url.origin, {
     maxHeaderSize: maxHeaderBytes,
-    connect: buildConnector({
-      timeout: connectTimeoutMs,
-      allowH2: false,
-      secureOptions,
-      ...(guard === null ? {} : { lookup: guard.lookupFor(getPort(url)) }),
-    }),
+    connect: createConnector(
+      (host, port) => guard?.findAddresses(host, port) ?? dns.lookup(host, { all: true }),
+      connectTimeoutMs,
+    ),
   });
   const timeout = AbortSignal.timeout(timeoutMs);
   try {

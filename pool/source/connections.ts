@@ -1,13 +1,9 @@
-import { Agent, buildConnector, type Dispatcher, Pool } from 'undici';
+import { Agent, type buildConnector, type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
+import { createConnector } from './connect.ts';
 import { fetchFailureText, findErrorCode, outOfDescriptors } from './fetch-errors.ts';
 import { AddressGuard, type GuardOptions, getPort } from './guard.ts';
-import {
-  MeteredClient,
-  type MeteredClientOptions,
-  type MeteredRequest,
-  secureOptions,
-} from './metered-client.ts';
+import { MeteredClient, type MeteredClientOptions, type MeteredRequest } from './metered-client.ts';
 
 export interface ConnectionLimits {
   /** Maximum connections to one origin. */
@@ -35,10 +31,11 @@ export class Connections {
 
   constructor(guard: AddressGuard, { perOrigin, kept, timeoutMs }: ConnectionLimits) {
     this.#kept = kept;
+    const connect = this.#connector(guard, timeoutMs);
     this.#agent = new Agent({
       factory: (origin) =>
         new Pool(origin, {
-          connect: this.#connector(guard, getPort(new URL(origin)), timeoutMs),
+          connect,
           connections: perOrigin,
           factory: (url, options) => new MeteredClient(url, options as MeteredClientOptions),
           maxHeaderSize: maxHeaderBytes,
@@ -65,14 +62,8 @@ export class Connections {
     return this.#agent.destroy();
   }
 
-  /** Creates a connector per origin, because Node does not pass the port to `lookup`. */
-  #connector(guard: AddressGuard, port: number, timeout: number): buildConnector.connector {
-    const connect = buildConnector({
-      lookup: guard.lookupFor(port),
-      timeout,
-      allowH2: false,
-      secureOptions,
-    });
+  #connector(guard: AddressGuard, timeout: number): buildConnector.connector {
+    const connect = createConnector((host, port) => guard.findAddresses(host, port), timeout);
     return (options, callback) =>
       connect(options, (...[error, socket]) => {
         if (error !== null) return callback(asFailure(error, options), null);
@@ -97,10 +88,8 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
     const text = `The source could not be fetched (connect): ${hostname} did not respond in time.`;
     return new ServiceError('source_timeout', text, error);
   }
-  // An AggregateError contains the errors for all of a host's addresses.
   const isConnect = 'syscall' in error && error.syscall === 'connect';
-  const connected = !isConnect && !(error instanceof AggregateError);
-  const stage = connected && protocol === 'https:' ? 'TLS' : 'connect';
+  const stage = !isConnect && protocol === 'https:' ? 'TLS' : 'connect';
   const text = fetchFailureText(stage, error, hostname, `no connection to ${hostname}`);
   return new ServiceError('source_unreachable', text, error);
 }

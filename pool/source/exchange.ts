@@ -72,12 +72,12 @@ export function exchange(
           const isInformational = status < 200;
           if (isInformational) return budget.countInformational();
           head = { status, headers };
-          budget.expectBody(contentLength(head));
+          budget.isLengthKnown = contentLength(head) !== null;
           writer = writerFor(head, budget);
           if (writer === null) resolve({ ...head, receivedBytes, bytes: null });
         },
         onResponseData(_, chunk) {
-          budget.countBody(chunk.byteLength);
+          budget.countPiece(chunk.byteLength);
           receivedBytes += chunk.byteLength;
           if (writer !== null) return writer.write(chunk);
           if (receivedBytes > maxUnwantedBytes) throw new Error('The body is not wanted.');

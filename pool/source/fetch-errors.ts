@@ -56,10 +56,9 @@ const response: Texts = {
   UND_ERR_HEADERS_OVERFLOW: (host) => `the headers of the response of ${host} are too long`,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: (host) =>
     `the response of ${host} is shorter or longer than its Content-Length`,
-  TOO_MANY_RESPONSES: (host) => `${host} sent more than 10 informational responses`,
+  TOO_MANY_RESPONSES: (host) => `${host} sent more than 8 informational responses`,
   TOO_MUCH_OVERHEAD: (host) => `${host} sent too many bytes that do not belong to the image`,
   TOO_MANY_PIECES: (host) => `${host} sent the response in too many small pieces`,
-  PARSING_TOO_SLOW: (host) => `the response of ${host} took too much processor time`,
 };
 
 const steps = { DNS: lookup, connect, TLS: tls, response };

@@ -1,5 +1,5 @@
 import type { LookupAddress } from 'node:dns';
-import type { LookupFunction } from 'node:net';
+import { isIP } from 'node:net';
 import { networkInterfaces } from 'node:os';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
@@ -115,8 +115,7 @@ export class AddressGuard {
   }
 
   /**
-   * Checks a URL before requesting it. This is the only check for an IP literal, because Node does
-   * not call `lookup` for it.
+   * Checks a URL before requesting it.
    *
    * @throws ServiceError source_invalid | source_blocked
    */
@@ -184,28 +183,15 @@ export class AddressGuard {
   }
 
   /**
-   * Returns the `lookup` for sockets to a port. A single disallowed address refuses the name,
-   * because a mix of public and private addresses suggests an attack. The socket connects to the
-   * returned addresses, so the DNS response cannot change after the check.
+   * Returns the addresses for sockets to a host and port, at least one. A single disallowed address
+   * refuses the name, because a mix of public and private addresses suggests an attack. Sockets
+   * connect to these addresses, so the DNS response cannot change after the check.
+   *
+   * @param name a name, or an IP address without brackets
+   * @throws ServiceError
    */
-  lookupFor(port: number): LookupFunction {
-    return (name, options, callback) => {
-      const family = typeof options.family === 'number' ? options.family : 0;
-      this.#lookup(name, port, family).then(
-        (addresses) => {
-          const [first] = addresses;
-          if (options.all === true) process.nextTick(callback, null, addresses);
-          else process.nextTick(callback, null, first.address, first.family);
-        },
-        (error) => process.nextTick(callback, error, options.all === true ? [] : '', 0),
-      );
-    };
-  }
-
-  async #lookup(name: string, port: number, family: number) {
-    const resolved = await this.resolveUnchecked(name).catch((error: unknown) => {
-      throw dnsFailure(name, error);
-    });
+  async findAddresses(name: string, port: number): Promise<readonly LookupAddress[]> {
+    const resolved = await this.#resolve(name);
     if (resolved.some((entry) => entry.family === 6)) await this.#discoveredNat64.ready();
     const isLocal = this.#ownPorts.has(port) ? createLocalCheck() : () => false;
     for (const { address } of resolved) {
@@ -215,9 +201,16 @@ export class AddressGuard {
       const parsed = parseAddress(address);
       if (parsed === null || isLocal(parsed)) throw ownSource();
     }
-    const [first, ...rest] = resolved.filter((entry) => family === 0 || entry.family === family);
-    if (first === undefined) throw dnsFailure(name, undefined);
-    return [first, ...rest] as const;
+    if (resolved.length === 0) throw dnsFailure(name, undefined);
+    return resolved;
+  }
+
+  #resolve(name: string): Promise<readonly LookupAddress[]> {
+    const family = isIP(name);
+    if (family !== 0) return Promise.resolve([{ address: name, family }]);
+    return this.resolveUnchecked(name).catch((error: unknown) => {
+      throw dnsFailure(name, error);
+    });
   }
 
   /**

@@ -224,9 +224,10 @@ t.test(
         ...options,
       });
       const lookup = (name: string) =>
-        new Promise((done) => {
-          guard.lookupFor(80)(name, { all: true }, (error) => done(error?.message ?? null));
-        });
+        guard.findAddresses(name, 80).then(
+          () => null,
+          (error: Error) => error.message,
+        );
       t.match(
         await lookup('private.test'),
         /2a00:64::a00:1 \(private, 10\.0\.0\.0\/8\).*not public/,
@@ -275,9 +276,10 @@ t.test('names the address and its range in the error', async (t) => {
   const lookup = (address: string, port: number) => {
     const resolve = async () => [{ address, family: 4 }];
     const guard = new AddressGuard({ privateSources: [], sourcePorts, own, resolve });
-    return new Promise((done) => {
-      guard.lookupFor(port)('cdn.example', { all: true }, (error) => done(error?.message));
-    });
+    return guard.findAddresses('cdn.example', port).then(
+      () => '',
+      (error: Error) => error.message,
+    );
   };
   t.equal(
     await lookup('192.168.7.9', 443),

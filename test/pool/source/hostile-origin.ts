@@ -57,7 +57,7 @@ export const attacks: Readonly<Record<string, Flood & { readonly code: string }>
   trailers: {
     head: `${chunked}1\r\nx\r\n0\r\n`,
     piece: repeated('a:\r\n'),
-    code: 'UND_ERR_HEADERS_OVERFLOW',
+    code: 'TOO_MUCH_OVERHEAD',
   },
   'empty gzip members': {
     ...encoded('gzip', gzipSync(''), { once: true }),
