@@ -156,7 +156,7 @@ async function drawFrom(
     await pipeline.render();
     pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
   }
-  const original = await findOriginal(sourceBytes, examined, context);
+  const original = findOriginal(examined, context);
   if (variant.placeholder === null) {
     const { format, ...image } = await smallestOutput(pipeline, context, original);
     const isIncomplete = [source, ...images].some((input) => input?.isIncomplete === true);

@@ -387,7 +387,7 @@ export const parameters = {
     'format',
     choice(['copyright']),
     'Keeps only author, copyright and licence metadata, as EXIF and XMP, in every format except GIF, regardless of the ' +
-      "project's settings. Sources delivered byte for byte keep their Content Credentials (C2PA).",
+      "project's settings.",
     'copyright',
     { otherwise: "all metadata or none, depending on the project's `stripMetadata`" },
   ),

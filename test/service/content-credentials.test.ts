@@ -98,111 +98,27 @@ async function isDropped(t: Test, body: Buffer, message: string): Promise<void> 
   t.ok((await sharp(body).stats()).isOpaque, message);
 }
 
-t.test('delivers the source with its manifest byte for byte with keep=copyright', async (t) => {
-  for (const format of formats) {
-    const source = signed(format);
-    t.ok(source.includes(secret));
-    for (const fmt of [format, 'auto']) {
-      const body = await load(source, `keep=copyright&q=100&fmt=${fmt}`, {
-        accept: `image/${format}`,
-      });
-      t.ok(body.equals(source), `${format}, fmt=${fmt}: ${body.length} of ${source.length}`);
-    }
-  }
-});
-
-t.test('drops the manifest if a byte changes', async (t) => {
+t.test('removes the manifest with other metadata', async (t) => {
   for (const format of formats) {
     const source = signed(format);
     for (const query of [
       'q=100',
+      'keep=copyright&q=100',
+      'keep=copyright&q=100&fmt=auto',
       'keep=copyright&q=100&w=100',
-      'keep=copyright&q=100&flip',
-      'keep=copyright&q=100&blur=2',
-      'keep=copyright&q=100&hue=90',
       `keep=copyright&q=100&fmt=${format === 'png' ? 'jpeg' : 'png'}`,
     ]) {
-      await isDropped(t, await load(source, query), `${format}: ${query}`);
+      const accept = `image/${format}`;
+      await isDropped(t, await load(source, query, { accept }), `${format}: ${query}`);
     }
   }
-  const fine = await drawn().jpeg({ quality: 100 }).toBuffer();
-  const body = await load(signers.jpeg(fine), 'keep=copyright&q=60');
-  await isDropped(t, body, 'a new encoding has fewer bytes');
-});
-
-t.test(
-  'keeps the manifest next to author and copyright, but not next to other metadata',
-  async (t) => {
-    const artist = { IFD0: { Artist: 'A. Photographer', Copyright: '2026 A. Photographer' } };
-    const xmp = (attributes: string) =>
-      `<x:xmpmeta xmlns:x="adobe:ns:meta/" x:xmptk="a"><rdf:RDF xmlns:rdf="http://www.w3.org/1999/02/22-rdf-syntax-ns#"><rdf:Description rdf:about="" ${attributes}/></rdf:RDF></x:xmpmeta>`;
-    const rights = xmp('xmlns:r="http://ns.adobe.com/xap/1.0/rights/" r:Marked="True"');
-    const tool = xmp('xmlns:xmp="http://ns.adobe.com/xap/1.0/" xmp:CreateDate="2026-01-01"');
-    const encoders = {
-      jpeg: (image: ReturnType<typeof drawn>) => image.jpeg({ quality: 20 }),
-      webp: (image: ReturnType<typeof drawn>) => image.webp({ quality: 10 }),
-    } as const;
-    for (const format of ['jpeg', 'webp'] as const) {
-      const made = async (image: ReturnType<typeof drawn>) =>
-        signers[format](await encoders[format](image).toBuffer());
-      for (const [name, source] of Object.entries({
-        exif: await made(drawn().withExif(artist)),
-        xmp: await made(drawn().withXmp(rights)),
-        both: await made(drawn().withExif(artist).withXmp(rights)),
-        srgb: await made(drawn().withIccProfile('srgb')),
-      })) {
-        const body = await load(source, 'keep=copyright&q=100');
-        t.ok(body.equals(source), `${format} with ${name}`);
-      }
-      const camera = { ...artist, IFD2: { LensModel: '50mm' } };
-      const place = { ...artist, IFD3: { GPSLatitude: '51/1 30/1 0/1', GPSLatitudeRef: 'N' } };
-      for (const [name, source] of Object.entries({
-        camera: await made(drawn().withExif(camera)),
-        place: await made(drawn().withExif(place)),
-        tool: await made(drawn().withXmp(tool)),
-        both: await made(drawn().withExif(artist).withXmp(tool)),
-        profile: await made(drawn().withIccProfile('p3')),
-      })) {
-        const body = await load(source, 'keep=copyright&q=100');
-        await isDropped(t, body, `${format} with ${name}`);
-        t.notOk(body.includes('50mm') || body.includes('CreateDate'), name);
-        const { exif } = await sharp(body).metadata();
-        const hasArtist = ['camera', 'place', 'both'].includes(name);
-        t.equal(exif?.includes('A. Photographer') ?? false, hasArtist, `${format} with ${name}`);
-      }
-    }
-    const wide = signers.jpeg(await drawn().withIccProfile('p3').jpeg({ quality: 20 }).toBuffer());
-    const body = await load(wide, 'keep=copyright&icc=keep&q=100');
-    t.ok(body.equals(wide), 'with icc=keep the profile does not prevent it');
-  },
-);
-
-t.test('does not deliver files that hide bytes unchanged', async (t) => {
-  const more = Buffer.from('hidden');
-  const other = boxSegments(superbox('11111111001100108000000000000000'), 2);
-  for (const [name, source] of Object.entries({
-    'behind the end': Buffer.concat([signed('jpeg'), more]),
-    'behind the end of a PNG': Buffer.concat([signed('png'), more]),
-    'in a comment': withSegments(signed('jpeg'), jpegSegment(0xfe, more)),
-    'in another box': withSegments(signed('jpeg'), ...other),
-    'only another box': withSegments(bare.jpeg, ...other),
-    'in a chunk': withPngChunks(signed('png'), [{ type: 'tEXt', data: Buffer.from('a\0hidden') }]),
-    'in a chunk of WebP': riff([...riffChunks(signed('webp')), ['HIDE', more]]),
-    'in a box': Buffer.concat([signed('avif'), box('free', more)]),
-  })) {
-    const body = await load(source, 'keep=copyright&q=100');
-    t.notOk(body.includes(more), name);
-    await isDropped(t, body, name);
-  }
-  const resolution = Buffer.concat([be32(2835), be32(2835), Buffer.from([1])]);
-  const dense = withPngChunks(signed('png'), [{ type: 'pHYs', data: resolution }]);
-  t.ok((await load(dense, 'keep=copyright&q=100')).equals(dense), 'a resolution is no metadata');
 });
 
 t.test("keeps an unchanged source's manifest if the project keeps metadata", async (t) => {
   for (const format of ['jpeg', 'png', 'webp'] as const) {
     const source = signed(format);
-    t.ok((await load(source, 'q=100', { of: open })).equals(source), format);
-    await isDropped(t, await load(source, 'q=100&w=100', { of: open }), format);
+    const options = { of: open, accept: `image/${format}` };
+    t.ok((await load(source, 'q=100', options)).equals(source), format);
+    await isDropped(t, await load(source, 'q=100&w=100', options), format);
   }
 });

@@ -21,10 +21,9 @@ export const avif: SourceFormat = {
     sequential: false,
     opened: withOpenedBrand('avif'),
     completed: withHeifProfile,
-    besidesImages: (source) => {
-      const { brand, onlyImages, onlySignedImages } = readHeif(source);
-      if (onlySignedImages) return 'manifest';
-      return brand === 'avif' && onlyImages ? 'nothing' : 'other';
+    hasOnlyImages: (source) => {
+      const { brand, onlyImages } = readHeif(source);
+      return brand === 'avif' && onlyImages;
     },
   },
   unsupportedEncoding: unsupportedHeif(label),

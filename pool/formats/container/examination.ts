@@ -23,9 +23,10 @@ export interface ContainerFormat {
   /** Corrects a file after its EXIF was replaced. @param exif offsets of the EXIF content */
   readonly seal?: (file: Buffer, exif: readonly [start: number, end: number]) => void;
   /**
-   * Returns a file's contents in addition to coded images. Absent if the format's parts show them.
+   * Returns whether a file contains only coded images, without metadata. Absent if the format's
+   * parts show that.
    */
-  readonly besidesImages?: (source: Uint8Array) => 'nothing' | 'manifest' | 'other';
+  readonly hasOnlyImages?: (source: Uint8Array) => boolean;
 }
 
 /** Properties of a container, from its parts. */
@@ -49,8 +50,7 @@ export interface Examination {
 
 /**
  * Maximum bytes per kind of metadata read on a transform thread; a process reads larger metadata. A
- * JPEG segment has less than 64 KiB; printing profiles have up to 1 MiB. No code reads `c2pa` and
- * `other`.
+ * JPEG segment has less than 64 KiB; printing profiles have up to 1 MiB. No code reads `other`.
  */
 export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
   profile: 2 ** 20,
@@ -58,7 +58,6 @@ export const maxThreadMetadataBytes: Readonly<Record<MetadataRole, number>> = {
   xmp: 2 ** 16,
   iptc: 2 ** 16,
   text: 2 ** 16,
-  c2pa: Number.POSITIVE_INFINITY,
   other: Number.POSITIVE_INFINITY,
 };
 

@@ -1,11 +1,8 @@
 import type { ServiceError } from '../../../contract/errors.ts';
 import { tooLarge } from '../errors.ts';
 
-/**
- * Parts that are not pixels. A profile changes the colours and EXIF the orientation; `c2pa` is a
- * Content Credentials manifest.
- */
-export const metadataRoles = ['profile', 'exif', 'xmp', 'iptc', 'text', 'c2pa', 'other'] as const;
+/** Parts that are not pixels. A profile changes the colours, and EXIF the orientation. */
+export const metadataRoles = ['profile', 'exif', 'xmp', 'iptc', 'text', 'other'] as const;
 export type MetadataRole = (typeof metadataRoles)[number];
 
 export type PartRole =

@@ -12,15 +12,13 @@ export function withoutMetadata(
   source: Uint8Array,
   format: ContainerFormat | null,
 ): Uint8Array | null {
-  if (format?.besidesImages !== undefined) {
-    return format.besidesImages(source) === 'nothing' ? source : null;
-  }
+  if (format?.hasOnlyImages !== undefined) return format.hasOnlyImages(source) ? source : null;
   const result = withoutRoles(source, format, new Set(metadataRoles));
   return result?.isWhole === true ? result.bytes : null;
 }
 
 /** Metadata that changes no pixel. */
-const invisible: ReadonlySet<MetadataRole> = new Set(['xmp', 'iptc', 'text', 'c2pa', 'other']);
+const invisible: ReadonlySet<MetadataRole> = new Set(['xmp', 'iptc', 'text', 'other']);
 
 /** Cuts out metadata that a thread must not read, if the output does not need it. */
 export function withoutExcessMetadata(

@@ -32,8 +32,6 @@ interface HeifHeader {
   readonly predicted: boolean;
   /** Whether the file contains only coded images: no metadata, sequence or unknown part. */
   readonly onlyImages: boolean;
-  /** Whether the file contains only coded images and a C2PA manifest. */
-  readonly onlySignedImages: boolean;
 }
 
 const noHeader: HeifHeader = {
@@ -44,7 +42,6 @@ const noHeader: HeifHeader = {
   coding: null,
   predicted: false,
   onlyImages: false,
-  onlySignedImages: false,
 };
 
 /**
@@ -64,9 +61,7 @@ function readHeader(source: Buffer): HeifHeader {
   const inside = boxes(meta);
   const primary = primaryItem(findBox(inside, 'pitm'));
   const entries = itemEntries(findBox(inside, 'iinf'));
-  const hasOnlyImageItems = entries.every((entry) => imageItems.has(itemType(entry)));
   const references = findBox(inside, 'iref');
-  const others = top.filter(({ type }) => !imageBoxes.has(type));
   return {
     brand,
     onlySequence: hasSequence && primary === null,
@@ -74,8 +69,9 @@ function readHeader(source: Buffer): HeifHeader {
     cicp: primary === null ? null : primaryCicp(findBox(inside, 'iprp'), primary),
     coding: primary === null ? null : findCoding(primary, entries, references),
     predicted: primary !== null && findReference('pred', primary, references) !== null,
-    onlyImages: hasOnlyImageItems && others.length === 0,
-    onlySignedImages: hasOnlyImageItems && others.length > 0 && others.every(isManifest),
+    onlyImages:
+      entries.every((entry) => imageItems.has(itemType(entry))) &&
+      top.every(({ type }) => imageBoxes.has(type)),
   };
 }
 
@@ -95,11 +91,6 @@ function countFrames(moov: Buffer | undefined): number {
 
 const imageItems: ReadonlySet<string> = new Set(['av01', 'grid']);
 const imageBoxes: ReadonlySet<string> = new Set(['ftyp', 'meta', 'mdat']);
-
-/** C2PA 2.1, A.5.1: the manifest box's type. */
-const manifestType = 'd8fec3d61b0e483c92975828877ec481';
-const isManifest = ({ type, data }: ContainerBox): boolean =>
-  type === 'uuid' && data.toString('hex', 0, 16) === manifestType;
 
 function primaryItem(pitm: Buffer | undefined): number | null {
   if (pitm === undefined) return null;

@@ -13,7 +13,6 @@ export const markers = {
   app0: 0xe0,
   app1: 0xe1,
   app2: 0xe2,
-  app11: 0xeb,
   photoshop: 0xed,
   adobe: 0xee,
   app15: 0xef,
@@ -34,11 +33,6 @@ const applications = [
   { marker: markers.photoshop, begins: 'Photoshop 3.0\0', role: 'iptc' },
 ] as const;
 
-/** Type of a JUMBF box that is a C2PA manifest store (C2PA 2.1, 11.1.4.2). */
-const manifestType = '6332706100110010800000aa00389b71';
-/** Offsets in a segment with a part of a box (ISO/IEC 19566-5, D.2), from its marker. */
-const boxAt = { identifier: 4, instance: 6, type: 16, describedType: 28 } as const;
-
 const jfifBytes = 18;
 const adobeBytes = 16;
 
@@ -47,7 +41,6 @@ export function* jpegParts(file: Buffer): Parts {
   const steps = new StepLimit();
   let componentsInOneScan = 0;
   let scans = 0;
-  let manifest: number | null = null;
   for (let at = 2; at + 2 <= file.length; ) {
     const type = file[at] === 0xff ? (file[at + 1] ?? 0) : 0;
     if (type === markers.end) return yield { role: 'end', from: at, to: at + 2, last: true };
@@ -68,11 +61,7 @@ export function* jpegParts(file: Buffer): Parts {
     if (type === markers.scan) scans += 1;
     // The data of a single scan is not searched for more segments.
     const last = type === markers.scan && scans === 1 && file[at + 4] === componentsInOneScan;
-    if (type === markers.app11 && beginsManifest(file, at, to))
-      manifest = boxInstance(file, at, to);
-    const isManifest =
-      type === markers.app11 && manifest !== null && boxInstance(file, at, to) === manifest;
-    const role = length < 2 ? 'unknown' : isManifest ? 'c2pa' : readRole(file, type, at, to);
+    const role = length < 2 ? 'unknown' : readRole(file, type, at, to);
     const part = { role, from: at, to, content: [at + 4, to], last } as const;
     const segment = file.subarray(at, to);
     yield type === markers.app0 && role === 'pixels'
@@ -103,25 +92,6 @@ function readRole(file: Buffer, type: number, from: number, to: number): PartRol
     applications.find((application) => application.marker === type && begins(application.begins))
       ?.role ?? 'other'
   );
-}
-
-/** Returns whether a segment is the first of a C2PA manifest store (C2PA 2.1, A.3.1). */
-function beginsManifest(file: Buffer, from: number, to: number): boolean {
-  const at = from + boxAt.describedType;
-  return (
-    boxInstance(file, from, to) !== null &&
-    file.toString('latin1', from + boxAt.type, from + boxAt.type + 4) === 'jumb' &&
-    file.toString('hex', at, Math.min(to, at + 16)) === manifestType
-  );
-}
-
-/** Returns the number that links a JUMBF box's segments; null for other segments. */
-function boxInstance(file: Buffer, from: number, to: number): number | null {
-  if (to - from < boxAt.type + 4) return null;
-  const at = from + boxAt.identifier;
-  return file.toString('latin1', at, at + 2) === 'JP'
-    ? file.readUInt16BE(from + boxAt.instance)
-    : null;
 }
 
 /** Removes the JFIF segment's thumbnail (ITU-T T.871, 10.1). */

@@ -46,15 +46,6 @@ const allowed: Readonly<Record<string, readonly string[]>> = {
   [cc]: ['', 'license', 'attributionName', 'attributionURL'],
   [plus]: ['', 'Licensor', 'LicensorName', 'LicensorURL', 'CopyrightOwner', 'CopyrightOwnerName'],
 };
-/**
- * More names, which reveal no details of the image: the subject, the program, a C2PA manifest's
- * location.
- */
-const harmless: Readonly<Record<string, readonly string[]>> = {
-  [x]: ['xmptk'],
-  [rdf]: ['about'],
-  'http://purl.org/dc/terms/': ['', 'provenance'],
-};
 /** Namespaces of the packet's structure, without information about the image. */
 const structure: ReadonlySet<string> = new Set([x, rdf, xml]);
 
@@ -76,24 +67,6 @@ export async function readCopyright(
     exif: Object.fromEntries([...known].flatMap(([name, text]) => exifText(name, text))),
     xmp,
   };
-}
-
-/**
- * Returns whether a packet contains only the texts of `readCopyright` and names listed in {@link
- * harmless}.
- */
-export function hasOnlyCopyright(packet: string): boolean {
-  let isOnly = true;
-  const check = (uri: string, local: string) => {
-    isOnly &&= [allowed[uri], harmless[uri]].some((names) => names?.includes(local) === true);
-    return true;
-  };
-  try {
-    filteredXmp(packet, { element: ({ uri, local }) => check(uri, local), attribute: check });
-  } catch {
-    return false;
-  }
-  return isOnly;
 }
 
 function readTexts(header: Metadata, exif: Buffer | undefined): Map<Name, string> {

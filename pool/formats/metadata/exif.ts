@@ -62,16 +62,6 @@ export function boundedExif(exif: Buffer): Buffer | null {
   });
 }
 
-/** Returns whether EXIF contains only allowed tags, and no bytes outside them. */
-export function hasOnlyTags(exif: Buffer, allowed: ReadonlySet<number>): boolean {
-  return parsedOr(false, () => {
-    const { bytes, read, first } = openExif(exif);
-    const tags = new Set<number>();
-    const reached = directoriesFrom(first, bytes, read, tags);
-    return reached.equals(bytes) && [...tags].every((tag) => allowed.has(tag));
-  });
-}
-
 const orientationTag = 0x0112;
 
 /**
@@ -120,15 +110,8 @@ function openExif(exif: Buffer) {
 
 /**
  * Copies the directories reachable from the first, and their values; all other bytes become zeros.
- *
- * @param tags receives the tags of all entries
  */
-function directoriesFrom(
-  first: number,
-  bytes: Buffer,
-  read: ReadUint,
-  tags: Set<number> = new Set(),
-): Buffer {
+function directoriesFrom(first: number, bytes: Buffer, read: ReadUint): Buffer {
   const copy = Buffer.alloc(bytes.length);
   let copied = 0;
   const keep = (from: number, length: number) => {
@@ -149,9 +132,7 @@ function directoriesFrom(
     for (let entry = at + 2; entry < end; entry += 12) {
       const size = (typeBytes[read(entry + 2, 2)] ?? 0) * read(entry + 4, 4);
       if (size > 4) keep(read(entry + 8, 4), size);
-      const tag = read(entry, 2);
-      tags.add(tag);
-      if (directoryTags.has(tag)) waiting.push(read(entry + 8, 4));
+      if (directoryTags.has(read(entry, 2))) waiting.push(read(entry + 8, 4));
     }
   }
   return copy;

@@ -10,8 +10,6 @@ const roles: Readonly<Record<string, PartRole>> = {
   fcTL: 'frame',
   iCCP: 'profile',
   eXIf: 'exif',
-  // C2PA 2.1, A.3.3.
-  caBX: 'c2pa',
   tEXt: 'text',
   zTXt: 'text',
   iTXt: 'text',

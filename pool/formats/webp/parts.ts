@@ -17,7 +17,7 @@ export const roles: Readonly<Record<string, PartRole>> = {
   EXIF: 'exif',
   'XMP ': 'xmp',
   // C2PA 2.1, A.3.7.
-  C2PA: 'c2pa',
+  C2PA: 'other',
 };
 
 /** Yields a WebP's chunks (RFC 9649); unknown chunks are `other`. */

@@ -1,5 +1,4 @@
 import { withoutMetadata } from '../../formats/container/strip.ts';
-import { hasOnlyManifest } from '../../formats/metadata/content-credentials.ts';
 import type { KeptMetadata } from '../../formats/metadata/kept-metadata.ts';
 import type { Examined, SourceFacts } from '../../formats/source-format.ts';
 import { changedFields, type Variant } from '../../variant.ts';
@@ -150,14 +149,11 @@ async function encoded(
  * Returns the source itself as the output, if the variant does not change its pixels and the client
  * can show its format, because it can be smaller than a new encoding. Removes metadata that must
  * not be delivered.
- *
- * @param fetched the source before it was opened as a container
  */
-export async function findOriginal(
-  fetched: Uint8Array,
+export function findOriginal(
   { file: { bytes: source, deliverable, isIncomplete }, facts }: Examined,
   { plan, variant, metadata, copyright }: StepContext,
-): Promise<Output | null> {
+): Output | null {
   if (plan.gainMap || isIncomplete) return null;
   const format = ownFormat(variant, facts);
   if (format === null || !(format === plan.format || variant.negotiated)) return null;
@@ -166,10 +162,6 @@ export async function findOriginal(
   if (facts.storedFrames > 1 && !plan.animated) return null;
   if (metadata !== null) {
     return isAsKept(source, metadata) ? { data: deliverable, format } : null;
-  }
-  const isInColour = variant.keepProfile || !isNeeded(facts);
-  if (variant.copyright && isInColour && fetched === deliverable) {
-    if (await hasOnlyManifest(fetched, facts.format)) return { data: fetched, format };
   }
   // `withoutMetadata` would remove metadata that must stay.
   if (copyright !== null || (variant.keepProfile && facts.colour.hasProfile)) return null;
