@@ -15,6 +15,7 @@ ARG UWEBSOCKETS_SHA256=
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
 COPY sdk/package.json sdk/
+COPY urls/package.json urls/
 RUN npm ci
 COPY tsconfig.json README.md CHANGELOG.md SECURITY.md LICENSE ./
 COPY scripts scripts
@@ -27,6 +28,7 @@ COPY worker worker
 COPY server server
 COPY demo demo
 COPY sdk/src sdk/src
+COPY urls/src urls/src
 # As `npm pack` builds it, with what it depends on in the versions of the lock file.
 RUN node scripts/pack.js \
     && mv node_modules/uws-pack /tmp/ \
@@ -41,7 +43,7 @@ RUN node scripts/pack.js \
     && find node_modules -name 'uws_*.node' \
       ! -name "uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" -delete \
     && find dist node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete \
-    && rm -rf node_modules/@image-delivery scripts contract pool store worker server sdk demo/*.ts demo/origin/*.ts \
+    && rm -rf node_modules/@image-delivery scripts contract pool store worker server sdk urls demo/*.ts demo/origin/*.ts \
       package-lock.json tsconfig.json .npmrc
 
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST}

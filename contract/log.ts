@@ -1,7 +1,7 @@
 import { styleText } from 'node:util';
 import { type Logger, pino, stdSerializers } from 'pino';
+import { redactedMark, redactText } from './redact.ts';
 import { type Settings, settingRows } from './settings/table.ts';
-import { hidden, shownText } from './shown-source.ts';
 
 export type { Logger } from 'pino';
 
@@ -164,8 +164,8 @@ const key = /(?<![A-Za-z])(?:sk|whsec)_[\w+/=-]{8,}/g;
 /** Redacts API keys, and parts of URLs that can be secret, in a line of JSON. */
 export const withoutSecrets = (line: string): string =>
   line
-    .replace(url, (found) => JSON.stringify(shownText(JSON.parse(`"${found}"`))).slice(1, -1))
-    .replace(key, hidden);
+    .replace(url, (found) => JSON.stringify(redactText(JSON.parse(`"${found}"`))).slice(1, -1))
+    .replace(key, redactedMark);
 
 /** Fields of errors that a log shows. Others can contain input, such as an invalid URL. */
 const errorFields = ['type', 'message', 'stack', 'code', 'codeName', 'syscall'] as const;
@@ -175,7 +175,7 @@ const imagePrefix = /^\/img\//;
 
 function shownPath(path: string): string {
   const [prefix = ''] = imagePrefix.exec(path) ?? [];
-  return prefix + shownText(path.slice(prefix.length));
+  return prefix + redactText(path.slice(prefix.length));
 }
 
 /** How a logger shows fields of these names. */

@@ -5,10 +5,10 @@ import { dirname, join, relative } from 'node:path';
 import { fileURLToPath, pathToFileURL } from 'node:url';
 
 /**
- * `node scripts/build.js [service | test | sdk | types]` builds `dist/`, `dist-test/` (with the
- * tests), `sdk/dist/` or `sdk/src/generated/`, which the others contain, unless it is up to date: a
- * stamp contains a hash of the sources and installed packages. Without development dependencies it
- * uses an existing build.
+ * `node scripts/build.js [service | test | sdk | types | urls]` builds `dist/`, `dist-test/` (with
+ * the tests), `sdk/dist/`, `sdk/src/generated/`, which these contain, or `urls/dist/`, unless it is
+ * up to date: a stamp contains a hash of the sources and installed packages. Without development
+ * dependencies it uses an existing build.
  */
 
 // `import.meta.dirname` does not exist in old versions of Node, which get a message below.
@@ -16,7 +16,7 @@ export const root = join(dirname(fileURLToPath(import.meta.url)), '..');
 export const readJson = (path) => JSON.parse(fs.readFileSync(join(root, path), 'utf8'));
 const manifest = readJson('package.json');
 const page = 'server/console/page';
-const source = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk/src'];
+const source = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk/src', 'urls/src'];
 /** The names of programs, of threads, and of the module that the build itself runs. */
 const isProgram = /\/(?:main|front-end-main|start|health-check|thread|uws-digests)\.ts$/;
 
@@ -81,6 +81,7 @@ const targets = {
   service: { dist: 'dist', folders: source },
   test: { dist: 'dist-test', folders: [...source, 'bench', 'test'], project: 'test' },
   sdk: { dist: 'sdk/dist', folders: ['sdk/src', 'sdk/tsconfig.json'], project: 'sdk' },
+  urls: { dist: 'urls/dist', folders: ['urls/src', 'urls/tsconfig.json'], project: 'urls' },
 };
 
 function hashFiles(paths) {

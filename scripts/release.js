@@ -25,7 +25,7 @@ const { values, positionals } = parseArgs({
 const [version = ''] = positionals;
 const dryRun = values['dry-run'];
 
-const bothPackages = ['--workspaces', '--include-workspace-root'];
+const allPackages = ['--workspaces', '--include-workspace-root'];
 const say = (text) => process.stdout.write(`\n==> ${text}\n`);
 
 /** Runs a program and shows its output unless it is returned. @throws if the program fails */
@@ -79,7 +79,7 @@ const changes = {
   'CHANGELOG.md': (text) => moveUnreleased(text, `[${version}]`),
   'sdk/CHANGELOG.md': (text) => moveUnreleased(text, version),
 };
-const manifests = ['package.json', 'sdk/package.json', 'package-lock.json'];
+const manifests = ['package.json', 'sdk/package.json', 'urls/package.json', 'package-lock.json'];
 const changedFiles = [...Object.keys(changes), ...manifests];
 
 function setVersion() {
@@ -91,7 +91,7 @@ function setVersion() {
     fs.writeFileSync(join(root, path), changed);
   }
   const options = ['--no-git-tag-version', '--allow-same-version', '--no-workspaces-update'];
-  readOutput('npm', ['version', version, ...options, ...bothPackages]);
+  readOutput('npm', ['version', version, ...options, ...allPackages]);
   readOutput('npm', ['install', '--package-lock-only', '--no-audit', '--no-fund']);
 }
 
@@ -126,13 +126,15 @@ async function assemble() {
   const folder = join(root, 'packages', version);
   fs.rmSync(folder, { recursive: true, force: true });
   fs.mkdirSync(folder, { recursive: true });
-  run('npm', ['pack', ...bothPackages, '--pack-destination', folder]);
+  run('npm', ['pack', ...allPackages, '--pack-destination', folder]);
   const tarballs = fs.readdirSync(folder).map((name) => join(folder, name));
-  const sdk = tarballs.find((path) => path.includes('-sdk-'));
-  for (const path of ['.', 'sdk']) run('npx', ['publint', '--strict', path]);
-  // It has types, for modules only.
-  const args = ['exec', '--yes', `--package=${typesChecker}`, '--', 'attw', sdk];
-  run('npm', [...args, '--profile', 'esm-only', '--no-emoji']);
+  const typed = tarballs.filter((path) => /-(?:sdk|urls)-/.test(path));
+  for (const path of ['.', 'sdk', 'urls']) run('npx', ['publint', '--strict', path]);
+  // They have types, for modules only.
+  for (const path of typed) {
+    const args = ['exec', '--yes', `--package=${typesChecker}`, '--', 'attw', path];
+    run('npm', [...args, '--profile', 'esm-only', '--no-emoji']);
+  }
   const sbom = join(folder, `image-delivery-${version}.cdx.json`);
   writeSbom(sbom, bundledPackages(await buildService()));
   fs.writeFileSync(join(folder, 'NOTES.md'), notes());

@@ -1,6 +1,6 @@
 import type { Logger } from '../contract/log.ts';
+import { redactedMark } from '../contract/redact.ts';
 import type { Settings } from '../contract/settings/table.ts';
-import { hidden } from '../contract/shown-source.ts';
 import type { Engine } from '../pool/engine.ts';
 import { readableFormats } from '../pool/formats/source-formats.ts';
 import { watermarkInput } from '../pool/inputs.ts';
@@ -22,8 +22,8 @@ import type { HttpRequest } from './http/request.ts';
 import type { RequestHosts } from './http/request-hosts.ts';
 import { sameSiteOnly } from './http/same-site.ts';
 import { isImagePath } from './image/address.ts';
-import type { Delivery } from './image/deliver.ts';
 import { imageErrorHeaders } from './image/error-header.ts';
+import type { ImageEndpoint } from './image/image-endpoint.ts';
 import type { SourceLoaders } from './origins/source-loaders.ts';
 import type { ProjectCache } from './project-cache.ts';
 import { likelyPaths, routes, routingByHost } from './routes.ts';
@@ -44,7 +44,7 @@ interface FrontEndParts {
   readonly loaders: SourceLoaders;
   readonly keyring: Keyring;
   readonly usage: UsageRecorder;
-  readonly delivery: Delivery;
+  readonly delivery: ImageEndpoint;
   readonly hosts: RequestHosts;
   readonly webConsole: WebConsole | null;
   readonly readiness: () => Readiness;
@@ -60,7 +60,7 @@ const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
  * contain another service's signature, or an encoded source.
  */
 const loggedPath = ({ route, path, shownUrl }: HttpRequest): string =>
-  route !== 'image' || isImagePath(path) ? path : shownUrl || hidden;
+  route !== 'image' || isImagePath(path) ? path : shownUrl || redactedMark;
 
 /** Creates a front end's HTTP app. */
 export function createApp(parts: FrontEndParts): App {

@@ -21,9 +21,9 @@ import type { App } from './http/app.ts';
 import { chooseHttpServer } from './http/choose-server.ts';
 import { Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
 import { RequestHosts } from './http/request-hosts.ts';
-import { Delivery } from './image/deliver.ts';
+import { ImageEndpoint } from './image/image-endpoint.ts';
 import { isPurgedKey, projectDigits } from './image/key.ts';
-import { shownRequest } from './image/shown-url.ts';
+import { redactRequest } from './image/redact-request.ts';
 import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';
 import {
@@ -73,7 +73,7 @@ class FrontEnd {
   readonly #diskCacheReporter: DiskCacheReporter;
   readonly #metrics = new FrontEndMetrics();
   readonly #usage: UsageRecorder;
-  readonly #delivery: Delivery;
+  readonly #delivery: ImageEndpoint;
   readonly #webConsole: WebConsole | null;
   readonly #app: App;
   readonly #onConnections: (connections: Connections) => void;
@@ -160,11 +160,11 @@ class FrontEnd {
       now: Date.now,
     });
     const { registry } = this.#metrics;
-    const telemetry = new ImageTelemetry(registry, this.#usage, logFailures(log), shownRequest);
+    const telemetry = new ImageTelemetry(registry, this.#usage, logFailures(log), redactRequest);
     const keyring = new Keyring(settings.encryptionKeys);
     const loaders = new SourceLoaders({ entries: settings.origins, keyring, log });
     const hosts = new RequestHosts(settings.baseUrl, settings.trustedProxies);
-    this.#delivery = new Delivery({
+    this.#delivery = new ImageEndpoint({
       hosts,
       engine: this.#engine,
       projects: this.#projects,

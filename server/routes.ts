@@ -10,11 +10,11 @@ import type { Route } from './http/app.ts';
 import { readableAnywhere } from './http/headers.ts';
 import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
 import type { RequestHosts } from './http/request-hosts.ts';
-import type { Delivery } from './image/deliver.ts';
 import { imageErrorHeaders } from './image/error-header.ts';
+import type { ImageEndpoint } from './image/image-endpoint.ts';
 
 interface Endpoints {
-  readonly delivery: Delivery;
+  readonly delivery: ImageEndpoint;
   readonly control: ControlPlane;
   readonly health: Health;
   readonly baseUrl: string;
@@ -61,7 +61,7 @@ export function routes({ delivery, control, health, baseUrl, webConsole }: Endpo
 }
 
 interface HostRouting {
-  readonly delivery: Delivery;
+  readonly delivery: ImageEndpoint;
   readonly hosts: RequestHosts;
   /** Whether hosts other than the service's own serve only images. */
   readonly ownHostOnly: boolean;

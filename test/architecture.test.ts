@@ -12,17 +12,18 @@ import { rootPath as root } from './root.ts';
 /** Top-level folders, with the other folders or single files that each can import from. */
 const folders: Readonly<Record<string, readonly string[]>> = {
   contract: [],
-  server: ['contract', 'pool', 'store'],
+  server: ['contract', 'pool', 'store', 'urls'],
   worker: ['contract', 'pool', 'store'],
   pool: ['contract'],
   store: ['contract'],
-  demo: ['contract', 'server', 'pool', 'store'],
-  bench: ['contract', 'server', 'pool', 'store', 'demo'],
+  urls: [],
+  demo: ['contract', 'server', 'pool', 'store', 'urls'],
+  bench: ['contract', 'server', 'pool', 'store', 'urls', 'demo'],
   sdk: [],
   // It writes the SDK's types from the tables.
   scripts: ['contract', 'pool', 'server'],
   bin: [],
-  test: ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'bench', 'sdk'],
+  test: ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'bench', 'sdk', 'urls'],
 };
 /** Created by builds and runs. */
 const generated = new Set(['node_modules', 'dist', 'dist-test', 'data', 'packages']);
@@ -99,7 +100,7 @@ function cycle(edges: readonly Edge[]): string | null {
 
 const files = (await Promise.all(Object.keys(folders).map(filesBelow)))
   .flat()
-  .filter((path) => !/^sdk\/(examples\/[^/]+\/)?(dist|\.\w+)\//.test(path));
+  .filter((path) => !/^(?:urls\/dist|sdk\/(examples\/[^/]+\/)?(dist|\.\w+))\//.test(path));
 const sources = files.filter((path) => /\.[cm]?[jt]sx?$/.test(path));
 const imports = (await Promise.all(sources.map(readImports))).flat();
 const edges = imports
@@ -171,7 +172,7 @@ for (const [rule, isAllowed] of Object.entries(rules)) {
   });
 }
 
-/** Files that name output formats, most of which are source formats too, and URL grammars. */
+/** Files that name output formats, most of which are source formats too. */
 const filesWithOutputs = new Set([
   'contract/auto-formats.ts',
   'pool/producer.ts',
@@ -196,9 +197,7 @@ t.test('names no source format in code outside the format folders', async (t) =>
     if (!/^(contract|pool|server|store|worker)\//.test(path) || path.startsWith(page)) continue;
     if (/^pool\/formats\/\w+\//.test(path) || path.startsWith(encoders)) continue;
     const text = await readFile(join(root, path), 'utf8');
-    // Other services have formats as values of their options.
-    const hasOutputs = filesWithOutputs.has(path) || path.startsWith('server/image/urls/');
-    t.notMatch(text, hasOutputs ? onlySource : any, path);
+    t.notMatch(text, filesWithOutputs.has(path) ? onlySource : any, path);
   }
 });
 

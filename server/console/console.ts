@@ -9,7 +9,7 @@ import { entityTag } from '../../pool/image.ts';
 import { prefersPage } from '../http/accept.ts';
 import { errorResponse } from '../http/error-response.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
-import { isNotModified } from '../image/response.ts';
+import { isNotModified } from '../image/conditions.ts';
 import { consolePrefix, docsPage, errorPage, indexPage, policies } from './documents.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {

@@ -2,9 +2,10 @@ import { createHmac } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import type { Project } from '../../store/projects.ts';
+import { expiryFault, isSame } from '../../urls/src/index.ts';
 import { type ImageAddress, imagePrefix, sourceInPath } from './address.ts';
+import { checkForeignSignature } from './host-address.ts';
 import { percentEncode } from './source-url.ts';
-import { checkUrlSignature, expiryFault, isSame } from './urls/signature.ts';
 
 /** Returns whether a project's allowlist contains a host, with or without a trailing dot. */
 export function isAllowedHost(project: Project, host: string): boolean {
@@ -73,8 +74,8 @@ function readSignature(
   now: number,
 ): SignatureCheck {
   const exp = parameters.get('exp') ?? '';
-  const given = Buffer.from(parameters.get('sig') ?? '');
-  if (given.length === 0 || exp === '') {
+  const given = parameters.get('sig') ?? '';
+  if (given === '' || exp === '') {
     return { fault: 'This project needs signed URLs, with exp and sig.' };
   }
   const fault = expiryFault('exp', exp);
@@ -110,11 +111,12 @@ export function checkSignature(
   query: string,
   now: number,
 ): { readonly isSigned: boolean; readonly expires: number } {
-  const { grammar, parameters } = address;
-  if (grammar !== null) {
+  const { dialect, parameters } = address;
+  if (dialect !== null) {
     const exp = parameters.get('exp') ?? '';
     const expires = exp === '' ? Number.POSITIVE_INFINITY : Number(exp) * 1_000;
-    return { isSigned: checkUrlSignature(grammar, project, path, query, expires, now), expires };
+    const isSigned = checkForeignSignature(dialect, project, path, query, expires, now);
+    return { isSigned, expires };
   }
   const signature = readSignature(project, address, path, query, now);
   const isSigned = 'expires' in signature;

@@ -1,6 +1,15 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { nearestName, similarName } from '../../contract/suggestion.ts';
 import { isPartName } from '../../store/preset.ts';
+import {
+  type DialectName,
+  hasTooManyParameters,
+  maxParameters,
+  type Size,
+  type SizedImage,
+  type SourceDocument,
+  type UrlClient,
+} from '../../urls/src/index.ts';
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import {
@@ -9,26 +18,43 @@ import {
   type SourceReference,
   withBothSlashes,
 } from './source-url.ts';
-import type { ReadUrl } from './urls/grammar.ts';
-import type { ForeignGrammar } from './urls/signature.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
+/** The image or document that a URL requests once the source's size is known. */
+export type SizedRequest =
+  | SourceDocument
+  | (Omit<SizedImage, 'query'> & { readonly parameters: ReadonlyMap<string, string> });
+
+/** A URL requests an image, an image or document that depends on the source's size, or another path. */
+type RequestTarget =
+  | { readonly kind: 'image' }
+  | {
+      readonly kind: 'needsSize';
+      /** @throws ServiceError parameter_invalid */
+      readonly resolve: (size: Size, client: UrlClient) => SizedRequest;
+    }
+  | { readonly kind: 'redirect'; readonly location: string };
+
 /** The project, source and parameters of a transform URL. */
-export interface ImageAddress extends Pick<ReadUrl, 'usesHints' | 'bySize' | 'location'> {
+interface AddressParts {
   readonly projectId: string;
   /** The delivery host with a path that names the source, or null for a path below `/img`. */
   readonly host: string | null;
-  /** The grammar of another service's URL, or null for a native URL. */
-  readonly grammar: ForeignGrammar | null;
+  /** The language of another service's URL, or null for a native URL. */
+  readonly dialect: DialectName | null;
+  /** Whether client hints set the size. */
+  readonly usesHints: boolean;
   readonly source: SourceReference;
   /** Whether the source was encoded, and so includes its complete query. */
   readonly isEncoded: boolean;
-  /** Query parameters except `url` and `project`. */
+  /** Native parameters except `url` and `project`; of `needsSize` only `exp` and `v`. */
   readonly parameters: ReadonlyMap<string, string>;
   /** Unknown parameter names, except trackers'. */
   readonly unknown: readonly string[];
 }
+
+export type ImageAddress = AddressParts & RequestTarget;
 
 /** The part of the path before the source. */
 export const imagePrefix = '/img/';
@@ -54,7 +80,8 @@ export function readAddress(
   if (projectId === '') throw projectMissing(written, query);
   const isEncoded = !unencoded.test(path.slice(imagePrefix.length)) && !unencodedUrl.test(query);
   const source = readSourceReference(written);
-  return { projectId, host: null, grammar: null, source, isEncoded, parameters, unknown };
+  const native = { kind: 'image', host: null, dialect: null, usesHints: true } as const;
+  return { ...native, projectId, source, isEncoded, parameters, unknown };
 }
 
 /** The start of an unencoded source, in the path and in the query. */
@@ -100,19 +127,6 @@ export const projectInQuery = (query: string): string =>
 /** Names that are not in the table of image parameters. */
 const ownNames = new Set(['url', 'project', 'exp', 'sig']);
 const knownNames = [...ownNames, ...parameterSpellings];
-
-/** Enough for all parameters and those that caches and trackers add. */
-const maxParameters = 100;
-
-/** A request head can hold thousands. */
-export function hasTooManyParameters(query: string): boolean {
-  let count = 1;
-  for (let at = query.indexOf('&'); at !== -1; at = query.indexOf('&', at + 1)) {
-    count += 1;
-    if (count > maxParameters) return true;
-  }
-  return false;
-}
 
 /** @throws ServiceError with the code if there are too many parameters */
 export function parseQuery(

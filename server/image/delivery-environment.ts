@@ -2,10 +2,34 @@ import type { NegotiableFormat } from '../../contract/auto-formats.ts';
 import type { Engine } from '../../pool/engine.ts';
 import type { FindLoader } from '../../pool/source/source-loader.ts';
 import type { Project } from '../../store/projects.ts';
+import type { UrlClient } from '../../urls/src/index.ts';
+import type { HttpRequest } from '../http/request.ts';
 import type { RequestHosts } from '../http/request-hosts.ts';
 import type { ProjectCache } from '../project-cache.ts';
 import type { OnLayerFailure } from '../telemetry/event-logs.ts';
-import type { ImageTelemetry } from '../telemetry/image-telemetry.ts';
+import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
+import type { Conditions } from './conditions.ts';
+import type { NegotiatedHeaders } from './negotiate.ts';
+import type { ResponseCache } from './response-cache.ts';
+import type { Site } from './site.ts';
+
+/** An image request. Its headers were read before the first await. */
+export interface ImageCall {
+  readonly request: HttpRequest;
+  readonly negotiated: NegotiatedHeaders;
+  readonly conditions: Conditions;
+  /** Or ''. */
+  readonly backgroundToken: string;
+  /** Whether this service itself fetches the image as a source. */
+  readonly isLoop: boolean;
+  readonly client: UrlClient;
+  /** The requested delivery host, or null. */
+  readonly site: Site | null;
+  /** The response's key in `responses`. */
+  readonly cacheKey: string;
+  readonly responses: ResponseCache;
+  readonly observed: ObservedRequest;
+}
 
 /** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { Size } from '../../pool/geometry.ts';
+import type { Size } from '../../urls/src/index.ts';
 import { canonicalName, readOptions } from './address.ts';
-import { readHostAddress } from './host-address.ts';
+import { readRequestAddress } from './host-address.ts';
 import { parameters } from './parameters.ts';
 import type { Site } from './site.ts';
 import { percentEncode, type SourceReference } from './source-url.ts';
@@ -66,17 +66,21 @@ export function explainUrl(text: string, site: Site, size: Size | null): Explain
   );
   if (match === null) throw invalid('The URL must be absolute, or start with a slash.');
   const [, path = '', query = ''] = match;
-  const address = readHostAddress(path, query, site);
-  const { source, parameters: read, unknown, bySize, location } = address;
-  if (location !== undefined)
-    throw invalid(`The URL leads to no image: it redirects to ${location}.`);
-  const meaning = size === null ? undefined : bySize?.(size, { origin: '', accept: '' });
-  if (meaning?.document !== undefined) throw invalid('The URL leads to a document, not an image.');
+  const address = readRequestAddress(path, query, site);
+  const { source, unknown } = address;
+  if (address.kind === 'redirect') {
+    throw invalid(`The URL leads to no image: it redirects to ${address.location}.`);
+  }
   const written = site.host.base === null ? relativeTo(site.project.origin, source) : source.href;
-  if (bySize !== undefined && meaning === undefined) {
+  if (address.kind === 'needsSize' && size === null) {
     return { source: written, native: null, options: [], ignored: unknown };
   }
-  const options = [...(meaning?.parameters ?? read)]
+  const sized =
+    address.kind === 'needsSize' && size !== null
+      ? address.resolve(size, { origin: '', accept: '' })
+      : address;
+  if (sized.kind === 'document') throw invalid('The URL leads to a document, not an image.');
+  const options = [...sized.parameters]
     .flatMap(([name, value]) => {
       const meaning = findMeaning(name);
       return meaning === null ? [] : [{ name, value, meaning }];

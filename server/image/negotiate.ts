@@ -64,7 +64,7 @@ function readHint(text: string): number | null {
 }
 
 /** The formats and size requested by headers. */
-export interface Negotiated {
+export interface NegotiatedHeaders {
   /** In order of preference. */
   readonly accepted: readonly NegotiableFormat[];
   readonly hints: Hints;
@@ -79,15 +79,17 @@ export const noHints: Hints = { dpr: null, width: null, viewport: null };
  *
  * @param header returns a header's value, or ''
  */
-export type Negotiate = (header: (name: string) => string) => Negotiated;
+export type Negotiate = (header: (name: string) => string) => NegotiatedHeaders;
 
 /** @param order the formats of `auto`, best first */
 export function negotiation(order: readonly NegotiableFormat[] = defaultAutoFormats): Negotiate {
   // Clients send few distinct Accept headers.
-  const cache = new LRUCache<string, Pick<Negotiated, 'accepted' | 'normalized'>>({ max: 512 });
+  const cache = new LRUCache<string, Pick<NegotiatedHeaders, 'accepted' | 'normalized'>>({
+    max: 512,
+  });
 
   /** Reads the media ranges within the first `maxAcceptLength` characters. */
-  function readCached(sent: string): Pick<Negotiated, 'accepted' | 'normalized'> {
+  function readCached(sent: string): Pick<NegotiatedHeaders, 'accepted' | 'normalized'> {
     const accept =
       sent.length <= maxAcceptLength
         ? sent

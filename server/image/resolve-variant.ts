@@ -12,8 +12,10 @@ import {
 } from '../../pool/variant.ts';
 import type { PresetParameters } from '../../store/preset.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
-import { type Options, readOptions } from './address.ts';
-import { type Hints, roundUpWidth } from './negotiate.ts';
+import { checkSource } from './access.ts';
+import { type Options, readLayerTexts, readOptions } from './address.ts';
+import { resolveLayers } from './layers.ts';
+import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './negotiate.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import { findNamed } from './project-item.ts';
 import { toText } from './values.ts';
@@ -69,6 +71,55 @@ function parsedPreset(name: string, preset: PresetParameters): Options {
     if (!(error instanceof ServiceError)) throw error;
     throw new ServiceError(error.code, `The preset ${name} must be changed: ${error.message}`);
   }
+}
+
+/** A URL's parsed parameters. */
+export interface Transform {
+  /** As sent, by any spelling. */
+  readonly parameters: ReadonlyMap<string, string>;
+  readonly options: Options;
+  /** By layer name. */
+  readonly texts: ReadonlyMap<string, string>;
+}
+
+/** @throws ServiceError parameter_invalid naming the parameter */
+export const readTransform = (parameters: ReadonlyMap<string, string>): Transform => ({
+  parameters,
+  options: readOptions(parameters),
+  texts: readLayerTexts(parameters),
+});
+
+/** A request's image, with its preset, layers and the project's defaults. */
+export interface ResolvedTransform extends Pick<Transform, 'parameters'> {
+  readonly variant: Variant;
+  /** The source's version, or null. */
+  readonly version: string | null;
+  /** Another source, used if the source fails; or null. */
+  readonly fallback: URL | null;
+  /** The file name for clients that save the image, or null. */
+  readonly download: string | null;
+}
+
+/**
+ * @param isTrusted whether the project vouches for layer texts
+ * @throws ServiceError preset_not_found, layer_not_found, layer_text_not_signed, source_not_allowed,
+ *   parameter_invalid
+ */
+export function resolveTransform(
+  { parameters, options: given, texts }: Transform,
+  project: Project,
+  usesHints: boolean,
+  { hints, accepted }: NegotiatedHeaders,
+  isTrusted: boolean,
+): ResolvedTransform {
+  const options = withPreset(given, project);
+  const { v: version = null, download = null } = options;
+  const fallback = options.fallback === undefined ? null : new URL(options.fallback);
+  if (fallback !== null) checkSource(project, fallback);
+  const layers = resolveLayers(options.layer, texts, project, isTrusted);
+  const used = usesHints ? hints : noHints;
+  const variant = resolveVariant(options, used, accepted, project, layers);
+  return { parameters, variant, version, fallback, download };
 }
 
 /**

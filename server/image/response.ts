@@ -1,14 +1,16 @@
 import { hash } from 'node:crypto';
-import type { ServiceError } from '../../contract/errors.ts';
+import { redactSource } from '../../contract/redact.ts';
 import type { CacheResult } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
+import type { SourceDocument } from '../../urls/src/index.ts';
 import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
 import { embeddableAnywhere, encodeHeaders, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
-import type { Subject } from '../usage/activity/subject.ts';
+import { Subject } from '../usage/activity/subject.ts';
 import { attachment } from './attachment.ts';
 import {
+  cacheTagHeaders,
   cachingHeaders,
   immutable,
   isConstant,
@@ -16,11 +18,14 @@ import {
   type Lifetime,
   notStored,
 } from './caching.ts';
+import { type Conditions, ifRangeMatches, isNotModified, readRange } from './conditions.ts';
+import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
 import { imageErrorHeaders } from './error-header.ts';
-import { ifRangeMatches, readRange } from './range.ts';
-import type { RepeatedHeaders, ResponseCache, UrlHeaders } from './response-cache.ts';
+import type { DeliveredImage, SourceFacts } from './image-lookup.ts';
+import { redactParameters } from './redact-request.ts';
+import type { ResolvedTransform } from './resolve-variant.ts';
+import type { RepeatedHeaders, UrlHeaders } from './response-cache.ts';
 import { fallbackHeaders } from './source-errors.ts';
-import type { UrlDocument } from './urls/grammar.ts';
 
 /** Headers of every image. */
 const constantHeaders: Headers = [
@@ -98,42 +103,12 @@ export function imageHeaders(
   ];
 }
 
-/** More entity tags than a client stores per URL. */
-const maxTags = 100;
-
-/**
- * Returns whether If-None-Match names an entity tag (RFC 9110, 13.1.2: weak comparison, lists,
- * `*`).
- */
-export function isNotModified(ifNoneMatch: string, etag: string): boolean {
-  if (ifNoneMatch === '') return false;
-  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
-  return ifNoneMatch.split(',', maxTags).some((tag) => tag.trim().replace(/^W\//, '') === etag);
-}
-
 /**
  * Returns the response to a background request after caching its image. The status is 204 (RFC
  * 9110, 15.3.5), so that an intermediate cache that ignores Cache-Control stores no image.
  */
 export function backgroundResponse(headers: Headers): HttpResponse {
   return { status: 204, headers: withoutBody(headers), body: null };
-}
-
-/** Conditional and range headers, or '' for each unsent header. */
-export interface Conditions {
-  readonly ifNoneMatch: string;
-  readonly range: string;
-  readonly ifRange: string;
-}
-
-export function readConditions(request: HttpRequest): Conditions {
-  // RFC 9110, 14.2 defines ranges only for GET.
-  const range = request.method === 'GET' ? request.header('range') : '';
-  return {
-    ifNoneMatch: request.header('if-none-match'),
-    range,
-    ifRange: range === '' ? '' : request.header('if-range'),
-  };
 }
 
 /**
@@ -195,26 +170,6 @@ export function currentHeaders(
 /** A later release can describe an image in another way. */
 const documentCaching = 'public, max-age=3600';
 
-/**
- * Returns the response with a document about a source.
- * @param result of the source's facts
- * @param ofImage the caching headers that an image would get
- */
-function documentResponse(
-  { contentType, body }: UrlDocument,
-  result: Pick<CacheResult, 'tier' | 'timings'>,
-  ofImage: Headers,
-  urlHeaders: UrlHeaders,
-  conditions: Conditions,
-): HttpResponse {
-  const etag = `"${hash('sha256', contentType + body, 'base64url').slice(0, 22)}"`;
-  const sent = { body: Buffer.from(body), contentType, etag };
-  const caching = ofImage.map(
-    ([name, value]) => [name, value === immutable ? documentCaching : value] as const,
-  );
-  return imageResponse(sent, imageHeaders(sent, result, caching, urlHeaders), conditions);
-}
-
 /** Redirects to another path of the host. */
 export const redirectTo = (location: string): HttpResponse => ({
   status: 303,
@@ -222,71 +177,84 @@ export const redirectTo = (location: string): HttpResponse => ({
   body: '',
 });
 
-/** The delivered image. */
-export interface Delivered {
-  readonly result: CacheResult;
-  /**
-   * False if a layer is missing, or the fallback replaces the source: do not store the response.
-   */
-  readonly complete: boolean;
-  /** The source's error if this is the fallback's image, else null. */
-  readonly sourceError: ServiceError | null;
-  /** Sent instead of the image. */
-  readonly document?: UrlDocument;
-}
-
-interface ResponseContext {
-  readonly responses: ResponseCache;
-  /** Unix ms. */
-  readonly now: number;
-  readonly cacheKey: string;
+/** The request and its checked state. */
+export interface ResponseContext extends ImageCall {
   readonly state: ProjectState;
-  readonly subject: Subject;
+  readonly source: URL;
+  /** Whether the URL would pass if the project required signatures. */
+  readonly isSigned: boolean;
   /** The URL's expiry, Unix ms: infinite if unsigned, null for background requests. */
   readonly expires: number | null;
-  readonly urlHeaders: UrlHeaders;
+  /** The result of `unknownWarnings`. */
+  readonly warnings: string;
 }
 
-/**
- * Sends the image, and caches the response for repeated requests if possible.
- * @returns the size of the body in bytes
- */
+/** Sends the image, and caches the response for repeated requests if possible. */
 export function respond(
-  request: HttpRequest,
-  conditions: Conditions,
-  { result, complete, sourceError, document }: Delivered,
-  { responses, now, cacheKey, state, subject, expires, urlHeaders }: ResponseContext,
-): number {
+  { result, inputs, complete, sourceError }: DeliveredImage,
+  { parameters, download }: Pick<ResolvedTransform, 'parameters' | 'download'>,
+  others: Headers,
+  { cacheTagHeaders: tagNames, now }: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'now'>,
+  context: ResponseContext,
+): void {
+  const { request, observed, conditions, state, source, isSigned, expires, warnings } = context;
   const { image, entry } = result;
-  const { freshness } = state.project;
-  const report = result.freshness;
-  const lifetime = { expires, freshness, report };
-  const caching = complete ? cachingHeaders(lifetime, result, now) : notStored;
-  if (document !== undefined) {
-    return send(request, documentResponse(document, result, caching, urlHeaders, conditions));
-  }
+  observed.delivered(result.tier);
+  const { _id: project, freshness } = state.project;
+  const variant = redactParameters(parameters);
+  const subject = new Subject({ project, source: redactSource(source), variant, isSigned }, image);
+  const urlHeaders = {
+    download,
+    tags: cacheTagHeaders(tagNames, project, inputs),
+    warnings,
+    others,
+  };
+  const lifetime = { expires, freshness, report: result.freshness };
+  const at = now();
+  const caching = complete ? cachingHeaders(lifetime, result, at) : notStored;
   const headers = imageHeaders(image, result, caching, urlHeaders);
-  if (sourceError !== null) {
-    return send(request, {
-      status: 200,
-      headers: fallbackHeaders(headers, sourceError),
-      body: image.body,
-    });
-  }
-  if (expires === null) return send(request, backgroundResponse(headers));
-  const bytes = send(request, imageResponse(image, headers, conditions));
+  const response =
+    sourceError !== null
+      ? { status: 200, headers: fallbackHeaders(headers, sourceError), body: image.body }
+      : expires === null
+        ? backgroundResponse(headers)
+        : imageResponse(image, headers, conditions);
+  observed.sent(subject, send(request, response));
   const isRepeated = complete && !result.isProvisional && !isTemporary(image);
-  if (entry === null || !isRepeated) return bytes;
+  if (expires === null || entry === null || !isRepeated) return;
   const repeated = isConstant(lifetime)
-    ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, now))
+    ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, at))
     : null;
-  responses.set(cacheKey, {
+  context.responses.set(context.cacheKey, {
     project: state,
     subject,
     entry,
     headers: repeated,
     urlHeaders,
-    lifetime: { expires, freshness, report },
+    lifetime: { ...lifetime, expires },
   });
-  return bytes;
+}
+
+/** Sends a document about a source. */
+export function respondDocument(
+  document: SourceDocument,
+  { result, inputs }: SourceFacts,
+  { cacheTagHeaders: tagNames, now }: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'now'>,
+  context: ResponseContext,
+): void {
+  const { request, observed, conditions, state, source, isSigned, expires, warnings } = context;
+  observed.delivered(result.tier);
+  const { _id: project, freshness } = state.project;
+  const about = { project, source: redactSource(source), variant: '', isSigned };
+  const { contentType, body, headers: others } = document;
+  const etag = `"${hash('sha256', contentType + body, 'base64url').slice(0, 22)}"`;
+  const sent = { body: Buffer.from(body), contentType, etag };
+  const lifetime = { expires, freshness, report: result.freshness };
+  const caching = cachingHeaders(lifetime, result, now()).map(
+    ([name, value]) => [name, value === immutable ? documentCaching : value] as const,
+  );
+  const tags = cacheTagHeaders(tagNames, project, inputs);
+  const headers = imageHeaders(sent, result, caching, { download: null, tags, warnings, others });
+  const bytes = send(request, imageResponse(sent, headers, conditions));
+  observed.sent(new Subject(about, result.image), bytes);
 }

@@ -1,7 +1,7 @@
 import { canonicalHost } from '../../contract/hosts.ts';
 import { signature, signedText } from './access.ts';
-import { type ImageAddress, isImagePath, readAddress } from './address.ts';
-import { readHostAddress } from './host-address.ts';
+import { type ImageAddress, isImagePath } from './address.ts';
+import { readRequestAddress } from './host-address.ts';
 import { isForeign, type Site } from './site.ts';
 
 export interface SignUrlOptions {
@@ -42,9 +42,7 @@ export function signImageUrl(
   const isOther = site === null ? named !== projectId : named !== '' && named !== projectId;
   if (projectId !== null && isOther) return null;
   if (site !== null && !isImagePath(path) && isForeign(site)) return null;
-  const address = () =>
-    site === null ? readAddress(path, query) : readHostAddress(path, query, site);
-  check?.(address());
+  check?.(readRequestAddress(path, query, site));
   const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;
   const host = isImagePath(path) ? '' : `//${site?.host.host}`;
   const sig = signature(secret, signedText(host + path, withExp));

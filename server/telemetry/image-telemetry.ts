@@ -27,7 +27,7 @@ interface ImageRequest extends RequestTelemetry {
 }
 
 /** Returns a failed request's source, URL and message without secrets. */
-export type ShownRequest = (
+export type RedactRequest = (
   request: Pick<ImageRequest, 'path' | 'query'> & {
     /** Null if the URL is invalid. */
     readonly source: Pick<URL, 'href'> | null;
@@ -40,7 +40,7 @@ export type ShownRequest = (
 export class ImageTelemetry {
   readonly usage: UsageTotals;
   readonly activity: Activity;
-  readonly shownRequest: ShownRequest;
+  readonly redactRequest: RedactRequest;
   readonly #registry: MetricsRegistry;
   readonly #stages: Readonly<Record<StageName, HistogramChild>>;
   readonly #onFailure: (failure: ImageFailure) => void;
@@ -52,9 +52,9 @@ export class ImageTelemetry {
     registry: MetricsRegistry,
     { totals, activity }: Pick<UsageRecorder, 'totals' | 'activity'>,
     onFailure: (failure: ImageFailure) => void,
-    shownRequest: ShownRequest,
+    redactRequest: RedactRequest,
   ) {
-    this.shownRequest = shownRequest;
+    this.redactRequest = redactRequest;
     this.#registry = registry;
     this.usage = totals;
     this.activity = activity;
@@ -245,7 +245,7 @@ export class ObservedRequest implements StageObserver {
     const { code, status } = failure;
     const { resolution_hint: hint } = failure.toBody();
     const named = this.#named?.project ?? null;
-    const shown = this.#telemetry.shownRequest({
+    const shown = this.#telemetry.redactRequest({
       path,
       query,
       source: this.#source,

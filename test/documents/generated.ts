@@ -1,12 +1,10 @@
 import { readFile } from 'node:fs/promises';
-import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import { root } from '../root.ts';
 import {
   adminMarkdown,
   apiMarkdown,
   errorsMarkdown,
   factsMarkdown,
-  grammarMarkdown,
   layersMarkdown,
   metricsMarkdown,
   parametersMarkdown,
@@ -34,12 +32,6 @@ const generated: Readonly<Record<string, (text: string) => string>> = {
   'docs/layers.md': section('layers', layersMarkdown),
   'docs/settings.md': section('settings', settingsMarkdown),
   'docs/errors.md': section('errors', errorsMarkdown),
-  ...Object.fromEntries(
-    Object.entries(urlGrammars).map(([kind, grammar]) => [
-      `docs/migration/${kind}.md`,
-      section('urls', () => grammarMarkdown(kind, grammar)),
-    ]),
-  ),
 };
 
 /** Returns new texts for outdated files. */

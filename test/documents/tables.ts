@@ -8,7 +8,6 @@ import type { Operation } from '../../server/control/operation.ts';
 import { operations } from '../../server/control/operations.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../../server/image/layer-fields.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
-import type { UrlGrammar } from '../../server/image/urls/grammar.ts';
 import { colour, flag } from '../../server/image/values.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
@@ -68,14 +67,6 @@ export function apiMarkdown(): string {
     ],
   );
   return markdownTable(['Operation', 'Effect', 'Key', 'SDK method'], rows);
-}
-
-/** Returns another service's URLs that a delivery host reads, for its page in docs/migration. */
-export function grammarMarkdown(kind: string, { title, examples, notes }: UrlGrammar): string {
-  const rows = examples.map(({ url, native, meaning }) => [`\`${url}\``, meaning, `\`${native}\``]);
-  const table = markdownTable([title, 'Meaning', 'Native query'], rows);
-  const explained = `[\`npx image-delivery explain <URL> --urls ${kind}\`](../delivery-hosts.md#explain-a-url) translates any other URL.`;
-  return `${table}\n\n${explained}\n\n${notes.map((note) => `- ${note}`).join('\n')}`;
 }
 
 /** Returns every field of `fmt=json`, for docs/information.md. */

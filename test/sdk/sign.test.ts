@@ -5,7 +5,7 @@ import { createAsyncSigner, createSigner } from '../../sdk/src/sign/node.ts';
 import { createSigner as createSignerOnEdge } from '../../sdk/src/sign/web.ts';
 import { checkSignature } from '../../server/image/access.ts';
 import { readAddress } from '../../server/image/address.ts';
-import { readHostAddress } from '../../server/image/host-address.ts';
+import { readRequestAddress } from '../../server/image/host-address.ts';
 import { propertyRuns } from '../extended.ts';
 import { project } from '../project.ts';
 import { anyOptions, anySource } from './options.ts';
@@ -60,7 +60,7 @@ t.test('signs URLs of delivery hosts', async (t) => {
   const isValid = (url: string): boolean => {
     const [, path = '', query = ''] = /^https?:\/\/[^/]*([^?#]*)\?([^#]*)/.exec(url) ?? [];
     try {
-      checkSignature(owner, readHostAddress(path, query, site), path, query, Date.now());
+      checkSignature(owner, readRequestAddress(path, query, site), path, query, Date.now());
       return true;
     } catch {
       return false;

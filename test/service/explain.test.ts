@@ -1,13 +1,15 @@
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import { text as readAll } from 'node:stream/consumers';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { readAddress, readOptions } from '../../server/image/address.ts';
 import { explainUrl } from '../../server/image/explain-url.ts';
 import { resolveSource } from '../../server/image/source-url.ts';
-import { urlGrammars } from '../../server/image/urls/grammars.ts';
 import { rootPath } from '../root.ts';
+import { urlExamples } from '../url-examples.ts';
 
 const run = promisify(execFile);
 const command = join(rootPath, 'bin/image-delivery.js');
@@ -31,7 +33,7 @@ const size = { width: 1_600, height: 1_000 };
 const parseOptions = (query: string) => readOptions(new Map(new URLSearchParams(query)));
 
 t.test('finds the native queries of documented URLs', async (t) => {
-  for (const [kind, { examples }] of Object.entries(urlGrammars)) {
+  for (const [kind, examples] of Object.entries(urlExamples)) {
     for (const example of examples) {
       const { native } = explainUrl(example.url, site(kind), size);
       const query = native?.split('?')[1] ?? '';
@@ -101,6 +103,26 @@ t.test('explains native URLs, with their project', async (t) => {
     options: [{ name: 'width', value: '300', meaning: /width/ }],
     ignored: ['zoom'],
   });
+});
+
+t.test('rewrites the URLs of standard input line by line', async (t) => {
+  const lines = ['/a.jpg?w=300', '', '/a.jpg?blur=9', 'https://x.imgix.net/b%20c.png?w=9&fm=webp'];
+  const args = ['--rewrite', '--urls', 'imgix', '--project', 'prj_1'];
+  const running = spawn(process.execPath, [command, 'explain', ...args], { env: {} });
+  running.stdin.end(lines.join('\n'));
+  const [stdout, stderr] = await Promise.all([readAll(running.stdout), readAll(running.stderr)]);
+  t.same(stdout.split('\n'), [
+    '/img/%2Fa.jpg?project=prj_1&dpr=1&enlarge=true&w=300',
+    '',
+    '',
+    '/img/%2Fb%2520c.png?project=prj_1&dpr=1&enlarge=true&fmt=webp&w=9',
+    '',
+  ]);
+  t.equal(stderr, 'Line 3: blur has no equivalent here.\n');
+  t.equal(running.exitCode ?? (await once(running, 'exit'))[0], 1);
+  const both = await explain('/a.jpg', '--rewrite');
+  t.match([both.code, both.stderr], [1, /^--rewrite reads the URLs from standard input/]);
+  t.match((await explain()).stderr, /^Add an image URL, or --rewrite\.$/m);
 });
 
 t.test('states each error in a single line', async (t) => {

@@ -1,11 +1,11 @@
 import type { Test } from 'tap';
 import { signature } from '../../server/image/access.ts';
-import { cloudinarySignature } from '../../server/image/urls/cloudinary.ts';
-import { urlGrammars } from '../../server/image/urls/grammars.ts';
-import { imgixSignature } from '../../server/image/urls/imgix.ts';
-import { imgproxySignature } from '../../server/image/urls/imgproxy.ts';
-import { thumborSignature } from '../../server/image/urls/thumbor.ts';
+import { cloudinarySignature } from '../../urls/src/cloudinary/cloudinary.ts';
+import { imgixSignature } from '../../urls/src/imgix.ts';
+import { imgproxySignature } from '../../urls/src/imgproxy/imgproxy.ts';
+import { thumborSignature } from '../../urls/src/thumbor.ts';
 import { until } from '../until.ts';
+import { dialectNames, urlExamples } from '../url-examples.ts';
 import type { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 import { StrictConnection } from './raw-http.ts';
@@ -100,14 +100,14 @@ const signedUrls: Readonly<Record<string, SignedUrl>> = {
   },
 };
 
-const kinds = ['native', ...Object.keys(urlGrammars)];
+const kinds = ['native', ...dialectNames];
 
 /** The URLs that are played with. */
 const targets: readonly (readonly [kind: string, target: string])[] = [
   ['native', '/a.jpg?fmt=png'],
   // A proxy must keep the encoded slash.
   ['iiif', '/iiif/3/x%2Fa.jpg/full/max/0/default.jpg'],
-  ...Object.entries(urlGrammars).flatMap(([kind, { examples }]) =>
+  ...Object.entries(urlExamples).flatMap(([kind, examples]) =>
     examples
       .filter(({ url }) => !url.includes('shop.example'))
       .slice(0, 1)

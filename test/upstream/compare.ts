@@ -4,7 +4,7 @@ import { type IncomingMessage, request } from 'node:http';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import type { Test } from 'tap';
-import type { ForeignUrls } from '../../server/image/urls/grammars.ts';
+import type { DialectName } from '../../urls/src/index.ts';
 import { rootPath } from '../root.ts';
 import { startFrontEnd } from '../service/front-end.ts';
 import { until } from '../until.ts';
@@ -73,7 +73,7 @@ function isNear(first: string, second: string): boolean {
  * Starts an origin with images, and a delivery host that reads another service's URLs.
  * @param theirUrl URL of the other service, with no trailing slash
  */
-async function startBoth(t: Test, kind: ForeignUrls, theirUrl: string) {
+async function startBoth(t: Test, kind: DialectName, theirUrl: string) {
   const { url, origin, store, createProject } = await startFrontEnd(t);
   const photo = sharp(await readFile(join(rootPath, 'demo/origin/pictures/coast.jpg')));
   const large = await photo.resize(1600, 1000, { fit: 'cover' }).toBuffer();
@@ -119,7 +119,7 @@ async function startBoth(t: Test, kind: ForeignUrls, theirUrl: string) {
  */
 export async function compareImages(
   t: Test,
-  kind: ForeignUrls,
+  kind: DialectName,
   theirUrl: string,
   toUrls: (originUrl: string) => readonly ComparedUrl[],
 ): Promise<void> {

@@ -4,7 +4,7 @@ import { itemOfHost } from '../../../store/project-origin.ts';
 import type { Project, Projects } from '../../../store/projects.ts';
 import { RequestHosts } from '../../http/request-hosts.ts';
 import { isAllowedHost } from '../../image/access.ts';
-import { urlKinds } from '../../image/urls/grammars.ts';
+import { urlKinds } from '../../image/host-address.ts';
 import { maxHostLength, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { ProjectItems } from '../project-items.ts';
 import { type BodyOf, closed, httpUrl, named } from '../schema.ts';

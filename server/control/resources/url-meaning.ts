@@ -1,8 +1,8 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalHost } from '../../../contract/hosts.ts';
 import { explainUrl, maxExplainedLength } from '../../image/explain-url.ts';
+import { urlKinds } from '../../image/host-address.ts';
 import { siteAtHost } from '../../image/site.ts';
-import { urlKinds } from '../../image/urls/grammars.ts';
 import { itemResult, operation } from '../operation.ts';
 import { queryReader } from '../query.ts';
 import { closed, named } from '../schema.ts';

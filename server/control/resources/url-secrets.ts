@@ -1,7 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../store/projects.ts';
 import type { UrlSecret } from '../../../store/url-secret.ts';
-import { type UrlSecretKind, urlSecretKinds } from '../../image/urls/signature.ts';
+import { type UrlSecretKind, urlSecretKinds } from '../../../urls/src/index.ts';
 import { ProjectItems } from '../project-items.ts';
 import { type BodyOf, closed, named, secretText } from '../schema.ts';
 import { invalidRequest } from '../validation-messages.ts';

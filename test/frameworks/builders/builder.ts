@@ -1,5 +1,4 @@
-import type { ForeignUrls } from '../../../server/image/urls/grammars.ts';
-import type { UrlSecretKind } from '../../../server/image/urls/signature.ts';
+import type { DialectName, UrlSecretKind } from '../../../urls/src/index.ts';
 
 /** A URL of another service, and the native query for the same image. */
 export interface BuiltUrl {
@@ -15,7 +14,7 @@ export interface BuiltUrl {
 /** The URL builder of another service. */
 export interface Builder {
   /** Value of the host's `urls`. */
-  readonly kind: ForeignUrls;
+  readonly kind: DialectName;
   /** Null for a service without signatures. */
   readonly signing: {
     readonly kind: UrlSecretKind;

@@ -1,6 +1,6 @@
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { imgproxySignature } from '../../../server/image/urls/imgproxy.ts';
+import { imgproxySignature } from '../../../urls/src/imgproxy/imgproxy.ts';
 import { newFolder } from '../app.ts';
 import type { Builder, BuiltUrl } from './builder.ts';
 

@@ -4,8 +4,9 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { checkSignature, checkSource, isAllowedHost } from '../../../server/image/access.ts';
 import { readAddress } from '../../../server/image/address.ts';
 import { resolveSource } from '../../../server/image/source-url.ts';
-import type { ForeignGrammar } from '../../../server/image/urls/signature.ts';
 import type { Project } from '../../../store/projects.ts';
+import { imgixSignature } from '../../../urls/src/imgix.ts';
+import type { DialectName } from '../../../urls/src/index.ts';
 import { project } from '../../project.ts';
 
 const now = Date.UTC(2026, 10, 20);
@@ -174,24 +175,18 @@ t.test("accepts the project's secrets: no secret, one, or two in a rotation", as
 });
 
 t.test('checks the signatures of other services with the secrets of their kind', async (t) => {
-  const grammar: ForeignGrammar = {
-    kind: 'imgix',
-    title: 'imgix',
-    readSignature: (path, query) => {
-      const text = new URLSearchParams(query).get('s');
-      const expected = ({ secret }: { secret: string }) => [`${secret}${path}`];
-      return text === null ? null : { text, expected };
-    },
-  };
+  /** Returns a query with its signature. */
+  const signed = (secret: string, query = '', path = '/a.jpg') =>
+    `${query === '' ? '' : `${query}&`}s=${imgixSignature(secret, path, query)}`;
   const of = { valid: [{ secret: 'new' }, { secret: 'old' }], updatedAt: new Date(0) };
   const secretOnly = project({ urlSecrets: { imgix: of } });
   const required = { ...secretOnly, requireSignedUrls: true };
   const limited = { ...required, signedUrlTtlSeconds: 60 };
   const noSecret = project({ requireSignedUrls: true, urlSecrets: { thumbor: of } });
-  const outcome = (of: Project, query: string, given: ForeignGrammar = grammar) => {
+  const outcome = (of: Project, query: string, dialect: DialectName = 'imgix') => {
     const { exp } = Object.fromEntries(new URLSearchParams(query));
     const parameters = new Map(exp === undefined ? [] : [['exp', exp]]);
-    const address = { ...readAddress(path, 'project=p'), grammar: given, parameters };
+    const address = { ...readAddress(path, 'project=p'), dialect, parameters };
     try {
       return checkSignature(of, address, '/a.jpg', query, now).expires;
     } catch (error) {
@@ -206,28 +201,27 @@ t.test('checks the signatures of other services with the secrets of their kind',
     ['none required, unsigned', secretOnly, '', never],
     ['none required, wrong', secretOnly, 's=x', wrong],
     ['none required, empty', secretOnly, 's=', wrong],
-    ['none required, right', secretOnly, 's=new/a.jpg', never],
+    ['none required, right', secretOnly, signed('new'), never],
     ['required, unsigned', required, '', 'This project needs signed URLs.'],
-    ['required, wrong', required, 's=new/b.jpg', wrong],
-    ['required, right', required, 's=new/a.jpg', never],
-    ['required, the previous secret', required, 's=old/a.jpg', never],
+    ['required, wrong', required, signed('new', '', '/b.jpg'), wrong],
+    ['required, right', required, signed('new'), never],
+    ['required, the previous secret', required, signed('old'), never],
     [
       'required, no secret',
       noSecret,
-      's=new/a.jpg',
+      signed('new'),
       'The project has no secret for URLs of imgix.',
     ],
     ['expired', project(), `exp=${seconds}`, 'The URL has expired.'],
-    ['not expired', required, `s=new/a.jpg&exp=${seconds + 1}`, now + 1_000],
-    ['limited, without an end', limited, 's=new/a.jpg', /^The URL must expire within 60 seconds/],
-    ['limited, too long', limited, `s=new/a.jpg&exp=${seconds + 61}`, /^The URL must expire/],
-    ['limited', limited, `s=new/a.jpg&exp=${seconds + 60}`, now + 60_000],
+    ['not expired', required, signed('new', `exp=${seconds + 1}`), now + 1_000],
+    ['limited, without an end', limited, signed('new'), /^The URL must expire within 60 seconds/],
+    ['limited, too long', limited, signed('new', `exp=${seconds + 61}`), /^The URL must expire/],
+    ['limited', limited, signed('new', `exp=${seconds + 60}`), now + 60_000],
   ] as const) {
     const found = outcome(of, query);
     if (expected instanceof RegExp) t.match(found, expected, name);
     else t.equal(found, expected, name);
   }
-  const { readSignature: _, ...unsigned } = grammar;
-  t.equal(outcome(required, '', unsigned), 'URLs of imgix have no signature.');
-  t.equal(outcome(secretOnly, '', unsigned), never);
+  t.equal(outcome(required, '', 'cloudflare'), 'URLs of Cloudflare have no signature.');
+  t.equal(outcome(secretOnly, '', 'cloudflare'), never);
 });

@@ -1,5 +1,6 @@
 import t from 'tap';
-import { cloudinary, cloudinarySignature } from '../../../server/image/urls/cloudinary.ts';
+import { readRequestAddress } from '../../../server/image/host-address.ts';
+import { cloudinary, cloudinarySignature } from '../../../urls/src/cloudinary/cloudinary.ts';
 import { createSite, outcome } from './url-outcome.ts';
 
 /** Returns the native query for a transformation of `/a.jpg`. */
@@ -115,12 +116,14 @@ t.test('refuses options that lack an equivalent, and names them', async (t) => {
 
 t.test('ignores c_lfill for sources smaller than its box', async (t) => {
   const path = '/image/upload/c_lfill,dpr_2.0,g_west,h_100,w_200/a.jpg';
-  const { bySize, parameters } = cloudinary.read(path, '', createSite('cloudinary'));
+  const address = readRequestAddress(path, '', createSite('cloudinary'));
   const at = (width: number, height: number) => {
-    const meaning = bySize?.({ width, height }, { origin: '', accept: '' });
-    return new URLSearchParams([...(meaning?.parameters ?? [])].sort()).toString();
+    if (address.kind !== 'needsSize') return address.kind;
+    const sized = address.resolve({ width, height }, { origin: '', accept: '' });
+    if (sized.kind === 'document') return sized.kind;
+    return new URLSearchParams([...sized.parameters].sort()).toString();
   };
-  t.equal(parameters.size, 0);
+  t.equal(address.parameters.size, 0);
   t.equal(at(400, 200), 'dpr=2&fit=cover&fmt=jpeg&h=100&pos=west&w=200');
   t.equal(at(399, 199), 'dpr=1&fmt=jpeg');
   for (const [width, height] of [

@@ -1,15 +1,27 @@
 import t from 'tap';
-import type { IiifVersion } from '../../../server/image/urls/iiif-request.ts';
-import { iiifLimits, readIiifRequest } from '../../../server/image/urls/iiif-request.ts';
+import { iiif } from '../../../urls/src/iiif.ts';
 
+type IiifVersion = 2 | 3;
 const full = { width: 1600, height: 1000 };
 
-function read(version: IiifVersion, path: string, maxWidth: number | null = null) {
-  const [region = '', size = '', rotation = '', file = ''] = path.split('/');
-  const request = readIiifRequest({ region, size, rotation, file }, version);
-  const { parameters, canonical } = request(full, iiifLimits(maxWidth));
-  const side = (name: string) => Number(parameters.get(name));
-  return { width: side('w'), height: side('h'), crop: parameters.get('crop'), canonical };
+function read(version: IiifVersion, path: string, maxWidth = 10_000) {
+  const host = {
+    base: 'https://a.example/',
+    isAllowedHost: () => false,
+    presets: {},
+    stripMetadata: true,
+    maxSide: maxWidth,
+    maxArea: 40_000_000,
+  };
+  const translation = iiif.translate(`/${version}/a/${path}`, '', host);
+  if (translation.kind !== 'needsSize') throw new Error(translation.kind);
+  const sized = translation.resolve(full, { origin: '', accept: '' });
+  if (sized.kind !== 'image') throw new Error(sized.kind);
+  const { query, headers } = sized;
+  const [, canonical = ''] =
+    /<\/[23]\/a\/([^>]*)>;rel="canonical"/.exec(headers[0]?.[1] ?? '') ?? [];
+  const side = (name: string) => Number(query.get(name));
+  return { width: side('w'), height: side('h'), crop: query.get('crop'), canonical };
 }
 
 const sizes: readonly (readonly [version: IiifVersion, size: string, string, string])[] = [
@@ -77,7 +89,7 @@ t.test('turns and mirrors the scaled region', async (t) => {
 });
 
 t.test('rejects values that the API does not allow', async (t) => {
-  const rejected = (version: IiifVersion, path: string, maxWidth: number | null = null) =>
+  const rejected = (version: IiifVersion, path: string, maxWidth = 10_000) =>
     t.throws(() => read(version, path, maxWidth), { code: 'parameter_invalid' }, path);
   for (const region of ['', 'Full', '0,0,0,5', '1600,0,5,5', '1,2,3', '-1,0,5,5', '1.5,0,5,5']) {
     rejected(3, `${region}/max/0/default.jpg`);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { imgix, imgixSignature } from '../../../server/image/urls/imgix.ts';
+import { imgix, imgixSignature } from '../../../urls/src/imgix.ts';
 import { outcome } from './url-outcome.ts';
 
 const base = 'https://shop.example/a.jpg dpr=1';

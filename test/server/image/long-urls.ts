@@ -1,4 +1,5 @@
-import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
+import type { DialectName } from '../../../urls/src/index.ts';
+import { urlExamples } from '../../url-examples.ts';
 
 /** Texts that options, chains, paths, encodings and base64 are made of. */
 export const urlUnits: readonly string[] = `
@@ -10,9 +11,9 @@ focal(1x1:2x2): YS5qcGc/ QUFB`
 
 const length = 8_000;
 
-/** Examples of a grammar with 8 KB of one text, at each of their boundaries. */
-export function* longUrls(kind: ForeignUrls): Generator<string> {
-  const { examples } = urlGrammars[kind];
+/** Examples of a service with 8 KB of one text, at each of their boundaries. */
+export function* longUrls(kind: DialectName): Generator<string> {
+  const examples = urlExamples[kind];
   for (const unit of urlUnits) {
     const long = unit.repeat(Math.ceil(length / unit.length));
     for (const { url } of [examples[0], examples.at(-1)].filter(

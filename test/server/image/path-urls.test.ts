@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import t, { type Test } from 'tap';
 import { installed } from '../../../bench/servers/launch.ts';
-import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
+import { type DialectName, dialects } from '../../../urls/src/index.ts';
 import { outcome } from './url-outcome.ts';
 
 type Row = readonly [path: string, expected: string | RegExp];
@@ -10,7 +10,7 @@ const shop = 'https://shop.example/a.jpg';
 const invalid = (message: string) => `parameter_invalid: ${message}.`;
 const refused = (option: string) => invalid(`${option} has no equivalent here`);
 
-function check(t: Test, kind: ForeignUrls, rows: readonly Row[]): void {
+function check(t: Test, kind: DialectName, rows: readonly Row[]): void {
   for (const [path, expected] of rows) {
     const found = outcome(kind, path);
     if (typeof expected === 'string') t.equal(found, expected, path.slice(0, 100));
@@ -408,26 +408,22 @@ t.test('expects the signatures that openssl computes', { skip }, async (t) => {
   const signed = '/rs:fill:3:2/plain/https://a.example/x%3Fy.jpg@png';
   const right = digest('sha256', secret.secret, `salt${signed}`).replaceAll('=', '');
   for (const path of [signed, signed.replace('s:f', 's%3Af'), signed.replace('//', '/')]) {
-    const found = urlGrammars.imgproxy.readSignature?.(`/${right}${path}`, '');
+    const found = dialects.imgproxy.readSignature?.(`/${right}${path}`, '');
     t.equal(found?.text, right);
     t.same(found?.expected(secret), [right], path);
   }
   for (const path of ['/plain/a.jpg', '/YS5q/cGc.png', '/w:3/YS5qcGc']) {
     const expected = digest('sha256', secret.secret, `salt${path}`).replaceAll('=', '');
-    t.same(
-      urlGrammars.imgproxy.readSignature?.(`/x${path}`, '')?.expected(secret),
-      [expected],
-      path,
-    );
+    t.same(dialects.imgproxy.readSignature?.(`/x${path}`, '')?.expected(secret), [expected], path);
   }
-  t.equal(urlGrammars.imgproxy.readSignature?.('/insecure/plain/a.jpg', ''), null);
+  t.equal(dialects.imgproxy.readSignature?.('/insecure/plain/a.jpg', ''), null);
 
   const text = '300x200/smart/filters:quality(80)/a%20b.jpg';
   const ofThumbor = digest('sha1', hex('MY KEY'), text);
   for (const written of [ofThumbor, ofThumbor.replace('=', '%3D')]) {
-    const found = urlGrammars.thumbor.readSignature?.(`/${written}/${text}`, '');
+    const found = dialects.thumbor.readSignature?.(`/${written}/${text}`, '');
     t.equal(found?.text, ofThumbor);
     t.same(found?.expected({ secret: 'MY KEY' }), [ofThumbor]);
   }
-  t.equal(urlGrammars.thumbor.readSignature?.('/unsafe/a.jpg', ''), null);
+  t.equal(dialects.thumbor.readSignature?.('/unsafe/a.jpg', ''), null);
 });

@@ -3,6 +3,7 @@ import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
 import { type ContentType, entityTag, type Image } from '../../../pool/image.ts';
 import { cachingHeaders } from '../../../server/image/caching.ts';
+import { isNotModified } from '../../../server/image/conditions.ts';
 import { fileName } from '../../../server/image/download.ts';
 import { imageErrorHeaders } from '../../../server/image/error-header.ts';
 import {
@@ -10,7 +11,6 @@ import {
   imageBytes,
   imageHeaders,
   imageResponse,
-  isNotModified,
 } from '../../../server/image/response.ts';
 
 const body = Buffer.from('a picture');

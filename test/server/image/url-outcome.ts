@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { readOptions } from '../../../server/image/address.ts';
-import { readHostAddress } from '../../../server/image/host-address.ts';
+import { readRequestAddress } from '../../../server/image/host-address.ts';
 import type { Site } from '../../../server/image/site.ts';
 
 /** Returns a site with a host for a service's URLs. */
@@ -19,10 +19,11 @@ export const createSite = (urls: string, base: string | null = null): Site => ({
 export function outcome(urls: string, url: string, base: string | null = null): string {
   const [path = '', query = ''] = url.split(/\?(.*)/s);
   try {
-    const read = readHostAddress(path, query, createSite(urls, base));
-    const { source, unknown, bySize } = read;
+    const read = readRequestAddress(path, query, createSite(urls, base));
+    const { source, unknown } = read;
     const size = { width: 1_600, height: 1_000 };
-    const parameters = bySize?.(size, { origin: '', accept: '' }).parameters ?? read.parameters;
+    const sized = read.kind === 'needsSize' ? read.resolve(size, { origin: '', accept: '' }) : read;
+    const parameters = sized.kind === 'document' ? new Map<string, string>() : sized.parameters;
     readOptions(parameters);
     const native = new URLSearchParams([...parameters]);
     native.sort();

@@ -1,8 +1,14 @@
+import { readFile, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
-import { type ForeignUrls, urlGrammars } from '../../../server/image/urls/grammars.ts';
+import { dialects, type UrlDialect } from '../../../urls/src/index.ts';
 import { usedCpuMs } from '../../clock.ts';
 import { propertyRuns } from '../../extended.ts';
+import { rootPath } from '../../root.ts';
+import { temporaryFolder } from '../../temporary-root.ts';
+import { dialectNames, urlExamples } from '../../url-examples.ts';
 import { longUrls, urlUnits } from './long-urls.ts';
 import { outcome } from './url-outcome.ts';
 
@@ -51,7 +57,8 @@ t.test("reads the URLs of Next's optimiser", async (t) => {
 });
 
 t.test('reads at most 100 query parameters of every service', async (t) => {
-  for (const [kind, { examples }] of Object.entries(urlGrammars)) {
+  for (const [kind, examples] of Object.entries(urlExamples)) {
+    t.ok(examples.length > 2, kind);
     for (const { url } of examples) {
       const separator = url.includes('?') ? '&' : '?';
       const found = outcome(kind, url + separator + 'x=1&'.repeat(100));
@@ -60,12 +67,24 @@ t.test('reads at most 100 query parameters of every service', async (t) => {
   }
 });
 
+t.test("runs the example of the package's README", async (t) => {
+  const readme = await readFile(join(rootPath, 'urls/README.md'), 'utf8');
+  const [, code = ''] = /```js\n(.*?)```/s.exec(readme) ?? [];
+  const [, url = '', expected = ''] = /`rewrite\('(.*?)'\)` returns\n`(.*?)`/s.exec(readme) ?? [];
+  const entry = pathToFileURL(join(rootPath, 'urls/src/index.ts')).href;
+  const file = join(await temporaryFolder(t), 'rewrite.mjs');
+  await writeFile(file, code.replace("'@image-delivery/urls'", `'${entry}'`));
+  const { rewrite } = await import(pathToFileURL(file).href);
+  t.equal(rewrite(url), expected);
+  t.throws(() => rewrite(`${url}&blur=9`), { code: 'parameter_invalid', message: /^blur has no/ });
+});
+
 /** Returns true if the outcome is a source on a http server, or an error. */
 const isExpected = (found: string): boolean => /^\w+: |^https?:\/\/[^/]+/.test(found);
 
-for (const kind of Object.keys(urlGrammars) as ForeignUrls[]) {
+for (const kind of dialectNames) {
   t.test(`reads a source on an http server, or refuses, for any URL: ${kind}`, async () => {
-    const { examples } = urlGrammars[kind];
+    const examples = urlExamples[kind];
     const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...urlUnits));
     const cut = fc.tuple(fc.constantFrom(...examples), fc.nat(), fc.array(piece, { maxLength: 8 }));
     const property = fc.property(cut, ([{ url }, place, pieces]) => {
@@ -90,7 +109,8 @@ for (const kind of Object.keys(urlGrammars) as ForeignUrls[]) {
       for (let i = 0; isSlow && i < 50; i += 1) outcome(kind, url);
       const [path = '', query = ''] = url.split(/\?(.*)/s);
       const isRead = /^https?:/.test(found);
-      if (isRead) urlGrammars[kind].readSignature?.(path, query);
+      const { readSignature }: UrlDialect = dialects[kind];
+      if (isRead) readSignature?.(path, query);
       const ms = usedCpuMs() - before;
       const isRefused =
         /^(?:source_(?:missing|invalid|not_found)|parameter_invalid): .{1,400}$/su.test(found);

@@ -1,0 +1,114 @@
+import type { NativeQuery } from './native-query.ts';
+
+/** An image's size in pixels. */
+export interface Size {
+  readonly width: number;
+  readonly height: number;
+}
+
+/** Stands for a source that is larger than any limit. */
+export const veryLarge: Size = { width: 100_000, height: 100_000 };
+
+/** A source as a URL names it: absolute, or a path below the host's base. The service checks both. */
+export type Source = { readonly url: string } | { readonly path: string };
+
+/** The facts about a host that its URLs' meaning depends on. */
+export interface UrlHost {
+  /** The absolute URL below which path sources are. */
+  readonly base: string;
+  /** Returns whether sources can be on a host. */
+  readonly isAllowedHost: (name: string) => boolean;
+  /** Native parameters by preset name and canonical parameter name. */
+  readonly presets: Readonly<Record<string, Readonly<Record<string, unknown>>>>;
+  /** Whether delivered images lose the source's metadata. */
+  readonly stripMetadata: boolean;
+  /** Maximum output width and height, in pixels. */
+  readonly maxSide: number;
+  /** Maximum output width times height. */
+  readonly maxArea: number;
+}
+
+/** The parts of a request that a document depends on. */
+export interface UrlClient {
+  /** The URL's scheme, host and port, as the client sees them. */
+  readonly origin: string;
+  /** The Accept header, or ''. */
+  readonly accept: string;
+}
+
+type Headers = readonly (readonly [name: string, value: string])[];
+
+/** An image of a source with a known size, and additional response headers. */
+export interface SizedImage {
+  readonly kind: 'image';
+  readonly query: NativeQuery;
+  readonly headers: Headers;
+}
+
+/** A text about a source. */
+export interface SourceDocument {
+  readonly kind: 'document';
+  readonly contentType: string;
+  readonly body: string;
+  readonly headers: Headers;
+}
+
+/** Requests an image by native parameters. */
+interface ImageTarget {
+  readonly kind: 'image';
+  readonly query: NativeQuery;
+  /** Whether client hints set the size. Most services ignore them. */
+  readonly usesHints?: boolean;
+}
+
+/** Requests an image or a document that depends on the source's size. */
+interface SizeTarget {
+  readonly kind: 'needsSize';
+  /** The query for a very large source. Only its `exp` and `v` hold for every size. */
+  readonly query: NativeQuery;
+  /** @param size of the upright source. @throws UrlError */
+  readonly resolve: (size: Size, client: UrlClient) => SizedImage | SourceDocument;
+}
+
+/** Redirects to another path of the host (303). */
+interface RedirectTarget {
+  readonly kind: 'redirect';
+  readonly location: string;
+}
+
+/** The native meaning of another service's URL. */
+export type Translation = (ImageTarget | SizeTarget | RedirectTarget) & {
+  readonly source: Source;
+  /** Names of options without any effect in the other service either. */
+  readonly ignored: readonly string[];
+};
+
+/** A secret that signs URLs. imgproxy needs a key and a salt in hexadecimal digits. */
+export interface UrlSecret {
+  readonly secret: string;
+  readonly salt?: string;
+}
+
+/** The signature in a URL. */
+export interface UrlSignature {
+  readonly text: string;
+  /** Returns the valid signatures for a secret, of which some services accept several. */
+  readonly expected: (secret: UrlSecret) => readonly string[];
+}
+
+/** Another service's URL language. */
+export interface UrlDialect {
+  /** The service's name. */
+  readonly title: string;
+  /**
+   * @param path as sent, from the first slash on
+   * @param query from after the question mark on
+   * @throws UrlError naming the option
+   */
+  readonly translate: (path: string, query: string, host: UrlHost) => Translation;
+  /**
+   * Returns the signature in a URL that `translate` accepts, or null if it is unsigned. Absent for
+   * services that do not sign URLs.
+   */
+  readonly readSignature?: (path: string, query: string) => UrlSignature | null;
+}
