@@ -28,8 +28,6 @@ import type {
 export interface FileTraits {
   /** The loader that sharp must choose; another choice means that the bytes match two formats. */
   readonly decoder: string;
-  /** Reads the header of a single-page file; returns null if only sharp can read it. */
-  readonly readHeader?: (source: Uint8Array, options: ExamineOptions) => FileHeader | null;
   /** Counts the frames of an animation that is served as its still image; 1 for a still file. */
   readonly storedFrames?: (source: Uint8Array) => number;
   /** The exact size, if the header rounds it. */
@@ -61,14 +59,12 @@ export async function examineFile(
   container: Container,
   limits: InspectionLimits,
   options: ExamineOptions,
-  { decoder, readHeader: readPlain, storedFrames, exactSize, check }: FileTraits,
+  { decoder, storedFrames, exactSize, check }: FileTraits,
 ): Promise<{ readonly header: FileHeader; readonly facts: SourceFacts }> {
   const { bytes, format } = container;
   const { sourceMaxPixels } = limits;
   requireOpenable(container);
-  const known = readPlain?.(bytes, options) ?? null;
-  const header = known ?? (await readPageHeader(container, options));
-  if (known !== null && options.page !== null) requirePage(options.page, 1);
+  const header = await readPageHeader(container, options);
   const size = exactSize?.(bytes, header) ?? header;
   if (header.format !== decoder) {
     throw unsupported('The source cannot be decoded: its bytes match several formats.');

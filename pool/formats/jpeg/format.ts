@@ -1,19 +1,12 @@
 import type { Size } from '../../geometry.ts';
 import { textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
-import { embeddedSize, examineFile, type FileTraits, libvipsFile } from '../file.ts';
+import { embeddedSize, examineFile, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { withCmykProfile } from './cmyk.ts';
 import { unsupportedJpeg } from './encodings.ts';
 import { mayHaveGainMap } from './gain-map.ts';
-import { readPlainHeader } from './header.ts';
 import { jpegParts, withJpegEnd } from './parts.ts';
-
-const traits: FileTraits = {
-  decoder: 'jpeg',
-  // sharp finds gain maps.
-  readHeader: (source, { gainMap }) => (gainMap ? null : readPlainHeader(source)),
-};
 
 export const jpeg: SourceFormat = {
   ...libvipsFile,
@@ -36,7 +29,7 @@ export const jpeg: SourceFormat = {
   mayHaveGainMap,
   unsupportedEncoding: unsupportedJpeg,
   examine: async (file, limits, options) => {
-    const { header, facts } = await examineFile(file, limits, options, traits);
+    const { header, facts } = await examineFile(file, limits, options, { decoder: 'jpeg' });
     const { gainMap } = header;
     const map = gainMap === undefined ? null : openAs(jpeg, gainMap.image);
     return { file, facts: map === null ? facts : { ...facts, gainMap: await embeddedSize(map) } };

@@ -81,13 +81,17 @@ t.test('moves each edge by at most 0.6 pixels, whatever remains of a side', asyn
 
 t.test('leaves no descriptor open', { skip: !isLinux }, async (t) => {
   const source = await noise(200, 200).jpeg().toBuffer();
-  const truncated = source.subarray(0, source.length / 2);
+  // A comment instead of the quantisation tables, without which libjpeg does not decode.
+  const broken = Buffer.from(
+    source.toString('latin1').replaceAll('\xff\xdb', '\xff\xfe'),
+    'latin1',
+  );
   const open = async () => (await readdir('/proc/self/fd')).length;
   await rendered(source, { width: 100 });
   const before = await open();
   for (let index = 0; index < 10; index += 1) {
     await rendered(source, { width: 100 });
-    await t.rejects(rendered(truncated, { width: 100 }), { code: 'source_corrupt' });
+    await t.rejects(rendered(broken, { width: 100 }), { code: 'source_corrupt' });
   }
   t.equal(await open(), before);
 });
