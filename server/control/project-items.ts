@@ -63,6 +63,8 @@ export interface ItemKind<Input, Body, Used> {
     input: Input,
     check: StateCheck,
   ) => Promise<Project | null>;
+  /** Completes the response of a change, such as with warnings. */
+  readonly review?: (body: Body, services: Used) => Promise<Body>;
   /** Called after every deletion, even if the item is missing, to complete an earlier deletion. */
   readonly release?: (services: Used, projectId: string, name: string) => Promise<void>;
   readonly names: (project: Project) => readonly string[];
@@ -108,7 +110,8 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
     nameText: string,
     input: Input,
   ): Promise<Body> {
-    const { plural, limit, readName, checkInput, checkForProject, set, names, find } = this.#kind;
+    const { plural, limit, readName, checkInput, checkForProject, set, names, find, review } =
+      this.#kind;
     const name = readName(nameText);
     await checkInput(input, name, projectId, services);
     const check = (project: Project) => {
@@ -119,7 +122,8 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
       }
     };
     const stored = await set(services, projectId, name, input, check);
-    return find(changed(services, projectId, stored), name);
+    const body = find(changed(services, projectId, stored), name);
+    return review === undefined ? body : review(body, services);
   }
 
   /** Deletes an item; succeeds even if it does not exist. @returns the remaining items */

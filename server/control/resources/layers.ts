@@ -1,8 +1,9 @@
 import {
-  type FontFamily,
+  type InstalledFonts,
   packagedFamily,
   readInstalledFonts,
 } from '../../../pool/rendering/text/fonts.ts';
+import { missingCharacters } from '../../../pool/rendering/text/words.ts';
 import type { StoredLayer } from '../../../store/layer.ts';
 import type { PresetValue } from '../../../store/preset.ts';
 import type { Project } from '../../../store/projects.ts';
@@ -49,6 +50,7 @@ const inputSchema = (kinds: Readonly<Record<LayerKind, object>>) => ({
 
 interface Layer extends StoredLayer {
   readonly name: string;
+  readonly warnings?: readonly string[];
 }
 
 const kinds = { image: ref('LayerImage'), text: ref('LayerText') };
@@ -75,7 +77,16 @@ const layer: NamedSchema<Layer> = {
   schema: {
     type: 'object',
     description: 'A named image or text that is drawn on images.',
-    properties: { name: partNameSchema, ...kinds },
+    properties: {
+      name: partNameSchema,
+      ...kinds,
+      warnings: {
+        type: 'array',
+        items: { type: 'string' },
+        description:
+          'Faults that images with the layer will show, such as characters that no font contains. Only in the response of `putProjectLayer`, if there are faults.',
+      },
+    },
     required: ['name'],
     additionalProperties: false,
   },
@@ -109,6 +120,10 @@ const layers = new ProjectItems<StoredLayer, Layer, 'guard' | 'fonts'>({
   names: (project) => Object.keys(project.layers ?? {}),
   getName: ({ name }) => name,
   find: (project, name) => ({ name, ...findLayer(project, name) }),
+  review: async (stored, { fonts }) => {
+    const warnings = await findFaults(stored, fonts);
+    return warnings.length === 0 ? stored : { ...stored, warnings };
+  },
 });
 
 export const layerOperations = {
@@ -117,7 +132,7 @@ export const layerOperations = {
     "Returns the layer that `layer` draws in the project's image URLs.",
   ),
   putProjectLayer: layers.putOperation(
-    'Accepts an image on an allowed host, or a text. Omitted fields have their defaults. Image URLs with the layer change at once.',
+    'Accepts an image on an allowed host, or a text. Omitted fields have their defaults. Image URLs with the layer change at once. `warnings` names characters that no font contains.',
   ),
   deleteProjectLayer: layers.deleteOperation(
     'Returns the remaining layers. Deleting a missing layer is not an error. Image URLs with the layer then fail.',
@@ -127,21 +142,36 @@ export const layerOperations = {
 /**
  * By the operator's folder: fonts do not change after the start, and WOFF2 takes time to unpack.
  */
-const knownFamilies = new Map<string, readonly FontFamily[]>();
+const knownFonts = new Map<string | null, InstalledFonts>();
 
-async function findFamilies(folder: string | null): Promise<readonly FontFamily[]> {
-  if (folder === null) return [packagedFamily];
-  const families = knownFamilies.get(folder) ?? (await readInstalledFonts(folder)).families;
-  knownFamilies.set(folder, families);
-  return families;
+async function findFonts(folder: string | null): Promise<InstalledFonts> {
+  const fonts = knownFonts.get(folder) ?? (await readInstalledFonts(folder));
+  knownFonts.set(folder, fonts);
+  return fonts;
 }
 
 /** @throws ServiceError invalid_request if the family is missing */
 async function checkFont(family: PresetValue | undefined, folder: string | null): Promise<void> {
   if (family === undefined || family === packagedFamily.name) return;
-  const names = (await findFamilies(folder)).map(({ name }) => name);
+  const names = (await findFonts(folder)).families.map(({ name }) => name);
   if (names.includes(String(family))) return;
   throw invalidRequest(`text.font must be one of the fonts of the service: ${names.join(', ')}`);
+}
+
+/** Maximum characters in a warning. */
+const maxNamed = 10;
+
+/** Returns, in words, the faults of a layer's text. */
+async function findFaults({ text }: StoredLayer, folder: string | null): Promise<string[]> {
+  const words = String(text?.['words'] ?? '');
+  // Every font contains ASCII; a font at a URL is not read here.
+  if (/^[ -~]*$/.test(words) || text?.['fontUrl'] !== undefined) return [];
+  const missing = missingCharacters(words, (await findFonts(folder)).characters);
+  if (missing.length === 0) return [];
+  const more = missing.length > maxNamed ? ' …' : '';
+  return [
+    `text.words has characters that no font contains, so images show boxes: ${missing.slice(0, maxNamed).join(' ')}${more}. Change the words, set text.fontUrl, or ask the operator for a font.`,
+  ];
 }
 
 function checkSource(

@@ -169,6 +169,15 @@ export async function operations(
       image: { url: 'https://shop.example.com/b.png', offsetX: '10%', offsetY: 5, tiled: true },
     });
     t.same((await call('GET', layers)).body, { layers: [badge, price] }, 'by name');
+    const boxes = await call('PUT', `${layers}/price`, { json: { text: { words: 'é 漢字 🎉' } } });
+    t.match(boxes.body, {
+      layer: {
+        name: 'price',
+        warnings: [/^text\.words has .* boxes: 漢 字 🎉\. Change the words/],
+      },
+    });
+    const again = await call('GET', `${layers}/price`);
+    t.same(again.body, { layer: { name: 'price', text: { words: 'é 漢字 🎉' } } }, 'not stored');
     t.same((await call('GET', `${layers}/badge`)).body, { layer: badge });
     for (let i = 0; i < 2; i += 1) {
       t.same((await call('DELETE', `${layers}/price`)).body, { layers: [badge] });
