@@ -11,10 +11,10 @@ import type { ValueSchema } from '../image/values.ts';
 
 // What commands use of the control plane. They load it only to run, because loading takes time.
 export { prewarmInput, queuePrewarm } from '../control/resources/prewarms.ts';
-export { deleteProject } from '../control/resources/project-deletion.ts';
 export {
   createProject,
   createProjectInput,
+  deleteProject,
   projectHosts,
   updateProject,
   updateProjectInput,

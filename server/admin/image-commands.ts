@@ -197,7 +197,7 @@ export function addActivityCommands(program: Command): void {
       .description("list a project's last failures")
       .argument('<project>', 'project id'),
     async (store, id = '') => {
-      const { failuresBody } = await import('../control/resources/activity.ts');
+      const { failuresBody } = await import('../control/resources/usage.ts');
       return failuresBody(await readActivity(store, id));
     },
     {
@@ -221,7 +221,7 @@ export function addActivityCommands(program: Command): void {
     .option('--json', 'print all figures of the last hour and day')
     .action((id: string, options: { hour?: boolean; variants?: boolean; json?: boolean }) =>
       withStore(async (store) => {
-        const { topBody } = await import('../control/resources/activity.ts');
+        const { topBody } = await import('../control/resources/usage.ts');
         const top = topBody(await readActivity(store, id));
         if (options.json) return print(printable(JSON.stringify(top)));
         const { sources, variants } = options.hour ? top.hour : top.day;

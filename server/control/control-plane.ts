@@ -1,4 +1,6 @@
+import { ServiceError } from '../../contract/errors.ts';
 import type { Network } from '../../contract/networks.ts';
+import { Semaphore } from '../../pool/semaphore.ts';
 import { withTimeout } from '../../store/deadline.ts';
 import { clientAddress, clientNetwork } from '../http/client-address.ts';
 import { errorResponse } from '../http/error-response.ts';
@@ -7,8 +9,7 @@ import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { parseQuery } from '../image/address.ts';
 import { storeUnavailable, toStoreFailure } from '../store-failure.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
-import { ChangeTurns } from './change-turns.ts';
-import { parseJson } from './json.ts';
+import { parseJson } from './input.ts';
 import { List, readPageQuery } from './list.ts';
 import { Csv, type Input, type Operation } from './operation.ts';
 import { controlPrefix, findOperation } from './operations.ts';
@@ -38,7 +39,7 @@ export interface ControlPlaneEnvironment {
 /** The operations of the OpenAPI document below `/api/sdk/v1`. All run the same checks. */
 export class ControlPlane {
   readonly #environment: ControlPlaneEnvironment;
-  readonly #turns = new ChangeTurns();
+  readonly #mutex = new ProjectMutex();
   /** The path prefix at which clients reach the service, or '' for the root. */
   readonly #basePath: string;
 
@@ -99,7 +100,7 @@ export class ControlPlane {
       const takesTurn = operation.method !== 'GET' && !operation.waitsForOrigin;
       const answer =
         takesTurn && projectId !== undefined
-          ? await this.#turns.run(projectId, signal, handle)
+          ? await this.#mutex.run(projectId, signal, handle)
           : await handle();
       const links = answer instanceof List ? answer.headers : [];
       const content = toContent(operation, answer);
@@ -153,3 +154,57 @@ async function readInput(
   requireValid(expected, input);
   return input;
 }
+
+/** Maximum calls per project that wait for their turn. */
+const maxWaiting = 100;
+const maxWaitMs = 10_000;
+
+interface Turns {
+  readonly semaphore: Semaphore;
+  /** Includes the current call. */
+  calls: number;
+}
+
+/**
+ * Runs the calls that change a project one at a time per process. Changes that depend on its state
+ * then rarely need repeating, and a project's calls use few store connections.
+ */
+export class ProjectMutex {
+  readonly #projects = new Map<string, Turns>();
+
+  /**
+   * @param signal aborts when the client disconnects
+   * @throws ServiceError rate_limited; or the signal's reason
+   */
+  async run<T>(projectId: string, signal: AbortSignal, change: () => Promise<T>): Promise<T> {
+    const turns = this.#projects.get(projectId) ?? { semaphore: new Semaphore(1), calls: 0 };
+    if (turns.calls > maxWaiting) throw tooManyChanges();
+    this.#projects.set(projectId, turns);
+    turns.calls += 1;
+    try {
+      const leave = await enter(turns, signal);
+      try {
+        return await change();
+      } finally {
+        leave();
+      }
+    } finally {
+      turns.calls -= 1;
+      if (turns.calls === 0) this.#projects.delete(projectId);
+    }
+  }
+}
+
+async function enter({ semaphore }: Turns, signal: AbortSignal): Promise<() => void> {
+  const late = AbortSignal.timeout(maxWaitMs);
+  try {
+    return await semaphore.enter(AbortSignal.any([signal, late]));
+  } catch (error) {
+    throw late.aborted && !signal.aborted ? tooManyChanges() : error;
+  }
+}
+
+const tooManyChanges = (): ServiceError =>
+  new ServiceError('rate_limited', 'Too many changes to the project are waiting.', undefined, {
+    retryAfter: 1,
+  });

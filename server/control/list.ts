@@ -1,5 +1,5 @@
 import type { Headers } from '../http/request.ts';
-import { queryReader } from './query.ts';
+import { queryReader } from './input.ts';
 import { projectIdParameter, type QueryParameter } from './schema.ts';
 import { rejectInvalid } from './validation-messages.ts';
 

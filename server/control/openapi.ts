@@ -1,22 +1,30 @@
 import { type ErrorStatus, errorCatalogue } from '../../contract/errors.ts';
-import { controlErrors, errorResponses } from './error-responses.ts';
-import { forGenerators } from './generator-schemas.ts';
-import { healthSchema, livenessSchema, readinessSchema } from './health-schema.ts';
-import { imagePaths } from './image-paths.ts';
-import { imageSchemas } from './image-schemas.ts';
+import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
+import { maxSourceLength } from '../image/source-url.ts';
+import type { ValueSchema } from '../image/values.ts';
+import { imageSchemas, parameterSchema } from './image-schemas.ts';
 import { pageParameters } from './list.ts';
 import type { Input, Operation } from './operation.ts';
 import { controlPrefix, operations } from './operations.ts';
 import {
+  contentRangeHeader,
+  controlErrors,
+  documentedImageHeaders,
+  errorResponses,
   headerComponents,
+  imageErrors,
+  imageTypes,
   linkHeader,
   locationHeader,
   noContentHeaders,
+  notModifiedHeaders,
   plainHeaders,
   rateLimitHeaders,
   readableHeaders,
-} from './response-headers.ts';
+  wholeImageHeaders,
+} from './responses.ts';
 import { type PathParameter, projectIdParameter, ref } from './schema.ts';
+import { healthSchema, livenessSchema, readinessSchema } from './service-status.ts';
 
 const apiError = {
   type: 'object',
@@ -215,4 +223,217 @@ export function openApiDocument(baseUrl: string): object {
     },
   };
   return forGenerators(document, schemas);
+}
+
+const source = { type: 'string', maxLength: maxSourceLength } as const;
+const inPath = {
+  name: 'source',
+  in: 'path',
+  required: true,
+  description:
+    "Absolute source URL, or a path on the project's origin such as `/a.jpg`, percent-encoded as a whole.",
+  // Proxies that normalise paths remove a slash.
+  schema: { ...source, pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?:/{1,2}[^/]|/)' },
+  example: 'https://shop.example.com/a.jpg',
+};
+const inQuery = {
+  ...inPath,
+  name: 'url',
+  in: 'query',
+  description: "Absolute source URL, or a path on the project's origin such as `/a.jpg`.",
+  schema: { ...source, pattern: '^(?:[Hh][Tt][Tt][Pp][Ss]?://[^/]|/)' },
+};
+
+const signing = [
+  {
+    name: 'exp',
+    in: 'query',
+    description: 'Expiry of a signed URL, as Unix time in seconds.',
+    schema: { type: 'integer', format: 'int64', minimum: 0, maximum: 999_999_999_999 },
+  },
+  {
+    name: 'sig',
+    in: 'query',
+    description: 'base64url HMAC-SHA256 of the path and the query without this parameter.',
+    schema: { type: 'string', pattern: '^[A-Za-z0-9_-]{43}$' },
+  },
+];
+
+const ranges = [
+  {
+    name: 'Range',
+    in: 'header',
+    description: 'A single byte range (RFC 9110, 14.2); multiple ranges return the whole image.',
+    schema: { type: 'string' },
+    example: 'bytes=0-1023',
+  },
+  {
+    name: 'If-Range',
+    in: 'header',
+    description:
+      'ETag of the image that the client has. If it does not match, the whole image is returned.',
+    schema: { type: 'string' },
+  },
+];
+
+/**
+ * The schema omits `default`: generated clients would send every default, which would override
+ * presets and make long URLs for CDNs.
+ */
+function parameterObject(name: ParameterName): object {
+  const { group, meaning, accepts, aliases, example, schema, defaultInWords } = parameters[name];
+  const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
+  return {
+    name,
+    in: 'query',
+    description: `${meaning} Accepts ${accepts}. Default: ${defaultInWords}.${also}`,
+    schema: parameterSchema(name),
+    example: exampleValue(example, schema),
+    // Parts of the description, for programs that generate controls.
+    'x-transform': {
+      group,
+      meaning,
+      accepts,
+      aliases,
+      default: parameters[name].default,
+      defaultInWords,
+    },
+  };
+}
+
+/** An example, as a number if the schema allows one. */
+function exampleValue(text: string, { type, anyOf }: ValueSchema): string | number {
+  const isNumber = [type, ...(anyOf ?? []).map((alternative) => alternative.type)].some(
+    (name) => name === 'integer' || name === 'number',
+  );
+  return isNumber && text !== '' && !Number.isNaN(Number(text)) ? Number(text) : text;
+}
+
+const binary = { schema: { type: 'string', format: 'binary' } };
+
+const content = {
+  ...Object.fromEntries(imageTypes.map((type) => [type, binary])),
+  'text/plain': { schema: { type: 'string' } },
+  'application/json': { schema: ref('ImageFacts') },
+};
+
+const operation = (operationId: string, source: object) => ({
+  operationId,
+  tags: ['Images'],
+  summary: 'Get a transformed image',
+  description:
+    "Needs no API key: the project's allowlist decides. Missing options come from client hints, Accept and the project's defaults. Keywords are case-insensitive. HEAD is supported.",
+  security: [],
+  parameters: [
+    source,
+    {
+      name: 'project',
+      in: 'query',
+      required: true,
+      ...projectIdParameter,
+    },
+    ...parameterNames.map(parameterObject),
+    ...signing,
+    ...ranges,
+  ],
+  responses: {
+    200: {
+      description: 'The image, or the placeholder or information that `fmt` selects.',
+      headers: wholeImageHeaders,
+      content,
+    },
+    206: {
+      description: 'The requested range of the image.',
+      headers: { ...documentedImageHeaders, ...contentRangeHeader },
+      content,
+    },
+    304: {
+      description: 'The client already has the image (If-None-Match).',
+      headers: notModifiedHeaders,
+    },
+    ...imageErrors,
+  },
+});
+
+/** The public image endpoint. */
+export const imagePaths: Readonly<Record<string, object>> = {
+  '/img/{source}': { get: operation('getImage', inPath) },
+  '/img/': { get: operation('getImageByQuery', inQuery) },
+};
+
+interface Schema {
+  readonly [keyword: string]: unknown;
+  readonly $ref?: string;
+  readonly type?: string | readonly string[];
+  readonly enum?: readonly unknown[];
+  readonly pattern?: string;
+  readonly anyOf?: readonly Schema[];
+}
+
+/** Expresses an `anyOf` without types: not all parts may fail to match. */
+const anyWithoutTypes = (parts: readonly Schema[]) => ({
+  not: { allOf: parts.map((part) => ({ not: part })) },
+});
+
+/**
+ * Returns the pattern of a text with an enumeration or a pattern, or null if the schema contains
+ * other rules.
+ */
+function toPattern({ type, enum: words, pattern, ...others }: Schema): string | null {
+  if (type !== 'string' || Object.keys(others).length > 0) return null;
+  const isPlain = (word: unknown) => /^\w*$/.test(String(word));
+  if (words === undefined) return pattern ?? null;
+  return pattern === undefined && words.every(isPlain) ? `^(?:${words.join('|')})$` : null;
+}
+
+/** Merges schemas of the same type. */
+function merged(type: string, parts: readonly Schema[]): Schema {
+  const patterns = parts.map(toPattern);
+  if (patterns.includes(null)) return { type, ...anyWithoutTypes(parts) };
+  return { type, pattern: patterns.join('|') };
+}
+
+/**
+ * Rewrites the OpenAPI document's schemas for generators, such as ogen for Go, that make a type of
+ * each `anyOf`. They support an `anyOf` only if its parts differ in JSON type, and no default
+ * stands next to it. The rewritten schemas accept the same values.
+ *
+ * @param schemas the components, which references point to
+ */
+export function forGenerators<Document>(document: Document, schemas: object): Document {
+  const components = new Map(Object.entries(schemas as Record<string, Schema>));
+  const target = ({ $ref = '' }: Schema) => components.get($ref.replace(/^.*\//, ''));
+
+  /** Returns a schema's JSON types as one text, empty if it does not name any. */
+  const toType = (schema: Schema): string => {
+    const referred = target(schema);
+    return referred === undefined
+      ? [schema.type ?? schema.anyOf?.map(toType)].join()
+      : toType(referred);
+  };
+
+  const withoutUnion = ({ anyOf = [], ...rest }: Schema): Schema => {
+    const types = [...new Set(anyOf.map(toType))];
+    if (types.includes('')) return { ...rest, ...anyWithoutTypes(anyOf) };
+    const parts = types.map((type) => {
+      const [first = {}, ...others] = anyOf.filter((part) => toType(part) === type);
+      return others.length === 0 ? first : merged(type, [first, ...others]);
+    });
+    return parts.length === 1 ? { ...rest, ...parts[0] } : { ...rest, anyOf: parts };
+  };
+
+  const withoutDefault = ({ default: byDefault, ...rest }: Schema): Schema => ({
+    ...rest,
+    description: `${rest['description']} Default: ${JSON.stringify(byDefault)}.`,
+  });
+
+  const rewrite = (value: unknown): unknown => {
+    if (Array.isArray(value)) return value.map(rewrite);
+    if (typeof value !== 'object' || value === null) return value;
+    let schema = value as Schema;
+    if ('default' in schema && target(schema)?.anyOf !== undefined) schema = withoutDefault(schema);
+    if (Array.isArray(schema.anyOf)) schema = withoutUnion(schema);
+    return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, rewrite(part)]));
+  };
+  return rewrite(document) as Document;
 }

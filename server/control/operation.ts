@@ -52,7 +52,7 @@ export class Csv {
 }
 
 /** A request that passed every check except the existence of its project. */
-export interface Call<Path extends string = string, Body = unknown> {
+export interface OperationRequest<Path extends string = string, Body = unknown> {
   readonly key: ApiKey;
   /** The decoded path segments. */
   readonly path: Readonly<Record<NamesIn<Path>, string>>;
@@ -108,7 +108,10 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
   readonly errors?: readonly ErrorCode[];
   /** An example, if clients can request CSV. */
   readonly csv?: Csv;
-  handle(call: Call<Path, Body>, services: Services): Promise<NoInfer<Answer> | List | Csv>;
+  handle(
+    call: OperationRequest<Path, Body>,
+    services: Services,
+  ): Promise<NoInfer<Answer> | List | Csv>;
 }
 
 /** Requires a schema for every name in braces. */

@@ -1,25 +1,26 @@
 import { percentDecode } from '../../contract/url-text.ts';
 import type { Operation } from './operation.ts';
-import { activityOperations } from './resources/activity.ts';
 import { callbackOperations } from './resources/callbacks.ts';
-import { configurationOperations } from './resources/configuration.ts';
-import { domainOperations } from './resources/domains.ts';
-import { freshnessOperations } from './resources/freshness.ts';
 import { hostOperations } from './resources/hosts.ts';
 import { keyOperations } from './resources/keys.ts';
 import { layerOperations } from './resources/layers.ts';
-import { limitOperations } from './resources/limits.ts';
 import { originOperations } from './resources/origins.ts';
 import { presetOperations } from './resources/presets.ts';
 import { prewarmOperations } from './resources/prewarms.ts';
 import { projectOperations } from './resources/projects.ts';
 import { purgeOperations } from './resources/purges.ts';
-import { settingsOperations } from './resources/settings.ts';
+import {
+  configurationOperations,
+  domainOperations,
+  freshnessOperations,
+  limitOperations,
+  settingsOperations,
+} from './resources/settings.ts';
 import { signingOperations } from './resources/signing.ts';
 import { urlMeaningOperations } from './resources/url-meaning.ts';
 import { urlSecretOperations } from './resources/url-secrets.ts';
-import { usageOperations } from './resources/usage.ts';
-import { versionOperations } from './resources/version.ts';
+import { activityOperations, usageOperations } from './resources/usage.ts';
+import { versionOperations } from './service-status.ts';
 
 export const controlPrefix = '/api/sdk/v1';
 

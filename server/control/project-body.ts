@@ -1,7 +1,6 @@
 import { organisationIdPattern } from '../../store/identifiers.ts';
 import { type ListedProject, newProjectSettings, type Project } from '../../store/projects.ts';
 import {
-  closed,
   fit,
   hosts,
   margin,
@@ -13,6 +12,7 @@ import {
   quality,
   ratio,
   type Schema,
+  strictObject,
   uri,
   type ValueOf,
 } from './schema.ts';
@@ -21,7 +21,7 @@ const colour = { type: 'string', pattern: '^#[0-9A-Fa-f]{6}$' } as const;
 
 const projectSchema = {
   description: 'A project: transform defaults and allowed source hosts.',
-  ...closed({
+  ...strictObject({
     id: projectIdParameter.schema,
     orgId: {
       type: 'string',

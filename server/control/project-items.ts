@@ -3,7 +3,7 @@ import type { ItemField, Project, StateCheck } from '../../store/projects.ts';
 import { List } from './list.ts';
 import { itemResult, listResult, type Operation } from './operation.ts';
 import type { NamedSchema } from './schema.ts';
-import { changed, findProject, type Services } from './services.ts';
+import { findProject, reportProjectChange, type Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
 
 /** The schema of preset and layer names. */
@@ -122,7 +122,7 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
       }
     };
     const stored = await set(services, projectId, name, input, check);
-    const body = find(changed(services, projectId, stored), name);
+    const body = find(reportProjectChange(services, projectId, stored), name);
     return review === undefined ? body : review(body, services);
   }
 
@@ -136,7 +136,11 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
     const name = readName(nameText);
     const project = await findProject(services, projectId);
     const remaining = names(project).includes(name)
-      ? changed(services, projectId, await services.projects.removeItem(projectId, field, name))
+      ? reportProjectChange(
+          services,
+          projectId,
+          await services.projects.removeItem(projectId, field, name),
+        )
       : project;
     await release?.(services, projectId, name);
     return this.#readAll(remaining);

@@ -90,7 +90,7 @@ export const notBoth = <const A extends string>(name: A, ...others: readonly str
 });
 
 /** Returns an object schema with exactly these fields, all required. */
-export const closed = <const P extends Readonly<Record<string, Schema>>>(properties: P) =>
+export const strictObject = <const P extends Readonly<Record<string, Schema>>>(properties: P) =>
   ({
     type: 'object',
     properties,

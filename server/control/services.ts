@@ -49,7 +49,7 @@ export async function findProject(
  * @param project after the change, or null if it does not exist
  * @throws ServiceError project_not_found
  */
-export function changed(
+export function reportProjectChange(
   { onChange }: Pick<Services, 'onChange'>,
   id: string,
   project: Project | null,

@@ -31,8 +31,8 @@ export const typeNames: Readonly<Record<string, string>> = {
 
 export const formatNames: Readonly<Record<string, string>> = {
   uri: 'an absolute URL',
-  date: 'a date of RFC 3339',
-  'date-time': 'a date and time of RFC 3339',
+  date: 'an RFC 3339 date',
+  'date-time': 'an RFC 3339 date and time',
 };
 
 /** Returns the URL with all characters encoded that a URI cannot contain, if that changes the URL. */

@@ -6,7 +6,7 @@ import t from 'tap';
 import { errorCatalogue } from '../../contract/errors.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { settingRows } from '../../contract/settings/table.ts';
-import { healthSchema } from '../../server/control/health-schema.ts';
+import { healthSchema } from '../../server/control/service-status.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { root, rootPath } from '../root.ts';
 import { outdatedDocuments } from './generated.ts';

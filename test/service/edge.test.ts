@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { maxLookupsPerWindow } from '../../server/control/unknown-keys.ts';
+import { maxLookupsPerWindow } from '../../server/control/authenticate.ts';
 import { startFrontEnd } from './front-end.ts';
 import { eachHttpServer } from './http-servers.ts';
 import { picture } from './origin.ts';

@@ -1,13 +1,16 @@
+import { ServiceError } from '../../../contract/errors.ts';
 import { callbackStates, callbackSubjects, type Delivery } from '../../../store/callbacks.ts';
+import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { listResult, operation } from '../operation.ts';
-import { type BodyOf, closed, count, named } from '../schema.ts';
-import { findProject } from '../services.ts';
+import { type BodyOf, count, named, strictObject } from '../schema.ts';
+import { findProject, type Services } from '../services.ts';
+import { invalidRequest } from '../validation-messages.ts';
 
 const callback = named(
   'Callback',
   {
     description: 'A request that notifies a client when its prewarming or purge ends.',
-    ...closed({
+    ...strictObject({
       id: { type: 'string', description: '`webhook-id` of the request.' },
       subject: { type: 'string', enum: callbackSubjects },
       callId: { type: 'string', description: 'Id of the prewarming or purge.' },
@@ -67,3 +70,31 @@ export const callbackOperations = {
     },
   }),
 };
+
+/**
+ * Checks an input's `callbackUrl` before the call takes effect.
+ *
+ * @returns the URL, or null if there is none
+ * @throws ServiceError invalid_request; callback_queue_full
+ */
+export async function readCallback(
+  text: string | undefined,
+  projectId: string,
+  { guard, callbacks }: Pick<Services, 'guard' | 'callbacks'>,
+): Promise<string | null> {
+  if (text === undefined) return null;
+  if (callbacks === null) {
+    throw invalidRequest(
+      'callbackUrl cannot be used, because the operator of the service has not set SERVICE_HOOK_SECRET; only the operator can: omit callbackUrl until then',
+    );
+  }
+  const url = readUrl(text);
+  if (url === null) throw invalidRequest(`callbackUrl ${urlRule}`);
+  const error = privateHostError(url, guard);
+  if (error !== null) throw invalidRequest(`callbackUrl ${error}`);
+  if (!(await callbacks.hasRoom(projectId))) {
+    const message = 'The project has too many undelivered callbacks.';
+    throw new ServiceError('callback_queue_full', message);
+  }
+  return url.href;
+}

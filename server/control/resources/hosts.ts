@@ -7,7 +7,7 @@ import { isAllowedHost } from '../../image/access.ts';
 import { urlKinds } from '../../image/host-address.ts';
 import { maxHostLength, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { ProjectItems } from '../project-items.ts';
-import { type BodyOf, closed, httpUrl, named } from '../schema.ts';
+import { type BodyOf, httpUrl, named, strictObject } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
@@ -41,7 +41,12 @@ const host = named(
   'DeliveryHost',
   {
     description: "A host that serves the project's images.",
-    ...closed({ host: hostSchema, base, urls, updatedAt: { type: 'string', format: 'date-time' } }),
+    ...strictObject({
+      host: hostSchema,
+      base,
+      urls,
+      updatedAt: { type: 'string', format: 'date-time' },
+    }),
   },
   {
     host: 'img.shop.example',

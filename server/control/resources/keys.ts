@@ -2,7 +2,7 @@ import { keyIdPattern } from '../../../store/identifiers.ts';
 import { type ApiKey, keyAccesses } from '../../../store/keys.ts';
 import { List } from '../list.ts';
 import { itemResult, listResult, operation } from '../operation.ts';
-import { type BodyOf, closed, named } from '../schema.ts';
+import { type BodyOf, named, strictObject } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
@@ -29,7 +29,7 @@ const fields = {
 
 const key = named(
   'ProjectKey',
-  { description: 'An API key of one project, without its secret.', ...closed(fields) },
+  { description: 'An API key of one project, without its secret.', ...strictObject(fields) },
   {
     id: 'key_1lezyi1nozlj0yy3',
     name: 'shop backend',
@@ -43,7 +43,7 @@ const newKey = named(
   'NewProjectKey',
   {
     description: 'An API key of one project. No operation returns its secret again.',
-    ...closed({
+    ...strictObject({
       ...fields,
       secret: { type: 'string', description: '`sk_` and 43 base64url characters.' },
     }),

@@ -18,7 +18,7 @@ import type { Project } from '../../../store/projects.ts';
 import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { ProjectItems } from '../project-items.ts';
-import { type BodyOf, closed, exactlyOneOf, named, secretText } from '../schema.ts';
+import { type BodyOf, exactlyOneOf, named, secretText, strictObject } from '../schema.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
 const hostRule = 'must be a host name without wildcard, with an optional port';
@@ -33,7 +33,7 @@ const origin = named(
   'ProjectOrigin',
   {
     description: "How the service fetches a host's sources; contains no secrets.",
-    ...closed({
+    ...strictObject({
       host: hostSchema,
       headers: {
         type: 'array',
@@ -78,7 +78,7 @@ const inputSchema = (headers: object, header: object, location: object) =>
           'Request headers by name. At most 8 KiB; values consist of visible ASCII characters.',
       },
       s3: {
-        ...closed({
+        ...strictObject({
           location: {
             type: 'string',
             maxLength: 2_048,

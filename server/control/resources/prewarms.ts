@@ -6,14 +6,22 @@ import { type Prewarms, QueueFull } from '../../../store/prewarms.ts';
 import type { Project } from '../../../store/projects.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
-import { readCallback } from '../callback.ts';
+import { findLayer } from '../../image/layers.ts';
+import { type ParameterName, parameterNames, parameters } from '../../image/parameters.ts';
+import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
+import { toText } from '../../image/values.ts';
 import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
-import { parameterAliases, parameterSchema, ruledParameter } from '../image-schemas.ts';
+import {
+  parameterAliases,
+  parameterFields,
+  parameterSchema,
+  ruledParameter,
+  valueErrors,
+} from '../image-schemas.ts';
 import { itemResult, operation } from '../operation.ts';
 import {
   type BodyOf,
   callbackUrl,
-  closed,
   count,
   httpUrl,
   type NamedSchema,
@@ -23,19 +31,31 @@ import {
   ratio,
   ref,
   type Schema,
+  strictObject,
   uri,
   type ValueOf,
 } from '../schema.ts';
 import { findProject, progressNotFound, type Services } from '../services.ts';
 import { excerpt, rejectInvalid } from '../validation-messages.ts';
-import {
-  maxVariantCharacters,
-  optionErrors,
-  prewarmVariantSchema,
-  replacedByVariants,
-  variantErrors,
-  variantQuery,
-} from './prewarm-variants.ts';
+import { readCallback } from './callbacks.ts';
+
+/** Maximum length of all variants as JSON, because each job of the request contains them. */
+export const maxVariantCharacters = 8_192;
+
+/** Returns a variant's schema: image URL parameters as JSON values. */
+export const prewarmVariantSchema = (toSchema: (name: ParameterName) => object) =>
+  ({
+    type: 'object',
+    description:
+      'Image URL parameters by canonical name. `dpr` is a number because prewarming has no client hints.',
+    properties: parameterFields(parameterNames, (name) =>
+      name === 'dpr' ? { type: 'number', minimum: 1, maximum: 3 } : toSchema(name),
+    ),
+    additionalProperties: false,
+  }) as const;
+
+/** Prewarm request fields that variants replace. */
+export const replacedByVariants = ['widths', 'formats', 'quality', 'fit', 'dpr'] as const;
 
 /** Maximum variants per request. */
 export const maxVariants = 50;
@@ -132,7 +152,7 @@ export const prewarmInput: NamedSchema<PrewarmInput> = {
 
 const receipt = named(
   'PrewarmReceipt',
-  closed({
+  strictObject({
     // Not `const: true`: some generated clients would reject every receipt.
     accepted: { type: 'boolean', description: 'Always true.' },
     sourceCount: { type: 'integer', minimum: 1 },
@@ -151,7 +171,7 @@ const status = named(
   'PrewarmStatus',
   {
     description: 'Status of a prewarm request.',
-    ...closed({
+    ...strictObject({
       id: idSchema,
       status: {
         type: 'string',
@@ -163,12 +183,12 @@ const status = named(
       sourceCount: { type: 'integer', minimum: 1 },
       variantCount: { type: 'integer', minimum: 1 },
       sources: {
-        ...closed({ waiting: count, running: count, done: count, failed: count }),
+        ...strictObject({ waiting: count, running: count, done: count, failed: count }),
         description: 'Source counts. Sources to be retried count as waiting.',
       },
       failures: {
         type: 'array',
-        items: closed({ source: uri, reason: { type: 'string' } }),
+        items: strictObject({ source: uri, reason: { type: 'string' } }),
         description: 'Failed sources, except sources whose jobs an operator deleted.',
       },
       createdAt: { type: 'string', format: 'date-time' },
@@ -293,4 +313,42 @@ function sourceError(source: URL | null, project: Project, guard: AddressGuard):
   const { hostname } = source;
   if (!isAllowedHost(project, hostname)) return `must be on an allowed host; ${hostname} is not`;
   return privateHostError(source, guard);
+}
+
+/** Returns, in words, the errors in variants that the schema cannot find. */
+export function variantErrors(variants: readonly PresetParameters[]): string[] {
+  if (JSON.stringify(variants).length > maxVariantCharacters) {
+    return [`variants must have at most ${maxVariantCharacters} characters as JSON`];
+  }
+  return variants.flatMap((variant, index) =>
+    valueErrors(variant, `variants[${index}]`, parameters),
+  );
+}
+
+/**
+ * Returns the errors of a variant with valid values, including its preset's.
+ * @param urlError the rule that a URL breaks, or null
+ * @throws ServiceError preset_not_found, layer_not_found
+ */
+export function optionErrors(
+  variant: PresetParameters,
+  subject: string,
+  project: Project,
+  urlError: (url: URL) => string | null,
+): string[] {
+  const { dpr, fallback, layer = [] } = withPreset(presetOptions(variant), project);
+  for (const name of layer) findLayer(project, name);
+  const error = fallback === undefined ? null : urlError(new URL(fallback));
+  return [
+    ...(dpr === 'auto' ? [`${subject}.dpr must be a number: prewarming has no client hints`] : []),
+    ...(error === null ? [] : [`${subject}.fallback ${error}`]),
+  ];
+}
+
+/** Returns the parameters of a variant's URL as a query, the same for equal parameters. */
+export function variantQuery(variant: PresetParameters): string {
+  const query = new URLSearchParams();
+  for (const [name, value] of Object.entries(variant)) query.set(name, toText(value));
+  query.sort();
+  return query.toString();
 }

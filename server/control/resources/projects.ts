@@ -1,13 +1,19 @@
+import { ServiceError } from '../../../contract/errors.ts';
+import { Semaphore } from '../../../pool/semaphore.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
+import { withTimeout } from '../../../store/deadline.ts';
+import { isProjectId } from '../../../store/identifiers.ts';
+import type { ApiKey } from '../../../store/keys.ts';
 import type { Project } from '../../../store/projects.ts';
 import { readAllowedHost, readUrl, urlRule } from '../hosts-and-urls.ts';
+import { queryReader } from '../input.ts';
+import { List, type PageQuery } from '../list.ts';
 import { itemResult, listResult, operation } from '../operation.ts';
-import { project, projectBody } from '../project-body.ts';
+import { type ProjectBody, project, projectBody } from '../project-body.ts';
 import { type BodyOf, hostText, httpUrl, named, projectIdParameter } from '../schema.ts';
-import { changed, findProject, type Services } from '../services.ts';
+import { findProject, reportProjectChange, type Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
-import { deleteProject, readForce } from './project-deletion.ts';
-import { listProjects } from './project-list.ts';
+import { purgeWith } from './purges.ts';
 
 const name = {
   type: 'string',
@@ -189,5 +195,140 @@ export async function updateProject(
   const check = (project: Project) => {
     if (host !== null) requireRoom(project, host);
   };
-  return changed(services, id, await services.projects.updateIdentity(id, identity, host, check));
+  return reportProjectChange(
+    services,
+    id,
+    await services.projects.updateIdentity(id, identity, host, check),
+  );
+}
+
+/** Bounded, because memory holds the whole list. */
+const maxListBytes = 16_000_000;
+/** A page ends early with the project that exceeds this size: a project's hosts can take 250 KB. */
+const maxPageBytes = 2_000_000;
+/** Maximum projects to read at once for a page. */
+const maxReadProjects = 50;
+const tooManyProjects =
+  'the projects are too many for one response: request pages, such as ?limit=100, and follow the Link header';
+
+/**
+ * Runs requests for whole lists one at a time, so that memory holds the projects of few requests. A
+ * slow client does not delay the others: responses being sent are not counted, and only the keys'
+ * rate limit and the connection limit bound them.
+ */
+const wholeLists = new Semaphore(1);
+/** Few at a time for the same reason. They do not wait for whole lists, which take longer. */
+const pages = new Semaphore(2);
+
+type Stored = Pick<Services, 'projects'>;
+
+/**
+ * Returns the projects that a key can access.
+ * @param page by id; null for all projects
+ * @param signal aborts when the client disconnects
+ * @throws ServiceError invalid_request if there are too many projects
+ */
+export async function listProjects(
+  { projects }: Stored,
+  { projectId, allOrganisations, orgId }: ApiKey,
+  page: PageQuery | null,
+  signal: AbortSignal,
+): Promise<List> {
+  if (page !== null && page.cursor !== null && !isProjectId(page.cursor)) {
+    throw invalidRequest('cursor must come from a Link header');
+  }
+  const getId = ({ id }: ProjectBody) => id;
+  if (projectId !== null) {
+    const project = await projects.find(projectId);
+    return List.of(project === null ? [] : [projectBody(project)], getId, page);
+  }
+  const organisation = allOrganisations ? null : orgId;
+  const leave = await (page === null ? wholeLists : pages).enter(signal);
+  try {
+    return page === null
+      ? await readAll({ projects }, organisation, signal)
+      : await readPage({ projects }, organisation, page, signal);
+  } finally {
+    leave();
+  }
+}
+
+/** By id. */
+async function readPage(
+  { projects }: Stored,
+  organisation: string | null,
+  { limit, cursor }: PageQuery,
+  signal: AbortSignal,
+): Promise<List> {
+  const texts: string[] = [];
+  let bytes = 0;
+  let last = cursor;
+  // Read one more project, to detect a next page.
+  const bounds = { after: cursor, limit: Math.min(limit + 1, maxReadProjects) };
+  for await (const read of projects.pages(organisation, bounds)) {
+    signal.throwIfAborted();
+    for (const project of read) {
+      if (texts.length === limit || bytes > maxPageBytes) {
+        return new List(texts.join(), { limit, cursor: last });
+      }
+      const json = JSON.stringify(projectBody(project));
+      bytes += Buffer.byteLength(json) + 1;
+      texts.push(json);
+      last = project._id;
+    }
+  }
+  return new List(texts.join());
+}
+
+/** By date of creation. */
+async function readAll(
+  { projects }: Stored,
+  organisation: string | null,
+  signal: AbortSignal,
+): Promise<List> {
+  const texts: { readonly createdAt: number; readonly json: string }[] = [];
+  let bytes = 0;
+  for await (const page of projects.pages(organisation)) {
+    signal.throwIfAborted();
+    for (const project of page) {
+      const json = JSON.stringify(projectBody(project));
+      bytes += Buffer.byteLength(json) + 1;
+      texts.push({ createdAt: project.createdAt.getTime(), json });
+    }
+    if (bytes > maxListBytes) throw invalidRequest(tooManyProjects);
+  }
+  texts.sort((a, b) => a.createdAt - b.createdAt);
+  return new List(texts.map(({ json }) => json).join());
+}
+
+/** @throws ServiceError invalid_request */
+export function readForce(query: string): boolean {
+  const errors: string[] = [];
+  const force = queryReader(query, errors)('force') ?? 'false';
+  if (force !== 'true' && force !== 'false') errors.push('force must be true or false');
+  rejectInvalid(errors);
+  return force === 'true';
+}
+
+/**
+ * Deletes a project by one update of its document, and then its data in other collections. After an
+ * interruption, or if another process writes more of its data, the primaries delete the rest
+ * (`server/cluster/sweep.ts`).
+ *
+ * @throws ServiceError project_not_found, prewarm_in_progress
+ */
+export async function deleteProject(
+  services: Pick<Services, 'projects' | 'queue' | 'purges' | 'callsPurgeHook' | 'onChange'>,
+  id: string,
+  { force }: { readonly force: boolean },
+): Promise<void> {
+  const { projects, queue } = services;
+  await findProject(services, id);
+  const open = force ? 0 : await queue.open(id);
+  if (open > 0) {
+    const message = `Prewarming of the project is in progress: ${open} ${open === 1 ? 'source waits or is' : 'sources wait or are'} being warmed.`;
+    throw new ServiceError('prewarm_in_progress', message);
+  }
+  await purgeWith(services, id, null, () => projects.delete(id));
+  await withTimeout(projects.deleteDocuments(id)).catch(() => {});
 }

@@ -4,12 +4,12 @@ import { hookStates } from '../../../store/purges.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/caching.ts';
-import { readCallback } from '../callback.ts';
 import { readUrl, urlRule } from '../hosts-and-urls.ts';
 import { itemResult, operation } from '../operation.ts';
-import { type BodyOf, callbackUrl, closed, exactlyOneOf, httpUrl, named } from '../schema.ts';
-import { changed, findProject, progressNotFound, type Services } from '../services.ts';
+import { type BodyOf, callbackUrl, exactlyOneOf, httpUrl, named, strictObject } from '../schema.ts';
+import { findProject, progressNotFound, reportProjectChange, type Services } from '../services.ts';
 import { excerpt, rejectInvalid } from '../validation-messages.ts';
+import { readCallback } from './callbacks.ts';
 
 export const purgeInput = named(
   'PurgeInput',
@@ -36,7 +36,7 @@ export const purgeInput = named(
 
 const receipt = named(
   'PurgeReceipt',
-  closed({
+  strictObject({
     accepted: { type: 'boolean', description: 'Always true.' },
     sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
   }),
@@ -52,7 +52,7 @@ const status = named(
   'PurgeStatus',
   {
     description: 'Status of a purge.',
-    ...closed({
+    ...strictObject({
       id: idSchema,
       status: {
         type: 'string',
@@ -61,7 +61,7 @@ const status = named(
           '`done` once the purge is in effect everywhere (after two seconds) and any purge hook was called; `failed` if the hook could not be called for a day.',
       },
       sourceCount: { type: 'integer', minimum: 0, description: '0 for all images.' },
-      hook: closed({
+      hook: strictObject({
         status: { type: 'string', enum: hookStates },
         reason: { type: 'string', description: 'Why the last call failed; empty if it succeeded.' },
       }),
@@ -168,7 +168,7 @@ export async function purgeWith(
   const ofProject = cdnProjectTag(projectId);
   const job = { projectId, tags: cdnTags ?? [ofProject] };
   const hook = callsPurgeHook ? await purges.hold(job, ofProject) : null;
-  const id = String(changed(services, projectId, await change()).revision);
+  const id = String(reportProjectChange(services, projectId, await change()).revision);
   // If this fails, the hook runs later.
   const confirmed = purges.confirm(id, { projectId, sourceCount: cdnTags?.length ?? 0, hook });
   await confirmed.catch(() => {});

@@ -1,22 +1,40 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project, ProjectSettings } from '../../../store/projects.ts';
+import { parameterNames } from '../../image/parameters.ts';
 import { maxSourceLength } from '../../image/source-url.ts';
-import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
-import { itemResult, operation } from '../operation.ts';
-import { project, projectBody } from '../project-body.ts';
+import {
+  bareHostError,
+  privateHostError,
+  readAllowedHost,
+  readHostPattern,
+  readUrl,
+  urlRule,
+} from '../hosts-and-urls.ts';
+import { queryReader } from '../input.ts';
+import { itemResult, operation, optional } from '../operation.ts';
+import { exampleProject, project, projectBody } from '../project-body.ts';
 import {
   type BodyOf,
   fit,
+  hosts,
+  hostText,
   httpUrl,
   margin,
   named,
+  nullableUri,
   percent,
   position,
+  projectIdParameter,
   quality,
   ratio,
+  type Schema,
+  strictObject,
+  uri,
+  type ValueOf,
 } from '../schema.ts';
-import { changed, findProject, type Services } from '../services.ts';
-import { invalidRequest } from '../validation-messages.ts';
+import { findProject, reportProjectChange, type Services } from '../services.ts';
+import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
+import { requireRoom } from './projects.ts';
 
 const settingsInput = named(
   'ProjectSettingsInput',
@@ -120,7 +138,7 @@ export async function updateSettings(
   else if (input.watermarkUrl !== undefined) {
     await checkWatermark(services, id, input.watermarkUrl, signal);
   }
-  return changed(services, id, await services.projects.updateSettings(id, settings));
+  return reportProjectChange(services, id, await services.projects.updateSettings(id, settings));
 }
 
 /**
@@ -149,3 +167,265 @@ async function checkWatermark(
     throw invalidRequest(`watermarkUrl must be an image that can be fetched. ${error.message}`);
   }
 }
+
+const maxAgeSeconds = 31_536_000;
+
+const freshness = named(
+  'Freshness',
+  {
+    description: "How a project's images follow their sources. Ages are in seconds.",
+    ...strictObject({
+      sourceAge: {
+        allOf: [
+          {
+            anyOf: [
+              { type: 'integer', minimum: 1, maximum: maxAgeSeconds },
+              { type: 'string', enum: ['origin'] },
+              { type: 'null' },
+            ],
+            'x-rule': `must be a whole number from 1 to ${maxAgeSeconds}, "origin" or null`,
+          },
+        ],
+        description:
+          "Seconds until the service revalidates a source; null for never. `origin` follows the origin's Cache-Control. The operator sets bounds.",
+        examples: [300],
+      },
+      browserAge: {
+        type: ['integer', 'null'],
+        minimum: 0,
+        maximum: maxAgeSeconds,
+        description: 'Seconds that browsers keep an image; null for a year.',
+        examples: [60],
+      },
+    }),
+  },
+  { sourceAge: 300, browserAge: 60 },
+);
+
+const freshnessBody = ({ freshness: set }: Project): BodyOf<typeof freshness> =>
+  set ?? { sourceAge: null, browserAge: null };
+
+export const freshnessOperations = {
+  getProjectFreshness: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/freshness',
+    summary: 'Read the freshness settings',
+    description:
+      "Returns the source age and the browser age; both are null if the project's images do not follow their sources.",
+    result: itemResult('freshness', freshness),
+    handle: async ({ path }, services) =>
+      freshnessBody(await findProject(services, path.projectId)),
+  }),
+  putProjectFreshness: operation({
+    method: 'PUT',
+    path: '/projects/{projectId}/freshness',
+    summary: 'Set the freshness settings',
+    description:
+      'Images older than the source age are still served while the service revalidates their source in the background. Browsers receive the browser age; CDNs receive the remaining source age.',
+    input: { ...freshness, name: 'FreshnessInput' },
+    result: itemResult('freshness', freshness),
+    handle: async ({ path: { projectId }, input }, services) => {
+      const stored = await services.projects.setFreshness(projectId, input);
+      return freshnessBody(reportProjectChange(services, projectId, stored));
+    },
+  }),
+};
+
+const limit = {
+  type: ['integer', 'null'],
+  minimum: 0,
+  maximum: Number.MAX_SAFE_INTEGER,
+} as const;
+
+const limits = named(
+  'Limits',
+  {
+    description: "A project's maximum usage per day (UTC); null for no limit.",
+    ...strictObject({
+      rendersPerDay: {
+        ...limit,
+        description: 'Renders, including prewarming.',
+        examples: [10_000],
+      },
+      bytesPerDay: {
+        ...limit,
+        description: 'Bytes of delivered images.',
+        examples: [5_000_000_000],
+      },
+    }),
+  },
+  { rendersPerDay: 10_000, bytesPerDay: null },
+);
+
+const limitsBody = ({ limits: set }: Project): BodyOf<typeof limits> =>
+  set ?? { rendersPerDay: null, bytesPerDay: null };
+
+export const limitOperations = {
+  getProjectLimits: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/limits',
+    summary: 'Read the daily limits',
+    description: 'Returns the daily limits; null means no limit.',
+    result: itemResult('limits', limits),
+    handle: async ({ path }, services) => limitsBody(await findProject(services, path.projectId)),
+  }),
+  putProjectLimits: operation({
+    method: 'PUT',
+    path: '/projects/{projectId}/limits',
+    summary: 'Set the daily limits',
+    description:
+      'Requires a root key. Above a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC); cached images are still delivered. Each additional process can exceed the render limit by one render or 1% of the limit, whichever is more.',
+    scope: 'root',
+    input: { ...limits, name: 'LimitsInput' },
+    result: itemResult('limits', limits),
+    handle: async ({ path: { projectId }, input }, services) =>
+      limitsBody(
+        reportProjectChange(
+          services,
+          projectId,
+          await services.projects.setLimits(projectId, input),
+        ),
+      ),
+  }),
+};
+
+const host = {
+  ...hostText,
+  description: 'A bare host name; `*.example.com` allows all its subdomains.',
+} as const;
+
+const domainInput = named('DomainInput', strictObject({ host }), { host: 'static.example.com' });
+
+export const domainOperations = {
+  addProjectDomain: operation({
+    method: 'POST',
+    path: '/projects/{projectId}/domains',
+    summary: 'Allow a source host',
+    description:
+      'Adds a normalised public host name to the allowlist. Adding an existing host is not an error.',
+    input: domainInput,
+    result: itemResult('project', project),
+    handle: async ({ path, input }, services) =>
+      projectBody(await addHost(services, path.projectId, input.host)),
+  }),
+  removeProjectDomain: operation({
+    method: 'DELETE',
+    path: '/projects/{projectId}/domains',
+    summary: 'Remove a source host',
+    description:
+      'Removes a host from the allowlist. Removing a missing host is not an error. Send the host in the query or in the body; the query takes precedence.',
+    input: optional(domainInput),
+    query: {
+      host: {
+        description: 'The host to remove; takes precedence over the body.',
+        schema: host,
+        example: domainInput.example.host,
+      },
+    },
+    result: itemResult('project', project),
+    handle: async ({ path: { projectId }, input, query }, services) => {
+      const removed = readRemovedHost(query, input);
+      const stored = await services.projects.removeHost(projectId, removed);
+      return projectBody(reportProjectChange(services, projectId, stored));
+    },
+  }),
+};
+
+async function addHost(services: Services, id: string, text: string) {
+  const result = readAllowedHost(text, services.guard);
+  if ('error' in result) throw invalidRequest(`host ${result.error}`);
+  const check = (project: Project) => requireRoom(project, result.host);
+  return reportProjectChange(services, id, await services.projects.addHost(id, result.host, check));
+}
+
+/**
+ * Accepts hosts that could not be added any longer: the rules might have changed. @throws
+ * ServiceError invalid_request
+ */
+function readRemovedHost(query: string, body: BodyOf<typeof domainInput> | null): string {
+  const errors: string[] = [];
+  // Reject a repeated name, which parsers read differently, like in the body.
+  const named = queryReader(query, errors)('host');
+  rejectInvalid(errors);
+  const texts = [named ?? [], body?.host ?? []].flat();
+  const [removed, ...others] = texts.map(readHostPattern);
+  if (removed === undefined) throw invalidRequest('host is required, in the query or in the body');
+  // The query takes precedence, but the body must be valid.
+  if (removed === null || others.includes(null)) {
+    const invalid = texts.find((text) => readHostPattern(text) === null) ?? '';
+    throw invalidRequest(`host ${bareHostError(invalid)}`);
+  }
+  return removed;
+}
+
+const configurationSchema = {
+  description: 'Configuration for integrations that build delivery URLs.',
+  ...strictObject({
+    projectId: projectIdParameter.schema,
+    projectName: { type: 'string' },
+    origin: uri,
+    allowedOrigins: hosts,
+    imageBaseUrl: uri,
+    transformUrlTemplate: { type: 'string', description: 'A URI template (RFC 6570).' },
+    defaults: strictObject({
+      autoFormat: { type: 'boolean' },
+      defaultQuality: { type: 'integer' },
+      stripMetadata: { type: 'boolean' },
+      watermarkEnabled: { type: 'boolean' },
+    }),
+    watermark: strictObject({
+      enabled: { type: 'boolean' },
+      margin,
+      opacity: percent,
+      position,
+      scale: percent,
+      url: nullableUri,
+    }),
+    supportedParameters: { type: 'array', items: { type: 'string' } },
+  }),
+} as const satisfies Schema;
+
+/** The configuration that an integration needs to build delivery URLs. */
+export function configurationBody(
+  project: Project,
+  baseUrl: string,
+): ValueOf<typeof configurationSchema> {
+  const { autoFormat, defaultQuality, stripMetadata, watermarkEnabled } = project;
+  return {
+    projectId: project._id,
+    projectName: project.name,
+    origin: project.origin,
+    allowedOrigins: [...project.allowedOrigins],
+    imageBaseUrl: `${baseUrl}/img`,
+    transformUrlTemplate: `${baseUrl}/img/{source}?project=${project._id}{&w,h,q,fmt,fit,dpr,blur}`,
+    defaults: { autoFormat, defaultQuality, stripMetadata, watermarkEnabled },
+    watermark: {
+      enabled: watermarkEnabled,
+      margin: project.watermarkMargin,
+      opacity: project.watermarkOpacity,
+      position: project.watermarkPosition,
+      scale: project.watermarkScale,
+      url: project.watermarkUrl,
+    },
+    supportedParameters: [...parameterNames],
+  };
+}
+
+const configuration = named(
+  'ProjectConfiguration',
+  configurationSchema,
+  configurationBody(exampleProject, 'https://images.example.com'),
+);
+
+export const configurationOperations = {
+  getProjectConfiguration: operation({
+    method: 'GET',
+    path: '/projects/{projectId}/configuration',
+    summary: 'Read the delivery configuration',
+    description:
+      'Delivery URLs, transform defaults, the source allowlist and the supported parameters; no secrets.',
+    result: itemResult('configuration', configuration),
+    handle: async ({ path }, services) =>
+      configurationBody(await findProject(services, path.projectId), services.baseUrl),
+  }),
+};

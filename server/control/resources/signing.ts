@@ -6,8 +6,8 @@ import { type SignUrlOptions, signImageUrl } from '../../image/sign-url.ts';
 import { siteAtHost } from '../../image/site.ts';
 import { resolveSource } from '../../image/source-url.ts';
 import { itemResult, operation, optional } from '../operation.ts';
-import { type BodyOf, closed, named } from '../schema.ts';
-import { changed, findProject } from '../services.ts';
+import { type BodyOf, named, strictObject } from '../schema.ts';
+import { findProject, reportProjectChange } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
 const ttl = {
@@ -31,7 +31,7 @@ const fields = {
 
 const signing = named(
   'Signing',
-  { description: "A project's URL signing, without its secrets.", ...closed(fields) },
+  { description: "A project's URL signing, without its secrets.", ...strictObject(fields) },
   { required: true, ttlSeconds: 3_600, secretCount: 1 },
 );
 
@@ -39,7 +39,7 @@ const newSecret = named(
   'NewSigningSecret',
   {
     description: 'A secret that signs URLs. No operation returns it again.',
-    ...closed({ ...fields, secret: { type: 'string' } }),
+    ...strictObject({ ...fields, secret: { type: 'string' } }),
   },
   { ...signing.example, secret: 'Jt3mVb0o2fK1c5wq8y6l4R7nZx9hGdPeUaSiTkQvMjE' },
 );
@@ -97,7 +97,7 @@ const urlInput = named(
 
 const signedUrl = named(
   'SignedUrl',
-  closed({
+  strictObject({
     url: { type: 'string', description: 'The URL with `exp` and `sig` appended.' },
     expiresAt: { type: 'string', format: 'date-time' },
   }),
@@ -171,7 +171,7 @@ export const signingOperations = {
             )
           : await services.projects.rotateSecret(before);
       if (after === null) throw secretsChanged();
-      const project = changed(services, projectId, after);
+      const project = reportProjectChange(services, projectId, after);
       return { ...toBody(project), secret: project.signingSecret ?? '' };
     },
   }),
@@ -184,7 +184,13 @@ export const signingOperations = {
     scope: 'all-projects',
     result: itemResult('signing', signing),
     handle: async ({ path: { projectId } }, services) =>
-      toBody(changed(services, projectId, await services.projects.revokePreviousSecret(projectId))),
+      toBody(
+        reportProjectChange(
+          services,
+          projectId,
+          await services.projects.revokePreviousSecret(projectId),
+        ),
+      ),
   }),
   stopRequiringSignatures: operation({
     method: 'DELETE',
@@ -195,7 +201,11 @@ export const signingOperations = {
     result: itemResult('signing', signing),
     handle: async ({ path: { projectId } }, services) =>
       toBody(
-        changed(services, projectId, await services.projects.stopRequiringSignatures(projectId)),
+        reportProjectChange(
+          services,
+          projectId,
+          await services.projects.stopRequiringSignatures(projectId),
+        ),
       ),
   }),
   signProjectUrl: operation({

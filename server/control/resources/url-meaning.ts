@@ -3,9 +3,9 @@ import { canonicalHost } from '../../../contract/hosts.ts';
 import { explainUrl, maxExplainedLength } from '../../image/explain-url.ts';
 import { urlKinds } from '../../image/host-address.ts';
 import { siteAtHost } from '../../image/site.ts';
+import { queryReader } from '../input.ts';
 import { itemResult, operation } from '../operation.ts';
-import { queryReader } from '../query.ts';
-import { closed, named } from '../schema.ts';
+import { named, strictObject } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
@@ -15,7 +15,7 @@ const urlMeaning = named(
   'UrlMeaning',
   {
     description: 'The meaning of an image URL.',
-    ...closed({
+    ...strictObject({
       source: { type: 'string', description: 'Absolute URL of the source.' },
       native: {
         type: ['string', 'null'],
@@ -24,7 +24,7 @@ const urlMeaning = named(
       options: {
         type: 'array',
         description: 'The image parameters of the native URL.',
-        items: closed({
+        items: strictObject({
           name: { type: 'string' },
           value: { type: 'string' },
           meaning: { type: 'string' },

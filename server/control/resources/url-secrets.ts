@@ -3,7 +3,7 @@ import type { Project } from '../../../store/projects.ts';
 import type { UrlSecret } from '../../../store/url-secret.ts';
 import { type UrlSecretKind, urlSecretKinds } from '../../../urls/src/index.ts';
 import { ProjectItems } from '../project-items.ts';
-import { type BodyOf, closed, named, secretText } from '../schema.ts';
+import { type BodyOf, named, secretText, strictObject } from '../schema.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
 const kinds = Object.keys(urlSecretKinds) as UrlSecretKind[];
@@ -18,7 +18,7 @@ const urlSecret = named(
   'UrlSecret',
   {
     description: "A secret that signs another service's URLs. Responses omit the secret.",
-    ...closed({
+    ...strictObject({
       kind: kindSchema,
       secretCount: {
         type: 'integer',

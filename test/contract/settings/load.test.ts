@@ -8,7 +8,7 @@ import {
   SettingsInvalid,
 } from '../../../contract/settings/load.ts';
 import { type Settings, settingRows } from '../../../contract/settings/table.ts';
-import { headerComponents } from '../../../server/control/response-headers.ts';
+import { headerComponents } from '../../../server/control/responses.ts';
 
 /** Response headers other than tag headers. */
 const ownHeaders = Object.keys(headerComponents)

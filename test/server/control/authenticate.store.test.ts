@@ -2,12 +2,13 @@ import t, { type Test } from 'tap';
 import {
   Authentication,
   authorise,
+  maxConcurrentLookups,
+  maxLookupsPerWindow,
   readKey,
   requireProductAccess,
 } from '../../../server/control/authenticate.ts';
 import type { Operation } from '../../../server/control/operation.ts';
 import { operations } from '../../../server/control/operations.ts';
-import { maxConcurrentLookups, maxLookupsPerWindow } from '../../../server/control/unknown-keys.ts';
 import { type ApiKey, Keys } from '../../../store/keys.ts';
 import { Organisations } from '../../../store/organisations.ts';
 import { stopClock } from '../../clock.ts';

@@ -1,6 +1,6 @@
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import t from 'tap';
-import { forGenerators } from '../../../server/control/generator-schemas.ts';
+import { forGenerators } from '../../../server/control/openapi.ts';
 
 const size = {
   anyOf: [

@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { parseJson } from '../../../server/control/json.ts';
+import { parseJson } from '../../../server/control/input.ts';
 import { propertyRuns } from '../../extended.ts';
 
 t.test('rejects invalid JSON, and JSON that parsers might read differently', async (t) => {

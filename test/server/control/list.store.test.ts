@@ -1,6 +1,6 @@
 import t from 'tap';
 import type { PageQuery } from '../../../server/control/list.ts';
-import { listProjects } from '../../../server/control/resources/project-list.ts';
+import { listProjects } from '../../../server/control/resources/projects.ts';
 import type { ApiKey } from '../../../store/keys.ts';
 import { newProject, testProjects } from '../../store/projects.ts';
 

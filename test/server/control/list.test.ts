@@ -1,6 +1,6 @@
 import t from 'tap';
 import { List } from '../../../server/control/list.ts';
-import { listProjects } from '../../../server/control/resources/project-list.ts';
+import { listProjects } from '../../../server/control/resources/projects.ts';
 import type { ApiKey } from '../../../store/keys.ts';
 import type { ListedProject, Projects } from '../../../store/projects.ts';
 import { project } from '../../project.ts';

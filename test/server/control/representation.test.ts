@@ -1,6 +1,6 @@
 import t from 'tap';
 import { projectBody } from '../../../server/control/project-body.ts';
-import { configurationBody } from '../../../server/control/resources/configuration.ts';
+import { configurationBody } from '../../../server/control/resources/settings.ts';
 import { project } from '../../project.ts';
 
 const signed = project({

@@ -76,8 +76,8 @@ export async function lists(t: Test, control: Control): Promise<void> {
     ['limit=', /limit must be/],
     ['limit=1.5', /limit must be/],
     ['limit=1&limit=1', /limit is given more than once/],
-    ['cursor=prj_1', /cursor must be that of a Link header/],
-    ['cursor=', /cursor must be that of a Link header/],
+    ['cursor=prj_1', /cursor must come from a Link header/],
+    ['cursor=', /cursor must come from a Link header/],
   ] as const) {
     const { status, body } = await call('GET', `/projects?${query}`, { key });
     t.equal(status, 400, query);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { ChangeTurns } from '../../../server/control/change-turns.ts';
+import { ProjectMutex } from '../../../server/control/control-plane.ts';
 
 const { signal } = new AbortController();
 
@@ -13,7 +13,7 @@ function heldChange() {
 }
 
 t.test("runs a project's changes in turn, next to changes of other projects", async (t) => {
-  const turns = new ChangeTurns();
+  const turns = new ProjectMutex();
   const ended: string[] = [];
   const first = heldChange();
   const running = turns.run('a', signal, first.change).then(() => ended.push('first'));
@@ -26,7 +26,7 @@ t.test("runs a project's changes in turn, next to changes of other projects", as
 });
 
 t.test('rejects a change only while 100 of its project wait', async (t) => {
-  const turns = new ChangeTurns();
+  const turns = new ProjectMutex();
   const { end, change } = heldChange();
   const all = Array.from({ length: 101 }, () => turns.run('a', signal, change));
   await t.rejects(turns.run('a', signal, change), {
@@ -40,7 +40,7 @@ t.test('rejects a change only while 100 of its project wait', async (t) => {
 });
 
 t.test('removes a disconnected client from the queue', async (t) => {
-  const turns = new ChangeTurns();
+  const turns = new ProjectMutex();
   const { end, change } = heldChange();
   const running = turns.run('a', signal, change);
   const leaving = new AbortController();

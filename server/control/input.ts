@@ -1,5 +1,6 @@
 import { type Token, tokenize } from '@humanwhocodes/momoa';
 import { ServiceError } from '../../contract/errors.ts';
+import { parseQuery } from '../image/address.ts';
 import { invalidRequest } from './validation-messages.ts';
 
 /** Valid bodies nest at most 2 levels; up to this depth, unknown fields are reported by name. */
@@ -98,4 +99,18 @@ function checkValue(name: string, value: unknown): unknown {
     throw rejected('a number is too large');
   }
   return value;
+}
+
+/**
+ * Returns a function that returns a parameter's value, or null if it is missing, and adds an error
+ * if it is repeated.
+ * @throws ServiceError invalid_request if there are too many parameters
+ */
+export function queryReader(query: string, errors: string[]): (name: string) => string | null {
+  const parameters = parseQuery(query, 'invalid_request');
+  return (name) => {
+    const [value = null, ...more] = parameters.getAll(name);
+    if (more.length > 0) errors.push(`${name} is given more than once`);
+    return value;
+  };
 }
