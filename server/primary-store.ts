@@ -28,7 +28,7 @@ export async function openOwnStore(
     ),
   );
   const store = await opened.catch(async (error) => {
-    const reason = await openErrorText(error, settings.dataDir);
+    const reason = openErrorText(error, settings.dataDir);
     return reason === null
       ? shutdown.fail('The store could not be opened.', error)
       : shutdown.fail(reason);

@@ -1,29 +1,36 @@
 import { resolve } from 'node:path';
 import { adminCommand } from '../contract/launch-command.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
-import { FolderHeld } from './embedded/lock.ts';
-import { toBackupFile } from './embedded/storage/backup.ts';
-import { readBackupTime } from './embedded/storage/backup-time.ts';
-import { DataFileDamaged } from './embedded/storage/file-check.ts';
+import { DataDirLockedError } from './embedded/lock.ts';
+import { DataFormatOutdated } from './embedded/server.ts';
+import { backupFilePath } from './embedded/storage/backup.ts';
+import { DataFileDamaged, readLog } from './embedded/storage/log-file.ts';
 import { StoreUnavailable, StoreUrlInvalid } from './outage.ts';
 
 /** Explains in one sentence why the store did not open; returns null for an unexpected error. */
-export async function openErrorText(error: unknown, dataDir: string): Promise<string | null> {
-  if (error instanceof FolderHeld) {
+export function openErrorText(error: unknown, dataDir: string): string | null {
+  if (error instanceof DataDirLockedError) {
     return `The data folder ${resolve(dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which is running: stop that service, or choose another folder for this one (--data-dir).`;
   }
   if (error instanceof DataFileDamaged) return damageText(error);
+  if (error instanceof DataFormatOutdated) {
+    return `The store cannot be opened: ${error.message}. Move it away, or choose another folder (--data-dir).`;
+  }
   if (error instanceof ForeignFolder) return `The store cannot be opened: ${error.message}.`;
   if (error instanceof StoreUrlInvalid || error instanceof StoreUnavailable) return error.message;
   return folderErrorText(error, dataDir);
 }
 
-async function damageText({ file, message }: DataFileDamaged): Promise<string> {
-  const time = await readBackupTime(toBackupFile(file)).catch(() => undefined);
-  const advice =
-    time === undefined
-      ? 'There is no backup of it; without the file the store starts empty'
-      : `Its backup${time === null ? '' : ` of ${time.toISOString()}`} can be put in its place: ${adminCommand('store restore')}`;
+function damageText({ file, message }: DataFileDamaged): string {
+  const backup = backupFilePath(file);
+  let advice = 'There is no backup of it; without the file the store starts empty';
+  try {
+    const { backupTime } = readLog(backup);
+    const time = backupTime === null ? '' : ` of ${backupTime.toISOString()}`;
+    advice = `Restore its backup${time} (${backup}): ${adminCommand('store restore')}`;
+  } catch {
+    // The backup is missing or damaged, too.
+  }
   return `The store cannot be opened: ${message}. ${advice}.`;
 }
 

@@ -4,7 +4,7 @@ import { ActivityRecords } from './activity.ts';
 import { type ClientOptions, createClient } from './client.ts';
 import { MongoConnection, type OnOutage } from './connection.ts';
 import { withTimeout } from './deadline.ts';
-import { FolderHeld, runningStoreUrl } from './embedded/lock.ts';
+import { DataDirLockedError, runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, hasEmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
 import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
@@ -76,7 +76,7 @@ export const storeExists = (settings: StoreSettings): boolean =>
  * Opens the configured store; without a MongoDB URL, starts the embedded store in the data folder.
  * The returned store can still be connecting (see `established`).
  * @param onBackupFailure runs with the reason if the embedded store could not be copied
- * @throws FolderHeld if another process owns the embedded store's folder
+ * @throws DataDirLockedError if another process owns the embedded store's folder
  * @throws DataFileDamaged
  * @throws StoreUrlInvalid
  */
@@ -105,7 +105,8 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
     return await withoutRetry((onOutage) => openStore(settings, onOutage));
   } catch (error) {
     // A service might have started after the check.
-    const started = error instanceof FolderHeld ? await runningStoreUrl(settings.dataDir) : null;
+    const started =
+      error instanceof DataDirLockedError ? await runningStoreUrl(settings.dataDir) : null;
     if (started === null) throw error;
     return connect(started);
   }
@@ -113,7 +114,7 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
 
 /**
  * Opens a store for exclusive use: locks the embedded store against services.
- * @throws FolderHeld while a service uses the embedded store
+ * @throws DataDirLockedError while a service uses the embedded store
  * @throws StoreUnavailable
  * @throws StoreUrlInvalid
  */

@@ -1,13 +1,11 @@
 import { existsSync } from 'node:fs';
-import { chmod, chown, copyFile, rename, rm, stat, unlink } from 'node:fs/promises';
+import { chmod, chown, copyFile, rename, rm, stat } from 'node:fs/promises';
 import { resolve } from 'node:path';
-import { socketPath, toPrivateFolder } from './embedded/endpoint.ts';
-import { FolderHeld, takeLock } from './embedded/lock.ts';
-import { dataFileIn, toLockFile } from './embedded/server.ts';
-import { toBackupFile } from './embedded/storage/backup.ts';
-import { readBackupTime } from './embedded/storage/backup-time.ts';
-import { checkDataFile, DataFileDamaged } from './embedded/storage/file-check.ts';
-import { syncPath } from './embedded/storage/sync-path.ts';
+import { privateFolderPath, socketPath } from './embedded/endpoint.ts';
+import { DataDirLockedError, takeLock } from './embedded/lock.ts';
+import { dataFileIn } from './embedded/server.ts';
+import { backupFilePath } from './embedded/storage/backup.ts';
+import { DataFileDamaged, readLog, syncPath } from './embedded/storage/log-file.ts';
 import { folderErrorText } from './open-error.ts';
 
 /** The backup is missing or damaged, the store is in use, or the file system returned an error. */
@@ -20,7 +18,7 @@ export class RestoreFailed extends Error {
 }
 
 export interface Restored {
-  /** Time of the backed-up data; null for backups by earlier versions, which do not store it. */
+  /** Time of the backed-up data; null for a copy of a data file. */
   readonly dataTime: Date | null;
   /** Path of the replaced data file; null if the folder had no data file. */
   readonly replaced: string | null;
@@ -35,21 +33,20 @@ export interface Restored {
  * @throws {RestoreFailed}
  */
 export async function restoreBackup(folder: string, given?: string): Promise<Restored> {
-  const privateFolder = toPrivateFolder(folder);
+  const privateFolder = privateFolderPath(folder);
   const file = dataFileIn(privateFolder);
-  const backup = given === undefined ? toBackupFile(file) : resolve(given);
+  const backup = given === undefined ? backupFilePath(file) : resolve(given);
   if (!existsSync(backup)) throw new RestoreFailed(`there is no backup ${backup}.`);
   try {
     const lock = await takeLock(privateFolder, socketPath(privateFolder));
     try {
-      checkDataFile(backup);
-      const dataTime = await readBackupTime(backup);
+      const { backupTime: dataTime } = readLog(backup);
       return { dataTime, replaced: await replaceFile(file, backup) };
     } finally {
       await lock.release();
     }
   } catch (error) {
-    const expected = error instanceof FolderHeld || error instanceof DataFileDamaged;
+    const expected = error instanceof DataDirLockedError || error instanceof DataFileDamaged;
     const reason = expected ? `${error.message}.` : folderErrorText(error, folder);
     throw reason === null ? error : new RestoreFailed(reason, error);
   }
@@ -63,10 +60,6 @@ async function replaceFile(file: string, backup: string): Promise<string | null>
   const temporary = `${file}.new`;
   try {
     await copySynced(backup, temporary, replaced === null ? backup : file);
-    // lmdb creates one for the new file.
-    await unlink(toLockFile(file)).catch((error) => {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-    });
     if (replaced !== null) await rename(file, replaced);
     await rename(temporary, file);
     return replaced;

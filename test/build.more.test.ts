@@ -1,9 +1,7 @@
 import { execFile } from 'node:child_process';
 import { cp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
-import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
-import { build as bundle } from 'esbuild';
 import t from 'tap';
 import { rootPath } from './root.ts';
 import { freePort, plainNode, startProgram } from './service/service.ts';
@@ -125,23 +123,4 @@ t.test('rebuilds and restarts the service after a change in npm run dev', async 
   t.comment(`a change took ${Math.round(performance.now() - changedAt)} ms`);
   await dev.untilLogged('service ready', 2);
   t.equal(await dev.end('SIGTERM'), 0);
-});
-
-t.test("loads lmdb at the start only in the embedded store's thread", async (t) => {
-  const { programOptions } = await import(pathToFileURL(join(rootPath, 'scripts/build.js')).href);
-  const { metafile } = await bundle({ ...programOptions, metafile: true, write: false });
-  const outputs = metafile?.outputs ?? {};
-  const loadedBy = (file: string, seen = new Set<string>()): Set<string> => {
-    for (const { path, kind } of outputs[file]?.imports ?? []) {
-      if (kind !== 'import-statement' || seen.has(path)) continue;
-      seen.add(path);
-      loadedBy(path, seen);
-    }
-    return seen;
-  };
-  const entries = Object.keys(outputs).filter(
-    (file) => !file.startsWith('dist/chunks/') && file.endsWith('.js'),
-  );
-  const loading = entries.filter((file) => loadedBy(file).has('lmdb'));
-  t.same(loading, ['dist/store/embedded/thread.js']);
 });

@@ -125,7 +125,7 @@ async function consume(): Promise<void> {
 }
 
 async function fail(error: unknown): Promise<void> {
-  const reason = await openErrorText(error, settings.dataDir);
+  const reason = openErrorText(error, settings.dataDir);
   if (reason === null) await shutdown.fail('worker start failed', error);
   else await shutdown.fail(reason);
 }

@@ -107,7 +107,7 @@ async function openStore(settings: Settings): Promise<Store> {
   const { joinStore } = await import('../../store/open.ts');
   const { openErrorText } = await import('../../store/open-error.ts');
   return joinStore(settings).catch(async (error) => {
-    const reason = await openErrorText(error, settings.dataDir);
+    const reason = openErrorText(error, settings.dataDir);
     throw reason === null ? error : new AdminError(reason);
   });
 }
@@ -207,7 +207,7 @@ async function withUnused(
   const { findRunningPart } = await import('../../store/heartbeat.ts');
   if (role === 'source' && !storeExists(place)) throw new AdminError('The source does not exist.');
   const store = await openUnusedStore(place).catch(async (error) => {
-    const reason = await openErrorText(error, place.dataDir);
+    const reason = openErrorText(error, place.dataDir);
     throw reason === null ? error : new AdminError(`The ${role} cannot be used. ${reason}`);
   });
   try {

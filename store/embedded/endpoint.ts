@@ -15,7 +15,7 @@ export class ForeignFolder extends Error {
 }
 
 /** The folder for the lock, the data and usually the socket, within the data folder. */
-export function toPrivateFolder(folder: string): string {
+export function privateFolderPath(folder: string): string {
   return join(resolve(folder), 'store');
 }
 
@@ -25,14 +25,14 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await chmod(folder, privateMode);
 }
 
-export const usualSocketPath = (privateFolder: string): string => join(privateFolder, socketName);
+export const defaultSocketPath = (privateFolder: string): string => join(privateFolder, socketName);
 
 /**
  * Returns the socket path: in the private folder or, if the path is too long for a socket, in a
  * folder within the system's temporary folder, named by a hash.
  */
 export function socketPath(privateFolder: string): string {
-  const inside = usualSocketPath(privateFolder);
+  const inside = defaultSocketPath(privateFolder);
   // The driver decodes the path in the URL twice, which corrupts percent signs.
   const usable = Buffer.byteLength(inside) <= maxSocketPathBytes && !inside.includes('%');
   if (usable) return inside;

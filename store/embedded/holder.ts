@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 const separator = '|';
 
 /** The process that holds a lock. */
-export interface Holder {
+export interface LockOwner {
   readonly pid: number;
   /** Distinguishes the process from a later one with the same pid; null where not available. */
   readonly started: string | null;
@@ -15,7 +15,7 @@ export interface Holder {
   readonly socket: string;
 }
 
-export async function thisProcess(socket: string): Promise<Holder> {
+export async function thisProcess(socket: string): Promise<LockOwner> {
   return {
     pid: process.pid,
     started: await processStart(process.pid),
@@ -29,13 +29,16 @@ export async function thisProcess(socket: string): Promise<Holder> {
  * entry if it is shorter than 60 bytes, so the lock can be created on a full disk.
  * @param defaultSocket omitted from the text if the holder uses it
  */
-export function formatHolder({ pid, started, namespace, socket }: Holder, defaultSocket: string) {
+export function formatLockOwner(
+  { pid, started, namespace, socket }: LockOwner,
+  defaultSocket: string,
+) {
   const fields = [pid, started ?? '', namespace ?? ''];
   return (socket === defaultSocket ? fields : [...fields, socket]).join(separator);
 }
 
-/** Null for text that {@link formatHolder} did not write. */
-export function parseHolder(target: string, defaultSocket: string): Holder | null {
+/** Null for text that {@link formatLockOwner} did not write. */
+export function parseLockOwner(target: string, defaultSocket: string): LockOwner | null {
   const [pid = '', started = '', namespace = '', ...path] = target.split(separator);
   if (!/^\d+$/.test(pid)) return null;
   const socket = path.length > 0 ? path.join(separator) : defaultSocket;
@@ -43,7 +46,7 @@ export function parseHolder(target: string, defaultSocket: string): Holder | nul
 }
 
 /** Whether the process is still running. */
-export async function isAlive(holder: Holder): Promise<boolean> {
+export async function isAlive(holder: LockOwner): Promise<boolean> {
   // A pid from another container is meaningless here, so check the socket instead.
   if (holder.namespace !== (await pidNamespace())) return listens(holder.socket);
   const started = await processStart(holder.pid);

@@ -1,11 +1,11 @@
-import { readdir, readlink, symlink, unlink } from 'node:fs/promises';
+import { readdir, readlink, symlink, unlink, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { toPrivateFolder, toStoreUrl, usualSocketPath } from './endpoint.ts';
-import { formatHolder, type Holder, isAlive, parseHolder, thisProcess } from './holder.ts';
+import { defaultSocketPath, privateFolderPath, toStoreUrl } from './endpoint.ts';
+import { formatLockOwner, isAlive, type LockOwner, parseLockOwner, thisProcess } from './holder.ts';
 
 /** Another process holds the folder's lock. */
-export class FolderHeld extends Error {
-  override readonly name = 'FolderHeld';
+export class DataDirLockedError extends Error {
+  override readonly name = 'DataDirLockedError';
   readonly pid: number;
   readonly folder: string;
 
@@ -19,7 +19,7 @@ export class FolderHeld extends Error {
 interface Lock {
   readonly generation: number;
   /** Null after the lock's release. */
-  readonly holder: Holder | null;
+  readonly holder: LockOwner | null;
 }
 
 export interface FolderLock {
@@ -28,6 +28,8 @@ export interface FolderLock {
 
 const lockPrefix = 'lock.';
 const releasedTarget = 'released';
+/** An empty file that exists while the disk has a free inode for it. */
+const spareName = 'lock.spare';
 const maxAttempts = 100;
 
 /**
@@ -38,19 +40,21 @@ const maxAttempts = 100;
  * process removes a seemingly stale lock that another process has replaced in the meantime.
  *
  * @param socket the path where the holder will listen
- * @throws {FolderHeld}
+ * @throws {DataDirLockedError}
  */
 export async function takeLock(folder: string, socket: string): Promise<FolderLock> {
   const holder = await thisProcess(socket);
   for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
     const last = await currentLock(folder);
-    if (last?.holder && (await isAlive(last.holder))) throw new FolderHeld(last.holder.pid, folder);
+    if (last?.holder && (await isAlive(last.holder)))
+      throw new DataDirLockedError(last.holder.pid, folder);
     const generation = (last?.generation ?? 0) + 1;
-    if (!(await createLock(folder, generation, formatHolder(holder, usualSocketPath(folder)))))
+    if (!(await createLock(folder, generation, formatLockOwner(holder, defaultSocketPath(folder)))))
       continue;
     // A slow process can create a generation that others have already superseded and removed.
     if ((await currentLock(folder))?.generation === generation) {
       await removeBelow(folder, generation);
+      await writeFile(join(folder, spareName), '').catch(() => {});
       return { release: () => releaseLock(folder, generation) };
     }
     await removeLock(folder, generation);
@@ -63,7 +67,7 @@ export async function takeLock(folder: string, socket: string): Promise<FolderLo
  * @param folder as given to `startEmbeddedStore`
  */
 export async function runningStoreUrl(folder: string): Promise<string | null> {
-  const lock = await currentLock(toPrivateFolder(folder));
+  const lock = await currentLock(privateFolderPath(folder));
   return lock?.holder && (await isAlive(lock.holder)) ? toStoreUrl(lock.holder.socket) : null;
 }
 
@@ -88,7 +92,7 @@ async function currentLock(folder: string): Promise<Lock | null> {
   if (target === undefined) return currentLock(folder);
   return {
     generation,
-    holder: target === releasedTarget ? null : parseHolder(target, usualSocketPath(folder)),
+    holder: target === releasedTarget ? null : parseLockOwner(target, defaultSocketPath(folder)),
   };
 }
 
@@ -97,10 +101,16 @@ async function createLock(folder: string, generation: number, target: string): P
     await symlink(target, join(folder, lockPrefix + generation));
     return true;
   } catch (error) {
-    if ((error as NodeJS.ErrnoException).code === 'EEXIST') return false;
-    throw error;
+    const { code } = error as NodeJS.ErrnoException;
+    if (code === 'EEXIST') return false;
+    // Without a free inode, the link takes the spare file's.
+    if (code !== 'ENOSPC' || (await removeSpare(folder)) === undefined) throw error;
+    return createLock(folder, generation, target);
   }
 }
+
+const removeSpare = (folder: string): Promise<true | undefined> =>
+  unlink(join(folder, spareName)).then(() => true as const, ignoreMissing);
 
 async function removeLock(folder: string, generation: number): Promise<void> {
   await unlink(join(folder, lockPrefix + generation)).catch(ignoreMissing);

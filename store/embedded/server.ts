@@ -1,39 +1,37 @@
 import { existsSync } from 'node:fs';
-import { open, rm, statfs } from 'node:fs/promises';
+import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSource, openThread, programUrl } from '../../contract/own-files.ts';
 import {
   makePrivateFolder,
   prepareSocket,
+  privateFolderPath,
   removeSocketFolder,
   socketPath,
-  toPrivateFolder,
   toStoreUrl,
 } from './endpoint.ts';
 import { takeLock } from './lock.ts';
-import { type BackupTimes, toBackupFile } from './storage/backup.ts';
-import { checkDataFile, DataFileDamaged } from './storage/file-check.ts';
+import { type BackupTimes, backupFilePath } from './storage/backup.ts';
+import { DataFileDamaged } from './storage/log-file.ts';
 import type { OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
 
-export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.lmdb');
+export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.log');
+/** The data file of versions before the first release. */
+const oldDataFile = 'documents.lmdb';
 
 /** The data file of a store. @param folder as given to `startEmbeddedStore` */
-export const toDataFile = (folder: string): string => dataFileIn(toPrivateFolder(folder));
+export const dataFilePath = (folder: string): string => dataFileIn(privateFolderPath(folder));
 
 /** Whether a data folder contains a store, or its backup. */
 export function hasEmbeddedStore(folder: string): boolean {
-  const file = toDataFile(folder);
-  return existsSync(file) || existsSync(toBackupFile(file));
+  const file = dataFilePath(folder);
+  return existsSync(file) || existsSync(backupFilePath(file));
 }
 
-/** lmdb's own lock file, with the readers of a data file. */
-export const toLockFile = (dataFile: string): string => `${dataFile}-lock`;
-
-/** The first pages, the lock file and the first preallocation. */
-const newFileBytes = 2 * 2 ** 20;
-
-/** How long the process's exit waits for the thread to leave lmdb, ms. */
-const stopWithinMs = 1_000;
+/** The folder contains a store in the file format of an earlier version. */
+export class DataFormatOutdated extends Error {
+  override readonly name = 'DataFormatOutdated';
+}
 
 export interface EmbeddedStoreOptions {
   /** Runs with the reason after a failed copy of the data file. */
@@ -52,15 +50,16 @@ export interface EmbeddedStore {
 /**
  * Takes the folder's lock and starts the thread; resolves when the thread listens.
  * @param folder created if missing
- * @throws {FolderHeld} if a process, including this process, owns the folder
+ * @throws {DataDirLockedError} if a process, including this process, owns the folder
  * @throws {DataFileDamaged}
+ * @throws {DataFormatOutdated}
  * @throws a file system error, such as EACCES, or ENOSPC if a new store does not fit
  */
 export async function startEmbeddedStore(
   folder: string,
   options: EmbeddedStoreOptions = {},
 ): Promise<EmbeddedStore> {
-  const privateFolder = toPrivateFolder(folder);
+  const privateFolder = privateFolderPath(folder);
   const socket = socketPath(privateFolder);
   await makePrivateFolder(privateFolder);
   const lock = await takeLock(privateFolder, socket);
@@ -69,50 +68,26 @@ export async function startEmbeddedStore(
     await lock.release();
   };
   const file = dataFileIn(privateFolder);
-  const isNew = !existsSync(file);
   try {
-    await requireWritable(file);
-    await requireWritable(toLockFile(file));
-    if (!isNew) checkDataFile(file);
-    else if (existsSync(toBackupFile(file))) throw new DataFileDamaged(file, 'it is missing');
-    else await requireSpace(privateFolder);
+    if (existsSync(file)) await requireWritable(file);
+    else if (existsSync(backupFilePath(file))) throw new DataFileDamaged(file, 'it is missing');
+    else if (existsSync(join(privateFolder, oldDataFile))) {
+      throw new DataFormatOutdated(
+        `${join(privateFolder, oldDataFile)} has the file format of an earlier version`,
+      );
+    }
     await prepareSocket(socket, privateFolder);
   } catch (error) {
     await lock.release();
     throw error;
   }
-  const stopped = new Int32Array(new SharedArrayBuffer(4));
-  const data = { file, socket, backupTimes: options.backupTimes, stopped };
-  try {
-    return await startThread(data, cleanUp, options.onBackupFailure ?? (() => {}));
-  } catch (error) {
-    // lmdb might have failed to write its first pages; the next start would find a damaged file.
-    if (isNew) await rm(file, { force: true });
-    throw error;
-  }
+  const data = { file, socket, backupTimes: options.backupTimes };
+  return startThread(data, cleanUp, options.onBackupFailure ?? (() => {}));
 }
 
-/**
- * lmdb maps its first pages into memory, and a full disk would end the process by a signal.
- * @throws an error with the code ENOSPC
- */
-async function requireSpace(folder: string): Promise<void> {
-  const { bsize, bavail } = await statfs(folder);
-  if (bsize * bavail >= newFileBytes) return;
-  throw Object.assign(new Error('the disk is full'), { code: 'ENOSPC', path: folder });
-}
-
-/**
- * If a file exists, it must be writable: a signal kills the process if lmdb cannot write its lock
- * file, and its error about the data file would be reported as damage.
- * @throws a file system error
- */
+/** @throws a file system error with the path */
 async function requireWritable(path: string): Promise<void> {
-  try {
-    await (await open(path, 'r+')).close();
-  } catch (error) {
-    if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
-  }
+  await (await open(path, 'r+')).close();
 }
 
 /** @param cleanUp called when the thread has exited */
@@ -130,15 +105,8 @@ async function startThread(
     cause = error instanceof Error ? error : new Error(String(error));
   });
   const send = (message: OwnerMessage) => thread.postMessage(message);
-  // Terminating a thread inside an lmdb transaction aborts the process or hangs.
-  const stop = () => {
-    send('stop');
-    Atomics.wait(data.stopped, 0, 0, stopWithinMs);
-  };
-  process.once('exit', stop);
   const ended = new Promise<Error>((settle) => {
     thread.once('exit', (code) => {
-      process.removeListener('exit', stop);
       settle(cause ?? new Error(`the embedded store's thread ended with code ${code}`));
     });
   }).then(async (error) => {

@@ -12,12 +12,9 @@ export interface ThreadData {
   readonly file: string;
   readonly socket: string;
   readonly backupTimes?: BackupTimes | undefined;
-  /** Becomes 1 when the thread has stopped permanently; shared with its owner. */
-  readonly stopped: Int32Array;
 }
 
-/** `stop`: run no more code, because the process exits. */
-export type OwnerMessage = 'close' | 'stop';
+export type OwnerMessage = 'close';
 
 export type ThreadMessage =
   | { readonly type: 'listening' }
@@ -34,24 +31,22 @@ function isThreadData(data: unknown): data is ThreadData {
 }
 
 function serve(
-  { file, socket: path, backupTimes, stopped }: ThreadData,
+  { file, socket: path, backupTimes }: ThreadData,
   port: NonNullable<typeof parentPort>,
 ): void {
   const send = (message: ThreadMessage) => port.postMessage(message);
   const cursors = new Cursors();
   let catalog: Catalog;
   try {
-    catalog = new Catalog(file, () => cursors.clear());
+    catalog = new Catalog(file);
   } catch (error) {
+    // A file system error ends the thread.
+    if (hasFileSystemCode(error)) throw error;
     send({ type: 'unreadable', reason: error instanceof Error ? error.message : String(error) });
     return port.close();
   }
-  const backups = new Backups(
-    catalog.journal,
-    file,
-    (reason) => send({ type: 'backup-failed', reason }),
-    backupTimes,
-  );
+  const onFailure = (reason: string) => send({ type: 'backup-failed', reason });
+  const backups = new Backups(catalog.log, onFailure, backupTimes);
   const state = { catalog, cursors };
   const connections = new Set<ClientConnection>();
   let connectionCount = 0;
@@ -81,20 +76,19 @@ function serve(
     server.close();
     for (const connection of connections) connection.stopReading();
     // Commits and replies to finished commands before connections close.
-    await catalog.journal.durable().catch(() => {});
+    await catalog.log.durable().catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of connections) connection.end();
     await backups.close();
-    await catalog.journal.close();
+    await catalog.log.close();
     port.close();
   };
   port.on('message', (message: OwnerMessage) => {
-    if (message === 'close') return void close();
-    Atomics.store(stopped, 0, 1);
-    Atomics.notify(stopped, 0);
-    // Blocks until the thread's termination.
-    Atomics.wait(stopped, 0, 1);
+    if (message === 'close') void close();
   });
 }
+
+const hasFileSystemCode = (error: unknown): boolean =>
+  error instanceof Error && 'code' in error && typeof error.code === 'string';
 
 if (parentPort !== null && isThreadData(workerData)) serve(workerData, parentPort);

@@ -242,11 +242,11 @@ t.test('runs the admin command next to a running service', async (t) => {
       ? /process \d+, which is running: stop that service/
       : /A service uses/;
     await t.rejects(copy('--to', other.url), { code: 1, stderr: inUse });
-    const backup = join(folder, 'backup.lmdb');
+    const backup = join(folder, 'backup.log');
     if (isEmbedded) {
       t.match(await admin('store', 'backup', backup), `${backup} contains the store (`);
       t.equal((await stat(backup)).mode & 0o777, 0o600);
-      const stderr = /backup\.lmdb exists already/;
+      const stderr = /backup\.log exists already/;
       await t.rejects(admin('store', 'backup', backup), { code: 1, stderr });
       await admin('projects', 'update', id, '--name', 'After the backup');
     } else {

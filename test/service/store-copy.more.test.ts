@@ -63,7 +63,7 @@ t.test(
     t.notOk(await isMarked());
 
     const back = copy(last, '--to', 'embedded');
-    await until('its store', () => existsSync(join(last, 'store', 'documents.lmdb')));
+    await until('its store', () => existsSync(join(last, 'store', 'documents.log')));
     await back.end('SIGKILL');
     const again = await done(copy(last, '--to', 'embedded'));
     if (digest !== undefined) t.equal(again, digest, 'the same documents after both ways');

@@ -79,10 +79,6 @@ export class Cursors {
     }
   }
 
-  clear(): void {
-    this.#open.clear();
-  }
-
   #keep(cursor: Cursor): Long {
     // The map is in order of last use: every use removes and inserts the cursor.
     for (const oldest of this.#open.keys()) {

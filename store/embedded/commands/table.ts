@@ -47,7 +47,7 @@ export async function runCommand(
   } catch (error) {
     reply = errorReply(error);
   }
-  return state.catalog.journal.durable().then(() => reply, errorReply);
+  return state.catalog.log.durable().then(() => reply, errorReply);
 }
 
 function isCommandName(name: string): name is CommandName {

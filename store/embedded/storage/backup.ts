@@ -1,9 +1,8 @@
 import { existsSync, statSync } from 'node:fs';
 import { rename, rm, statfs } from 'node:fs/promises';
 import { dirname } from 'node:path';
-import { writeBackupTime } from './backup-time.ts';
-import type { Journal } from './journal.ts';
-import { syncPath } from './sync-path.ts';
+import type { Log } from './log.ts';
+import { syncPath } from './log-file.ts';
 
 export interface BackupTimes {
   /** Until the first backup after a start, and between two, in ms. */
@@ -13,30 +12,20 @@ export interface BackupTimes {
 
 const hourly: BackupTimes = { firstAfterMs: 60_000, everyMs: 60 * 60_000 };
 
-export const toBackupFile = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
+export const backupFilePath = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
 
-/**
- * Copies a changed data file to the same folder. A thread of lmdb copies a consistent snapshot, which
- * replaces the last backup when it is complete and synced.
- */
+/** Copies a changed data file to the same folder. A complete and synced copy replaces the last backup. */
 export class Backups {
-  readonly #journal: Journal;
-  readonly #file: string;
+  readonly #log: Log;
   readonly #onFailure: (reason: string) => void;
   readonly #timers: NodeJS.Timeout[];
   #running: Promise<void> | null = null;
-  #copiedTransaction: number | null;
+  #copiedGroups: number | null;
 
-  constructor(
-    journal: Journal,
-    file: string,
-    onFailure: (reason: string) => void,
-    times: BackupTimes = hourly,
-  ) {
-    this.#journal = journal;
-    this.#file = file;
+  constructor(log: Log, onFailure: (reason: string) => void, times: BackupTimes = hourly) {
+    this.#log = log;
     this.#onFailure = onFailure;
-    this.#copiedTransaction = isOlder(toBackupFile(file), file) ? null : journal.transaction;
+    this.#copiedGroups = isOlder(backupFilePath(log.file), log.file) ? null : log.groups;
     const start = () => this.#start();
     this.#timers = [setTimeout(start, times.firstAfterMs), setInterval(start, times.everyMs)];
   }
@@ -50,7 +39,7 @@ export class Backups {
   }
 
   #start(): void {
-    if (this.#running !== null || this.#copiedTransaction === this.#journal.transaction) return;
+    if (this.#running !== null || this.#copiedGroups === this.#log.groups) return;
     this.#running = this.#copy()
       .catch((error) => this.#onFailure(error instanceof Error ? error.message : String(error)))
       .finally(() => {
@@ -59,31 +48,23 @@ export class Backups {
   }
 
   async #copy(): Promise<void> {
-    const transaction = this.#journal.transaction;
-    const target = toBackupFile(this.#file);
+    const { groups, file, size } = this.#log;
+    const target = backupFilePath(file);
     const temporary = `${target}.new`;
     await rm(temporary, { force: true });
-    await this.#requireSpace();
+    const { bavail, bsize } = await statfs(dirname(file));
+    // Leaves space for the store's own writes.
+    if (bavail * bsize < 2 * size) {
+      throw new Error(`a copy needs ${2 * size} free bytes, and ${bavail * bsize} are free`);
+    }
     try {
-      const time = new Date();
-      await this.#journal.copyTo(temporary);
-      await writeBackupTime(temporary, time);
-      syncPath(temporary);
+      await this.#log.copyTo(temporary);
       await rename(temporary, target);
       syncPath(dirname(target));
     } finally {
       await rm(temporary, { force: true });
     }
-    this.#copiedTransaction = transaction;
-  }
-
-  /** Leaves space for the store's own writes. */
-  async #requireSpace(): Promise<void> {
-    const { bavail, bsize } = await statfs(dirname(this.#file));
-    const neededBytes = 2 * statSync(this.#file).size;
-    if (bavail * bsize < neededBytes) {
-      throw new Error(`a copy needs ${neededBytes} free bytes, and ${bavail * bsize} are free`);
-    }
+    this.#copiedGroups = groups;
   }
 }
 

@@ -1,27 +1,33 @@
-import { Int32 } from 'bson';
 import { type Document, decode, encode, isArray, isDocument } from '../bson/value.ts';
 import { Collection } from './collection.ts';
 import type { Index } from './index.ts';
 import { type IndexSpecification, parseIndexSpecification } from './index-specification.ts';
-import { Journal } from './journal.ts';
+import { Log } from './log.ts';
+import { type Change, catalogNumber } from './log-file.ts';
 
-/** The catalog's own collection number, and its format version record. */
-const catalogNumber = 0;
-const formatRecord = 0;
-const formatVersion = 1;
-
+/** The collections of a store. Their names and indexes are records of the log, too. */
 export class Catalog {
-  readonly journal: Journal;
-  #collections = new Map<string, Collection>();
+  readonly log: Log;
+  readonly #collections = new Map<string, Collection>();
   #nextNumber = 1;
 
-  /** @param onReload runs after memory was reloaded from disk because a commit failed */
-  constructor(file: string, onReload: () => void = () => {}) {
-    this.journal = new Journal(file, () => {
-      this.#load();
-      onReload();
-    });
-    this.#load();
+  /** @throws as Log */
+  constructor(file: string) {
+    // Only the last version of each record is decoded.
+    const stored = new Map<number, Map<number, Uint8Array>>();
+    this.log = new Log(
+      file,
+      ({ collection, record, bytes }) => {
+        const records = stored.get(collection) ?? new Map<number, Uint8Array>();
+        stored.set(collection, records);
+        if (bytes === null) records.delete(record);
+        else records.set(record, bytes);
+      },
+      () => this.#changes(),
+    );
+    for (const [number, bytes] of stored.get(catalogNumber) ?? []) {
+      this.#restore(number, decode(bytes), stored.get(number) ?? new Map());
+    }
   }
 
   get(namespace: string): Collection | undefined {
@@ -31,10 +37,10 @@ export class Catalog {
   getOrCreate(namespace: string): Collection {
     const known = this.#collections.get(namespace);
     if (known !== undefined) return known;
-    const collection = new Collection(this.#nextNumber, namespace, this.journal);
-    this.#save(collection, []);
+    const collection = new Collection(this.#nextNumber, namespace, this.log);
     this.#nextNumber += 1;
     this.#collections.set(namespace, collection);
+    this.log.add(toChange(collection), () => this.#collections.delete(namespace));
     return collection;
   }
 
@@ -44,39 +50,27 @@ export class Catalog {
 
   addIndex(collection: Collection, specification: IndexSpecification): void {
     const index = collection.buildIndex(specification);
-    this.#save(collection, [...collection.indexes, index]);
     collection.addIndex(index);
+    this.log.add(toChange(collection), () => collection.removeIndex(index));
   }
 
-  #save({ namespace, number }: Collection, indexes: readonly Index[]): void {
-    const record: Document = {
-      namespace,
-      indexes: indexes.map(({ specification }) => specification.document),
-    };
-    this.journal.put([catalogNumber, number], encode(record));
-  }
-
-  #load(): void {
-    this.#collections = new Map();
-    let format: Document | undefined;
-    for (const { record, bytes } of this.journal.read(catalogNumber)) {
-      if (record === formatRecord) format = decode(bytes);
-      else this.#restore(record, decode(bytes));
-    }
-    if (format === undefined) {
-      this.journal.put([catalogNumber, formatRecord], encode({ format: new Int32(formatVersion) }));
-      this.journal.commit();
-    } else if (String(format['format']) !== String(formatVersion)) {
-      throw new Error(`the embedded store has an unknown format: ${String(format['format'])}`);
+  *#changes(): Generator<Change> {
+    for (const collection of this.#collections.values()) {
+      yield toChange(collection);
+      yield* collection.changes();
     }
   }
 
-  #restore(number: number, { namespace, indexes }: Document): void {
+  #restore(
+    number: number,
+    { namespace, indexes }: Document,
+    records: ReadonlyMap<number, Uint8Array>,
+  ): void {
     if (typeof namespace !== 'string' || !isArray(indexes)) {
       throw new Error(`the embedded store's catalog record ${number} is malformed`);
     }
-    const collection = new Collection(number, namespace, this.journal);
-    for (const { record, bytes } of this.journal.read(number)) {
+    const collection = new Collection(number, namespace, this.log);
+    for (const [record, bytes] of [...records].sort(([a], [b]) => a - b)) {
       collection.restore(record, decode(bytes));
     }
     for (const index of indexes) {
@@ -86,4 +80,12 @@ export class Catalog {
     this.#collections.set(namespace, collection);
     this.#nextNumber = Math.max(this.#nextNumber, number + 1);
   }
+}
+
+function toChange({ number, namespace, indexes }: Collection): Change {
+  const specifications = (indexes as readonly Index[]).map(
+    ({ specification }) => specification.document,
+  );
+  const bytes = encode({ namespace, indexes: specifications });
+  return { collection: catalogNumber, record: number, bytes };
 }

@@ -6,30 +6,30 @@ import type { Filter } from '../query/filter.ts';
 import { type SortOrder, sortDocuments } from '../query/sort.ts';
 import { type Entry, Index, type Scan } from './index.ts';
 import { type IndexSpecification, idSpecification } from './index-specification.ts';
-import type { Journal } from './journal.ts';
+import type { Log } from './log.ts';
+import type { Change } from './log-file.ts';
 import { toStorable } from './storable.ts';
 
 /**
- * Keeps all documents in memory and records all changes in the journal. Every method is
- * synchronous, which isolates commands from each other. Records a change before making it, because
- * the journal rejects changes when the disk is full.
+ * Keeps all documents in memory and adds all changes to the log. Every method is synchronous, which
+ * isolates commands from each other.
  */
 export class Collection {
-  /** The first part of its journal keys. */
+  /** Its number in the log. */
   readonly number: number;
   /** `database.collection` */
   readonly namespace: string;
-  readonly #journal: Journal;
+  readonly #log: Log;
   readonly #indexes = new Map<string, Index>();
-  readonly #byId = new Map<string, Entry>();
+  #byId = new Map<string, Entry>();
   /** Null until the first query that needs this order: few collections do. */
   #idOrder: Index | null = null;
   #nextRecord = 1;
 
-  constructor(number: number, namespace: string, journal: Journal) {
+  constructor(number: number, namespace: string, log: Log) {
     this.number = number;
     this.namespace = namespace;
-    this.#journal = journal;
+    this.#log = log;
   }
 
   get indexes(): readonly Index[] {
@@ -40,6 +40,15 @@ export class Collection {
   restore(record: number, document: Document): void {
     this.#add({ record, document });
     this.#nextRecord = Math.max(this.#nextRecord, record + 1);
+  }
+
+  /** All documents as changes, for a snapshot. Other changes can be made meanwhile. */
+  *changes(): Generator<Change> {
+    const end = this.#nextRecord;
+    for (const { record, document } of this.#byId.values()) {
+      if (record >= end) return;
+      yield { collection: this.number, record, bytes: encode(document) };
+    }
   }
 
   entries(): IterableIterator<Entry> {
@@ -78,15 +87,17 @@ export class Collection {
     return exact?.size ?? this.find(filter).length;
   }
 
-  /** @throws {ReplyError} 11000 for a duplicate key, 14031 when the disk is full; as {@link toStorable} */
+  /** @throws {ReplyError} 11000 for a duplicate key; as {@link toStorable} */
   insert(given: Document): Document {
     const _id = getField(given, '_id') ?? new ObjectId();
     const { document, bytes } = toStorable({ _id, ...given });
     this.#checkUnique(document);
     const entry: Entry = { record: this.#nextRecord, document };
-    this.#journal.put([this.number, entry.record], bytes);
     this.#nextRecord += 1;
     this.#add(entry);
+    this.#log.add({ collection: this.number, record: entry.record, bytes }, () =>
+      this.#delete(entry),
+    );
     return document;
   }
 
@@ -97,21 +108,27 @@ export class Collection {
    */
   replace(entry: Entry, given: Document): boolean {
     const { document, bytes } = toStorable(given);
-    if (Buffer.compare(encode(entry.document), bytes) === 0) return false;
-    this.#checkUnique(document, entry);
-    this.#journal.put([this.number, entry.record], bytes);
     const before = entry.document;
-    entry.document = document;
-    for (const index of this.#indexes.values()) index.move(entry, before);
+    if (Buffer.compare(encode(before), bytes) === 0) return false;
+    this.#checkUnique(document, entry);
+    const change = (from: Document, to: Document) => {
+      entry.document = to;
+      for (const index of this.#indexes.values()) index.move(entry, from);
+    };
+    change(before, document);
+    this.#log.add({ collection: this.number, record: entry.record, bytes }, () =>
+      change(document, before),
+    );
     return true;
   }
 
-  /** @throws {ReplyError} 14031 */
   remove(entry: Entry): void {
-    this.#journal.remove([this.number, entry.record]);
-    for (const index of this.#indexes.values()) index.remove(entry);
-    this.#idOrder?.remove(entry);
-    this.#byId.delete(idKey(entry.document));
+    this.#delete(entry);
+    this.#log.add({ collection: this.number, record: entry.record, bytes: null }, () => {
+      this.#add(entry);
+      const inOrder = [...this.#byId].sort(([, a], [, b]) => a.record - b.record);
+      this.#byId = new Map(inOrder);
+    });
   }
 
   /**
@@ -128,6 +145,10 @@ export class Collection {
 
   addIndex(index: Index): void {
     this.#indexes.set(index.specification.name, index);
+  }
+
+  removeIndex(index: Index): void {
+    this.#indexes.delete(index.specification.name);
   }
 
   /** Returns a scan in result order, unless another index selects fewer entries. */
@@ -169,6 +190,12 @@ export class Collection {
     this.#byId.set(idKey(entry.document), entry);
     for (const index of this.#indexes.values()) index.add(entry);
     this.#idOrder?.add(entry);
+  }
+
+  #delete(entry: Entry): void {
+    for (const index of this.#indexes.values()) index.remove(entry);
+    this.#idOrder?.remove(entry);
+    this.#byId.delete(idKey(entry.document));
   }
 
   #checkUnique(document: Document, self?: Entry): void {

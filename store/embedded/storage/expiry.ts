@@ -22,7 +22,7 @@ export function sweepExpired(catalog: Catalog, now: number): void {
       if (!(error instanceof ReplyError)) throw error;
     }
   }
-  void catalog.journal.durable().catch(() => {});
+  void catalog.log.durable().catch(() => {});
 }
 
 function expired(collection: Collection, index: IndexSpecification, now: number): Entry[] {

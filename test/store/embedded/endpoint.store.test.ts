@@ -28,7 +28,7 @@ t.test('denies other users access to the socket and the data', async (t) => {
   const inside = join(folder, 'store');
   mkdirSync(inside, { mode: 0o755 });
   t.equal(dirname(await toSocket(folder)), inside);
-  t.ok(existsSync(join(inside, 'documents.lmdb')), 'also in the private folder');
+  t.ok(existsSync(join(inside, 'documents.log')), 'also in the private folder');
 });
 
 t.test('accepts any folder name', async (t) => {
@@ -59,7 +59,7 @@ t.test('fails on a file instead of the folder, and leaves no lock', async (t) =>
   writeFileSync(inside, '');
   await t.rejects(startEmbeddedStore(folder));
   rmSync(inside);
-  const data = join(inside, 'documents.lmdb');
+  const data = join(inside, 'documents.log');
   mkdirSync(data, { recursive: true });
   await t.rejects(startEmbeddedStore(folder), 'a folder instead of the data file');
   t.equal(await runningStoreUrl(folder), null);

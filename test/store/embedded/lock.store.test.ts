@@ -14,7 +14,11 @@ t.test('rejects a second owner and names the pid of the first', async (t) => {
   const folder = shortFolder(t);
   await withStore(folder, async () => {
     const { pid } = process;
-    await t.rejects(startEmbeddedStore(folder), { name: 'FolderHeld', pid }, 'in this process');
+    await t.rejects(
+      startEmbeddedStore(folder),
+      { name: 'DataDirLockedError', pid },
+      'in this process',
+    );
     const other = startOwner(t, [folder]);
     t.equal(await other.nextLine(), `held by ${pid}`);
     t.equal(await other.exited, 3);

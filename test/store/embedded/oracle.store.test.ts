@@ -7,7 +7,7 @@ import { type Filter, parseFilter } from '../../../store/embedded/query/filter.t
 import { parseSort } from '../../../store/embedded/query/sort.ts';
 import { Collection } from '../../../store/embedded/storage/collection.ts';
 import { parseIndexSpecification } from '../../../store/embedded/storage/index-specification.ts';
-import { Journal } from '../../../store/embedded/storage/journal.ts';
+import { Log } from '../../../store/embedded/storage/log.ts';
 import { propertyRuns } from '../../extended.ts';
 import { type Condition, type Json, matches, order } from './oracle.ts';
 import { shortFolder } from './stores.ts';
@@ -58,19 +58,23 @@ function addIndex(collection: Collection, key: object, options: object = {}): vo
   collection.addIndex(collection.buildIndex(parseIndexSpecification(specification)));
 }
 
-function openJournal(t: Test): Journal {
-  const journal = new Journal(`${shortFolder(t)}/documents.lmdb`, () => {});
-  t.teardown(() => journal.close());
-  return journal;
+function openLog(t: Test): Log {
+  const log = new Log(
+    `${shortFolder(t)}/documents.log`,
+    () => {},
+    () => [],
+  );
+  t.teardown(() => log.close());
+  return log;
 }
 
 const byId = parseSort(bson({ _id: 1 }));
 
 t.test("returns the simple implementation's results, with and without indexes", (t) => {
-  const journal = openJournal(t);
+  const log = openLog(t);
   const check = fc.property(contents, query, ({ stored, sort }, request) => {
-    const collections = [new Collection(1, 'a.plain', journal), new Collection(2, 'a.b', journal)];
-    const [, indexed = new Collection(3, 'a.c', journal)] = collections;
+    const collections = [new Collection(1, 'a.plain', log), new Collection(2, 'a.b', log)];
+    const [, indexed = new Collection(3, 'a.c', log)] = collections;
     const expected = new Map(stored.map((fields, _id) => [_id, fields]));
     addIndex(indexed, { a: 1, b: 1, c: -1 });
     for (const [_id, fields] of expected) {
@@ -135,7 +139,7 @@ t.test("returns the simple implementation's results, with and without indexes", 
 });
 
 t.test('sorts and counts by an index and does not read the documents', (t) => {
-  const jobs = new Collection(1, 'a.jobs', openJournal(t));
+  const jobs = new Collection(1, 'a.jobs', openLog(t));
   addIndex(jobs, { name: 1, turn: 1 });
   const count = 2_000;
   for (let i = 0; i < count; i += 1) {

@@ -1,5 +1,5 @@
 // Owns an embedded store, and prints its URL, until its input ends or the test kills it.
-import { FolderHeld } from '../../../store/embedded/lock.ts';
+import { DataDirLockedError } from '../../../store/embedded/lock.ts';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 
 const [folder = '', ending = 'close'] = process.argv.slice(2);
@@ -11,7 +11,7 @@ async function own(): Promise<void> {
     process.stdin.resume();
     process.stdin.once('end', () => (ending === 'exit' ? process.exit(7) : void store.close()));
   } catch (error) {
-    if (!(error instanceof FolderHeld)) throw error;
+    if (!(error instanceof DataDirLockedError)) throw error;
     process.stdout.write(`held by ${error.pid}\n`);
     process.exitCode = 3;
   }

@@ -3,7 +3,7 @@ import { BSON, MongoClient } from 'mongodb';
 import t from 'tap';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { Catalog } from '../../../store/embedded/storage/catalog.ts';
-import { Journal } from '../../../store/embedded/storage/journal.ts';
+import { Log } from '../../../store/embedded/storage/log.ts';
 import { until } from '../../until.ts';
 import { toIds } from './collection.ts';
 import { shortFolder, withStore } from './stores.ts';
@@ -35,12 +35,18 @@ t.test('keeps documents, their order and indexes over a restart', async (t) => {
 
 t.test('reads a file, and fails on unsupported indexes in it', async (t) => {
   const write = async (index: object) => {
-    const file = join(shortFolder(t), 'documents.lmdb');
-    const journal = new Journal(file, () => {});
-    journal.put([0, 0], BSON.serialize({ format: 1 }));
-    journal.put([0, 1], BSON.serialize({ namespace: 'a.items', indexes: [index] }));
-    journal.put([1, 1], BSON.serialize({ _id: 1, a: 'x' }));
-    await journal.close();
+    const file = join(shortFolder(t), 'documents.log');
+    const log = new Log(
+      file,
+      () => {},
+      () => [],
+    );
+    const add = (collection: number, document: object) =>
+      log.add({ collection, record: 1, bytes: BSON.serialize(document) }, () => {});
+    add(0, { namespace: 'a.items', indexes: [index] });
+    add(1, { _id: 1, a: 'x' });
+    await log.durable();
+    await log.close();
     return file;
   };
   const index = { key: { a: 1 }, name: 'a_1', unique: true };
@@ -48,7 +54,7 @@ t.test('reads a file, and fails on unsupported indexes in it', async (t) => {
   const items = catalog.get('a.items');
   t.throws(() => items?.insert({ a: 'x' }), { code: 11000 });
   t.equal(items?.insert({ a: 'y' })['a'], 'y');
-  await catalog.journal.close();
+  await catalog.log.close();
   const file = await write({ ...index, partialFilterExpression: { b: 1 } });
   t.throws(() => new Catalog(file), { code: 115, message: /partialFilterExpression/ });
 });
