@@ -1,8 +1,8 @@
 import { maxFramePixels, maxRows, maxSide } from '../bounds.ts';
 import { effectiveBackground, isGrey, type Rgba, rgba } from '../colour.ts';
+import { vectorScale } from '../formats/bounds.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import type { SourceColour, SourceFacts, Timing } from '../formats/source-format.ts';
-import { vectorScale } from '../formats/vector-scale.ts';
 import {
   type Box,
   type BoxLimits,

@@ -1,7 +1,7 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
 import { asBuffer } from '../formats/bytes.ts';
-import { withoutExcessMetadata } from '../formats/container/strip.ts';
+import { withoutExcessMetadata } from '../formats/container/container.ts';
 import { MemoryFiles } from '../formats/memory-files.ts';
 import { readCopyright } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';

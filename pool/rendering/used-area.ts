@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { maxFramePixels, maxSide } from '../bounds.ts';
+import { vectorScale } from '../formats/bounds.ts';
 import type { SourceFacts } from '../formats/source-format.ts';
-import { vectorScale } from '../formats/vector-scale.ts';
 import { clipArea, type Size, scaledArea, scaledSize, scaleWithin } from '../geometry.ts';
 import type { Area, Variant } from '../variant.ts';
 import type { Pipeline } from './pipeline.ts';

@@ -1,7 +1,11 @@
 import { examineWith, libvipsFile } from '../file.ts';
-import { isAvif, withOpenedBrand } from '../heif/brands.ts';
-import { requireConvertibleCodes, unsupportedHeif } from '../heif/encodings.ts';
-import { readHeif } from '../heif/header.ts';
+import {
+  isAvif,
+  readHeif,
+  requireConvertibleCodes,
+  unsupportedHeif,
+  withOpenedBrand,
+} from '../heif/header.ts';
 import { heifParts } from '../heif/parts.ts';
 import { withHeifProfile } from '../heif/profile.ts';
 import type { SourceFormat } from '../source-format.ts';

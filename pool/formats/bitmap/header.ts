@@ -1,6 +1,9 @@
 import type { ServiceError } from '../../../contract/errors.ts';
+import { requirePage, requirePixels } from '../bounds.ts';
 import { parseBytes } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
+import { plainFacts } from '../raw-pixels.ts';
+import type { Container, Examined, ExamineOptions, InspectionLimits } from '../source-format.ts';
 
 /** Each channel's bit mask in a 16-bit or 32-bit pixel; 0 for a missing channel. */
 type Masks = readonly [red: number, green: number, blue: number, alpha: number];
@@ -155,3 +158,22 @@ export const corruptBitmap = (problem: string): ServiceError =>
 /** @throws ServiceError source_corrupt for truncated bytes */
 export const parseBitmap = <T>(read: () => T): T =>
   parseBytes(read, () => corruptBitmap('ends too early'));
+
+/**
+ * Examines a bitmap, which contains no metadata. Checks its size before allocating memory.
+ *
+ * @throws ServiceError source_too_large, parameter_invalid for any page except 0
+ */
+export function examineBitmap(
+  file: Container,
+  { width, height }: BitmapHeader,
+  hasAlpha: boolean,
+  { sourceMaxPixels }: InspectionLimits,
+  { page }: Pick<ExamineOptions, 'page'>,
+): Examined {
+  if (page !== null) requirePage(page, 1);
+  requirePixels(width * height, sourceMaxPixels);
+  const { format } = file;
+  const facts = { ...plainFacts, format, width, height, pages: 1, page, hasAlpha };
+  return { facts, file };
+}

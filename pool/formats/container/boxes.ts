@@ -1,4 +1,4 @@
-import { tooManyParts } from './parts.ts';
+import { tooManyParts } from './examination.ts';
 
 /** A box of an ISO base media file (ISO/IEC 14496-12, 4.2). */
 export interface ContainerBox {

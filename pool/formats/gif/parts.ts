@@ -1,5 +1,5 @@
 import { asBuffer } from '../bytes.ts';
-import { type PartRole, type Parts, StepLimit } from '../container/parts.ts';
+import { type PartRole, type Parts, StepLimit } from '../container/examination.ts';
 
 export const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
 const label = { graphicControl: 0xf9, application: 0xff } as const;

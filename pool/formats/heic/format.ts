@@ -1,11 +1,85 @@
-import { examineFile, type FileTraits, libvipsFile } from '../file.ts';
-import { isHeif, withOpenedBrand } from '../heif/brands.ts';
-import { requireConvertibleCodes, unsupportedHeif } from '../heif/encodings.ts';
+import sharp from 'sharp';
+import { programUrl } from '../../../contract/own-files.ts';
+import type { Size } from '../../geometry.ts';
+import { checkedHeader, examineFile, type FileTraits, libvipsFile } from '../file.ts';
+import {
+  isHeif,
+  requireConvertibleCodes,
+  unsupportedHeif,
+  withOpenedBrand,
+} from '../heif/header.ts';
 import { heifParts } from '../heif/parts.ts';
 import { withHeifProfile } from '../heif/profile.ts';
-import type { FileHeader, SourceFormat } from '../source-format.ts';
-import { heicAsPng, keepsDepth } from './decode.ts';
-import { decodesHevc, hevcProbed } from './hevc.ts';
+import { withoutOrientation } from '../metadata/exif.ts';
+import type { Container, FileHeader, SourceFacts, SourceFormat } from '../source-format.ts';
+import { loadModule, runDecoder } from '../wasm/run.ts';
+import type { HeicTask } from './thread.ts';
+
+/** A HEIC of 16 x 16 grey pixels, because some libheif installations lack an HEVC decoder. */
+const picture = Buffer.from(
+  'AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAaptZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAA' +
+    'AAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAABAAEAAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHOAAEAAAAAAAAAHAACAAEA' +
+    'AAAAAAAAAQAAAAAAAAAIAAAAOGlpbmYAAAAAAAIAAAAVaW5mZQIAAAEAAQAAaHZjMQAAAAAVaW5mZQIAAAAAAgAAZ3JpZAAA' +
+    'AADVaXBycAAAALNpcGNvAAAAc2h2Y0MBA3AAAAAAAAAAAAAe8AD8/fj4AAAPAyAAAQAYQAEMAf//A3AAAAMAkAAAAwAAAwAe' +
+    'ugJAIQABACdCAQEDcAAAAwCQAAADAAADAB6gIIEFluqumubAgAAAAwCAAAADAIQiAAEABkQBwXPBiQAAABRpc3BlAAAAAAAA' +
+    'AEAAAABAAAAAFGlzcGUAAAAAAAAAEAAAABAAAAAQcGl4aQAAAAADCAgIAAAAGmlwbWEAAAAAAAAAAgABAoECAAICA4QAAAAa' +
+    'aXJlZgAAAAAAAAAOZGltZwACAAEAAQAAACRtZGF0AAAAGCgBrwQSONz4laCSMKznLzyhXt7gkfCKgA==',
+  'base64',
+);
+
+let found = false;
+
+/** Resolves when the probe for HEVC is done, shortly after the start. */
+const hevcProbed: Promise<void> = sharp(picture)
+  .raw()
+  .toBuffer()
+  .then(
+    () => {
+      found = true;
+    },
+    () => {},
+  );
+
+/** Returns whether libvips decodes HEVC; sharp's binaries on npm do not. */
+const decodesHevc = (): boolean => found;
+
+const entry = programUrl('pool/formats/heic/thread');
+
+/**
+ * From this number of pixels on, decodes 10-bit and 12-bit samples to 8 bits, because up to 24
+ * bytes per pixel would exceed a process's memory.
+ */
+const maxDeepPixels = 50_000_000;
+
+/** Returns whether samples with more than 8 bits are decoded to 16. */
+const keepsDepth = ({ width, height }: Size): boolean => width * height <= maxDeepPixels;
+
+/**
+ * Decodes a HEIC image with libheif and libde265, which sharp's libvips lacks, and writes it as an
+ * uncompressed PNG, because raw pixels cannot carry a profile. The image is upright, because
+ * libheif applies the container's transformations.
+ *
+ * @param facts about the image, with a checked size
+ * @param keepsMetadata true to include EXIF and XMP
+ * @throws ServiceError source_unsupported, source_corrupt, source_too_large
+ */
+async function heicAsPng(
+  { bytes: source, format }: Container,
+  { page, width, height, hasAlpha, colour }: SourceFacts,
+  keepsMetadata: boolean,
+): Promise<Uint8Array> {
+  const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, format, page);
+  return await runDecoder<HeicTask>(entry, loadModule('libheif-js/libheif-wasm/libheif.wasm'), {
+    source,
+    page: page ?? pagePrimary,
+    form: { width, height, channels: hasAlpha ? 4 : 3, bits: colour.is16Bit ? 16 : 8 },
+    metadata: {
+      icc,
+      exif: keepsMetadata && exif !== undefined ? withoutOrientation(exif) : undefined,
+      xmp: keepsMetadata ? xmp : undefined,
+    },
+  });
+}
 
 const label = 'HEIF';
 const unsupportedEncoding = unsupportedHeif(label);

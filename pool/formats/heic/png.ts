@@ -1,6 +1,6 @@
 import { crc32 } from 'node:zlib';
 import type { Size } from '../../geometry.ts';
-import { pngChunk, pngColourType, pngHead, pngProfile } from '../png/chunks.ts';
+import { pngChunk, pngColourType, pngHead, pngProfile } from '../png/parts.ts';
 
 export interface PngForm extends Size {
   /** RGB, or RGB and alpha. */

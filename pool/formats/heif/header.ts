@@ -1,4 +1,5 @@
-import { asBuffer, parsedOr } from '../bytes.ts';
+import type { ServiceError } from '../../../contract/errors.ts';
+import { asBuffer, type Matcher, parsedOr } from '../bytes.ts';
 import {
   boxes,
   type ContainerBox,
@@ -6,9 +7,135 @@ import {
   itemEntries,
   itemId,
   itemType,
+  maxBoxes,
 } from '../container/boxes.ts';
-import type { Cicp } from '../metadata/cicp.ts';
-import { associations, readCicp, requireFewAssociations } from './properties.ts';
+import { unsupported } from '../errors.ts';
+import { type Cicp, requireConvertible } from '../metadata/cicp.ts';
+import type { FileHeader } from '../source-format.ts';
+
+/** Brands of HEIFs coded with HEVC. */
+const hevcBrands: readonly string[] = ['heic', 'heix', 'heim', 'heis', 'hevc', 'hevx'];
+
+/** libvips takes a file with such a major brand for HEVC, whatever its other brands are. */
+const isHevc: Matcher = (text) =>
+  text.startsWith('ftyp', 4) && hevcBrands.includes(text.slice(8, 12));
+
+export const isAvif: Matcher = (text, head) =>
+  !isHevc(text, head) && hasBrand(['avif', 'avis'], text, head);
+
+/** Matches HEIF files other than AVIF. */
+export const isHeif: Matcher = (text, head) =>
+  isHevc(text, head) || hasBrand([...hevcBrands, 'mif1', 'msf1'], text, head);
+
+/** Compares the major and compatible brands of an ISO base media file (ISO/IEC 14496-12, 4.3). */
+function hasBrand(brands: readonly string[], text: string, head: Buffer): boolean {
+  if (head.length < 16 || !text.startsWith('ftyp', 4)) return false;
+  const end = Math.min(head.readUInt32BE(0), head.length);
+  const found = [text.slice(8, 12)];
+  for (let at = 16; at + 4 <= end; at += 4) found.push(text.slice(at, at + 4));
+  return found.some((brand) => brands.includes(brand));
+}
+
+/** The major brands that libvips 8.18 opens (libvips/foreign/heifload.c). */
+const openedBrands: ReadonlySet<string> = new Set(
+  'avif heic heix hevc heim heis hevm hevs mif1 msf1'.split(' '),
+);
+
+/**
+ * Replaces a major brand that libvips does not open, such as `mif2`, and `avis` for sequences,
+ * which mostly include a still image. libvips compares only the major brand and ignores compatible
+ * brands. Returns a copy if the bytes change.
+ */
+export const withOpenedBrand =
+  (brand: 'avif' | 'mif1') =>
+  (source: Uint8Array): Uint8Array => {
+    if (openedBrands.has(asBuffer(source).toString('latin1', 8, 12))) return source;
+    const copy = Buffer.from(source);
+    copy.write(brand, 8, 'latin1');
+    return copy;
+  };
+
+/** An item's properties (ISO/IEC 23008-12, 9.3). */
+interface Association {
+  readonly item: number;
+  /** Counted from 1; 0 means no property. */
+  readonly indexes: readonly number[];
+  /** Whether a reader must support the property, by index. */
+  readonly essential: readonly boolean[];
+}
+
+/** For all `ipma` boxes in a file: 10,000 tiles need some 200 KB. */
+const maxAssociationBytes = 2 ** 18;
+
+/**
+ * @throws RangeError for more associations than real files contain: reading 30 MB of them takes
+ *   seconds
+ */
+export function requireFewAssociations(iprp: readonly ContainerBox[]): void {
+  let bytes = 0;
+  for (const { type, data } of iprp) if (type === 'ipma') bytes += data.length;
+  if (bytes > maxAssociationBytes) throw new RangeError(`${bytes} bytes of associations`);
+}
+
+/**
+ * Yields the entries of an `ipma` box.
+ *
+ * @throws RangeError for a truncated box
+ */
+export function* associations(ipma: Buffer): Generator<Association> {
+  const [version = 0] = ipma;
+  const wide = (ipma.readUInt8(3) & 1) === 1;
+  const entries = Math.min(ipma.readUInt32BE(4), maxBoxes);
+  let at = 8;
+  for (let entry = 0; entry < entries; entry += 1) {
+    const item = version === 0 ? ipma.readUInt16BE(at) : ipma.readUInt32BE(at);
+    at += version === 0 ? 2 : 4;
+    const indexes: number[] = [];
+    const essential: boolean[] = [];
+    const end = at + 1 + ipma.readUInt8(at) * (wide ? 2 : 1);
+    for (at += 1; at < end; at += wide ? 2 : 1) {
+      indexes.push(wide ? ipma.readUInt16BE(at) & 0x7fff : ipma.readUInt8(at) & 0x7f);
+      essential.push((ipma.readUInt8(at) & 0x80) !== 0);
+    }
+    yield { item, indexes, essential };
+  }
+}
+
+/** Writes the entries as a version 1 box, because its numbers are widest. */
+export function writeIpma(entries: readonly Association[]): Buffer {
+  const head = Buffer.from([1, 0, 0, 1, 0, 0, 0, 0]);
+  head.writeUInt32BE(entries.length, 4);
+  const parts = entries.map(({ item, indexes, essential }) => {
+    const part = Buffer.alloc(5 + 2 * indexes.length);
+    part.writeUInt32BE(item);
+    part.writeUInt8(indexes.length, 4);
+    for (const [place, index] of indexes.entries()) {
+      part.writeUInt16BE(index | (essential[place] === true ? 0x8000 : 0), 5 + 2 * place);
+    }
+    return part;
+  });
+  return Buffer.concat([head, ...parts]);
+}
+
+const colourType = (property: ContainerBox | undefined): string =>
+  property?.type === 'colr' ? property.data.toString('latin1', 0, 4) : '';
+
+/** Returns a colour property's codes (ISO/IEC 14496-12, 12.1.5); null for another property. */
+export const readCicp = (property: ContainerBox | undefined): Cicp | null =>
+  property === undefined || colourType(property) !== 'nclx'
+    ? null
+    : { primaries: property.data.readUInt16BE(4), transfer: property.data.readUInt16BE(6) };
+
+/** Returns whether colour codes declare the limited range, such as samples from 16 to 235. */
+export const isLimitedRange = (property: ContainerBox | undefined): boolean =>
+  colourType(property) === 'nclx' && (property?.data.readUInt8(10) ?? 0) < 0x80;
+
+/** Returns whether an AV1 image's configuration says that it is grey (AV1-ISOBMFF, 2.3.3). */
+export const isMonochrome = (property: ContainerBox | undefined): boolean =>
+  property?.type === 'av1C' && (property.data.readUInt8(2) & 0x10) !== 0;
+
+export const isProfile = (property: ContainerBox | undefined): boolean =>
+  /^(?:prof|rICC)$/.test(colourType(property));
 
 /** Properties of the primary image of a HEIF or AVIF file. */
 interface HeifHeader {
@@ -158,3 +285,53 @@ function primaryCicp(iprp: Buffer | undefined, primary: number): Cicp | null {
   }
   return null;
 }
+
+/**
+ * Refuses unprofiled HDR colours. libvips 8.18 ignores colour codes and reads such colours as sRGB,
+ * grey and dark. Other codes have already become a profile.
+ *
+ * @throws ServiceError source_unsupported
+ */
+export function requireConvertibleCodes(
+  source: Uint8Array,
+  { hasProfile }: Pick<FileHeader, 'hasProfile'>,
+): void {
+  const codes = hasProfile ? null : readHeif(source).cicp;
+  if (codes !== null) requireConvertible(codes.transfer);
+}
+
+/** Codings of items that libheif reads. */
+const heifCodings: ReadonlySet<string> = new Set(['av01', 'hvc1']);
+
+/** Types of coded items (the registry of MPEG-4, mp4ra.org). */
+const codingNames: Readonly<Record<string, string>> = {
+  avc1: 'AVC',
+  j2k1: 'JPEG 2000',
+  jpeg: 'JPEG',
+  lhv1: 'layered HEVC',
+  unci: 'uncompressed pixels',
+  vvc1: 'VVC',
+};
+
+/**
+ * Returns the error for an encoding that libheif does not read, naming the format by its label;
+ * null for other encodings.
+ */
+export const unsupportedHeif =
+  (label: string) =>
+  (source: Uint8Array, cause: unknown): ServiceError | null => {
+    const { onlySequence, coding, predicted } = readHeif(source);
+    const remedy = 'To use it: save it as HEIC, AVIF or JPEG';
+    if (onlySequence) {
+      const message = `The ${label} has only a sequence, and no image. To use it: deliver one of its frames as an image.`;
+      return unsupported(message, cause);
+    }
+    if (coding !== null && !heifCodings.has(coding)) {
+      const name = codingNames[coding] ?? coding;
+      const message = `The source is a HEIF in an unsupported encoding (${name}). ${remedy}.`;
+      return unsupported(message, cause);
+    }
+    return predicted
+      ? unsupported(`The source is a HEIF that is predicted from another image. ${remedy}.`, cause)
+      : null;
+  };

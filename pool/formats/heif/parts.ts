@@ -6,7 +6,7 @@ import {
   itemId,
   itemType,
 } from '../container/boxes.ts';
-import type { PartRole, Parts } from '../container/parts.ts';
+import type { PartRole, Parts } from '../container/examination.ts';
 
 /**
  * Yields a HEIF or AVIF file's boxes, and the extents of its items (ISO/IEC 14496-12; 23008-12). A

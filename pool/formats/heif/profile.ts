@@ -9,7 +9,7 @@ import {
   readCicp,
   requireFewAssociations,
   writeIpma,
-} from './properties.ts';
+} from './header.ts';
 
 /**
  * Adds profiles for the images' colour codes (`nclx`) to a HEIF or AVIF, in a copy, if images

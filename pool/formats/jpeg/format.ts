@@ -1,12 +1,53 @@
+import type { ServiceError } from '../../../contract/errors.ts';
 import type { Size } from '../../geometry.ts';
-import { textAt } from '../bytes.ts';
+import { asBuffer, textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';
+import { unsupported } from '../errors.ts';
 import { embeddedSize, examineFile, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
-import { withCmykProfile } from './cmyk.ts';
-import { unsupportedJpeg } from './encodings.ts';
-import { mayHaveGainMap } from './gain-map.ts';
-import { jpegParts, withJpegEnd } from './parts.ts';
+import { jpegParts, withCmykProfile, withJpegEnd } from './parts.ts';
+
+/** Strings near the start of a JPEG with a gain map (Adobe's specification 1.0, ISO 21496-1). */
+const markers = ['http://ns.adobe.com/hdr-gain-map/1.0/', 'urn:iso:std:iso:ts:21496:-1'] as const;
+const headBytes = 2 ** 20;
+
+/** Returns whether a JPEG could contain a gain map; only its decoder can verify it. */
+export function mayHaveGainMap(source: Uint8Array): boolean {
+  const head = asBuffer(source).subarray(0, headBytes);
+  return markers.some((marker) => head.includes(marker));
+}
+
+/**
+ * Frame types that libjpeg-turbo, or sharp's build of it, does not decode, by marker (ITU-T T.81,
+ * table B.1).
+ */
+const frames: Readonly<Record<number, string>> = {
+  195: 'lossless',
+  197: 'hierarchical',
+  198: 'hierarchical',
+  199: 'hierarchical',
+  203: 'lossless',
+  205: 'hierarchical',
+  206: 'hierarchical',
+  207: 'hierarchical',
+  247: 'JPEG-LS',
+};
+
+/** Returns the error for a JPEG that browsers do not show either; null for other files. */
+function unsupportedJpeg(source: Uint8Array, cause: unknown): ServiceError | null {
+  const file = asBuffer(source);
+  for (const { role, from, to } of jpegParts(file)) {
+    if (role === 'scan') break;
+    const marker = file[from] === 0xff ? (file[from + 1] ?? 0) : 0;
+    const isUsual = marker >= 0xc0 && marker <= 0xc2;
+    const bits = to - from > 4 ? (file[from + 4] ?? 8) : 8;
+    const encoding = frames[marker] ?? (isUsual && bits !== 8 ? `${bits} bits` : undefined);
+    if (encoding === undefined) continue;
+    const message = `The source is a JPEG in an unsupported encoding (${encoding}). To use it: save it as a usual JPEG, or as PNG.`;
+    return unsupported(message, cause);
+  }
+  return null;
+}
 
 export const jpeg: SourceFormat = {
   ...libvipsFile,

@@ -1,7 +1,7 @@
 import { corrupt } from '../errors.ts';
 import { answer } from '../wasm/thread.ts';
 import { keepFlags, openVips } from '../wasm/vips.ts';
-import type { JxlParts } from './boxes.ts';
+import type { JxlParts } from './header.ts';
 
 /** The entry point of the thread that decodes one JPEG XL. */
 

@@ -1,5 +1,4 @@
-import { type ReadUint, uintReader } from '../byte-order.ts';
-import { parsedOr } from '../bytes.ts';
+import { parsedOr, type ReadUint, uintReader } from '../bytes.ts';
 
 /** Bytes per value type (TIFF 6.0, section 2), by number. */
 const typeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];

@@ -8,8 +8,7 @@ import {
   srgbPrimaries,
 } from '../metadata/cicp.ts';
 import { greyProfile, matrixProfile, type Primaries } from '../metadata/written-profile.ts';
-import { pngProfile, pngSignature } from './chunks.ts';
-import { pngParts } from './parts.ts';
+import { pngParts, pngProfile, pngSignature } from './parts.ts';
 
 /**
  * Chunks before a PNG's pixels that define colours and frames (PNG specification, third edition,

@@ -7,9 +7,8 @@ import { requireConvertible } from '../metadata/cicp.ts';
 import { ColourSpace } from '../metadata/colour-space.ts';
 import { plainFacts, rawInput } from '../raw-pixels.ts';
 import type { Examined, SourceFormat } from '../source-format.ts';
-import { type PngAnimation, pngAnimation } from './animation.ts';
+import { composeFrames, type PngAnimation, pngAnimation } from './animation.ts';
 import { pngColours, withPngProfile } from './colours.ts';
-import { composeFrames } from './compose.ts';
 import { pngParts } from './parts.ts';
 
 const examineStill = examineWith({

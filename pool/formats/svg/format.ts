@@ -6,12 +6,9 @@ import { png } from '../png/format.ts';
 import type { SourceFormat } from '../source-format.ts';
 import { tiff } from '../tiff/format.ts';
 import { webp } from '../webp/format.ts';
-import { findBackground, withBackground } from './background.ts';
-import { readDocument, type SvgDocument } from './document.ts';
-import { decodeXml, mayBeXml } from './encoding.ts';
+import { decodeXml, mayBeXml, readDocument, type SvgDocument } from './document.ts';
 import { withDrawnImages } from './images.ts';
-import { svgRoot } from './root.ts';
-import { sizedSvg, svgDensity, svgSize } from './size.ts';
+import { findBackground, sizedSvg, svgDensity, svgRoot, svgSize, withBackground } from './root.ts';
 
 /** Formats of embedded images, in addition to SVG. */
 const rasters: readonly SourceFormat[] = [jpeg, png, gif, webp, tiff, avif];

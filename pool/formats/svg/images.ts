@@ -2,15 +2,14 @@ import sharp from 'sharp';
 import { plainVariant } from '../../variant.ts';
 import { requirePixels, requireScans } from '../bounds.ts';
 import { asBuffer } from '../bytes.ts';
-import { openAs } from '../container/container.ts';
-import { withoutExcessMetadata } from '../container/strip.ts';
+import { openAs, withoutExcessMetadata } from '../container/container.ts';
 import { corrupt, tooLarge } from '../errors.ts';
 import { embeddedSize } from '../file.ts';
 import { readHeif } from '../heif/header.ts';
 import { isExaminedInProcess } from '../isolation.ts';
 import type { Container, SourceFormat } from '../source-format.ts';
 import { readDocument, type SvgDocument } from './document.ts';
-import { svgSize } from './size.ts';
+import { svgSize } from './root.ts';
 
 /** The formats that librsvg draws; it leaves out the others. */
 const drawn: ReadonlySet<string> = new Set(['jpeg', 'png']);

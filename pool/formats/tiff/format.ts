@@ -1,9 +1,98 @@
+import type { ServiceError } from '../../../contract/errors.ts';
 import { asBuffer, textAt } from '../bytes.ts';
+import { unsupported } from '../errors.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
-import { withTiffCmykProfile } from './cmyk.ts';
-import { requireReadablePixels, unsupportedTiff } from './encodings.ts';
-import { tiffParts } from './parts.ts';
+import { type TiffPixels, tiffParts, tiffPixels, withTiffCmykProfile } from './parts.ts';
+
+/**
+ * Refuses encodings that libvips 8.18 decodes wrongly without an error: for example it draws
+ * nothing for tiles of old-style JPEG if libtiff lacks that codec, as sharp's does
+ * (`rtiff_read_rgba_tile`), and treats values from 0 to 1 as black.
+ *
+ * @throws ServiceError source_unsupported
+ */
+function requireReadablePixels(source: Uint8Array): void {
+  for (const page of tiffPixels(asBuffer(source))) {
+    const encoding = misreadEncoding(page);
+    if (encoding !== null) throw encodingError(encoding);
+  }
+}
+
+function misreadEncoding(page: TiffPixels): string | null {
+  const { compression, bits, samples, colours, sampleFormat, tiled } = page;
+  if (tiled && compression === oldJpeg) return 'tiles of old-style JPEG';
+  // LogLuv defines its own bits.
+  if (colours === photometric.logLuv) return null;
+  if (sampleFormat === numbers.floating) return 'floating-point samples';
+  if (sampleFormat === numbers.signed) return 'samples with a sign';
+  if (bits === 32) return 'integers of 32 bits';
+  if (colours === photometric.lab && samples > 3) return 'L*a*b* colours with alpha';
+  if (colours === photometric.palette && bits === 16) return 'a palette of 16 bits';
+  return colours === photometric.ycc && compression !== newJpeg
+    ? 'YCbCr colours in another compression than JPEG'
+    : null;
+}
+
+/**
+ * Returns the error for an encoding that libvips does not support. A single such page prevents
+ * libvips from opening the other pages.
+ */
+function unsupportedTiff(source: Uint8Array, cause: unknown): ServiceError | null {
+  for (const page of tiffPixels(asBuffer(source))) {
+    const encoding = unsupportedTiffEncoding(page);
+    if (encoding !== null) return encodingError(encoding, cause);
+  }
+  return null;
+}
+
+function encodingError(encoding: string, cause?: unknown): ServiceError {
+  const message = `The source is a TIFF in an unsupported encoding (${encoding}). To use it: save it with another compression, or as PNG.`;
+  return unsupported(message, cause);
+}
+
+/** JPEG by section 22 of TIFF 6.0, which current programs do not write. */
+const oldJpeg = 6;
+const newJpeg = 7;
+
+/** Values of the tag Compression that libtiff reads nowhere, or only in some installations. */
+const compressions: Readonly<Record<number, string>> = {
+  [oldJpeg]: 'old-style JPEG',
+  9: 'JBIG',
+  10: 'JBIG',
+  32909: 'PixarLog',
+  33003: 'JPEG 2000',
+  33005: 'JPEG 2000',
+  34661: 'JBIG',
+  34712: 'JPEG 2000',
+  34887: 'LERC',
+  34892: 'lossy JPEG of DNG',
+  34925: 'LZMA',
+  50000: 'Zstandard',
+  50002: 'JPEG XL',
+  52546: 'JPEG XL',
+};
+
+/** sharp reads at most five bands. */
+const maxSamples = 5;
+const photometric = { white: 0, black: 1, palette: 3, ycc: 6, lab: 8, logLuv: 32845 } as const;
+/** Values of SampleFormat. */
+const numbers = { signed: 2, floating: 3 } as const;
+
+/** Returns the name of an encoding that libvips refuses (libvips/foreign/tiff2vips.c). */
+function unsupportedTiffEncoding(page: TiffPixels): string | null {
+  const { compression, bits, samples, colours, separate, tiled } = page;
+  const name = compressions[compression];
+  if (name !== undefined) return `${name} compression`;
+  if (separate && tiled) return 'tiles of separate planes';
+  if (samples > maxSamples) return `${samples} samples of a pixel`;
+  if (colours === photometric.lab && bits === 8) return 'L*a*b* colours of 8 bits';
+  const isPalette = colours === photometric.palette;
+  const isGrey = colours === photometric.white || colours === photometric.black;
+  const mayBeSmall = isPalette || (isGrey && samples === 1);
+  if ([8, 16, 32].includes(bits) || (mayBeSmall && [1, 2, 4].includes(bits))) return null;
+  return `${samples === 1 ? 'one sample' : `${samples} samples`} of ${bits} bits`;
+}
 
 export const tiff: SourceFormat = {
   ...libvipsFile,

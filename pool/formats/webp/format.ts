@@ -1,8 +1,7 @@
 import { openAs } from '../container/container.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
-import { correctWebp, webpParts } from './parts.ts';
-import { withWebpPixels, withWebpSize } from './repair.ts';
+import { correctWebp, webpParts, withWebpPixels, withWebpSize } from './parts.ts';
 
 const examine = examineWith({ decoder: 'webp' });
 

@@ -1,4 +1,4 @@
-import { withoutMetadata } from '../../formats/container/strip.ts';
+import { withoutMetadata } from '../../formats/container/container.ts';
 import type { KeptMetadata } from '../../formats/metadata/kept-metadata.ts';
 import type { Examined, SourceFacts } from '../../formats/source-format.ts';
 import { changedFields, type Variant } from '../../variant.ts';

@@ -1,5 +1,5 @@
 import { deflateSync } from 'node:zlib';
-import { pngChunk, pngColourType, pngHead } from '../../formats/png/chunks.ts';
+import { pngChunk, pngColourType, pngHead } from '../../formats/png/parts.ts';
 import type { Size } from '../../geometry.ts';
 
 /** A still image with 8 bits per channel: grey, grey and alpha, RGB, or RGBA not premultiplied. */

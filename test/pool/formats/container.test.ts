@@ -1,11 +1,11 @@
 import sharp from 'sharp';
 import t from 'tap';
 import {
+  type MetadataRole,
   maxMetadataParts,
   maxParts,
   maxThreadMetadataBytes,
 } from '../../../pool/formats/container/examination.ts';
-import type { MetadataRole } from '../../../pool/formats/container/parts.ts';
 import { openContainer, sourceFormats } from '../../../pool/formats/source-formats.ts';
 import { type Box, boxFile, boxFileBytes, inMeta } from '../../hostile/inputs/boxes.ts';
 import { inserted, latin1, none, repeated } from '../../hostile/inputs/bytes.ts';

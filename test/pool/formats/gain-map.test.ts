@@ -2,7 +2,7 @@
 // process.
 import sharp from 'sharp';
 import t from 'tap';
-import { mayHaveGainMap } from '../../../pool/formats/jpeg/gain-map.ts';
+import { mayHaveGainMap } from '../../../pool/formats/jpeg/format.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { openPool, patient } from '../execution/pools.ts';
 import { drawn, rendered } from '../rendering/drawn.ts';

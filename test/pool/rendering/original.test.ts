@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
-import { withoutMetadata as stripped } from '../../../pool/formats/container/strip.ts';
+import { withoutMetadata as stripped } from '../../../pool/formats/container/container.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { propertyRuns } from '../../extended.ts';
 import { withPngChunks } from '../../hostile/inputs/chunks.ts';
