@@ -1,6 +1,6 @@
 import { Piscina } from 'piscina';
 import { recognise } from '../formats/source-formats.ts';
-import type { Placement } from '../rendering/placement.ts';
+import type { ExecutionPlan } from '../rendering/execution-plan.ts';
 import { hasText } from '../variant.ts';
 import { EncoderThreads } from './encoder-threads.ts';
 import type { ProcessLimits } from './process/launch.ts';
@@ -40,7 +40,7 @@ export class Executor {
   }
 
   run(task: TransformTask): TaskRun<TransformResult> {
-    if (task.placement?.isolated) return this.#inProcess(task);
+    if (task.execution?.isolated) return this.#inProcess(task);
     const ending = new AbortController();
     const onThread = this.#onThread(task);
     let inProcess: TaskRun<TransformResult> | null = null;
@@ -48,7 +48,7 @@ export class Executor {
       if (!isLightInProcess(placed)) return placed;
       // The task might just have been terminated.
       ending.signal.throwIfAborted();
-      inProcess = this.#inProcess({ ...task, placement: placed.placement });
+      inProcess = this.#inProcess({ ...task, execution: placed.execution });
       return inProcess.result;
     });
     return {
@@ -92,8 +92,8 @@ export class Executor {
 /** Returns whether a thread placed a light transform in a process: it does not wait again. */
 const isLightInProcess = (
   result: TransformResult,
-): result is Extract<TransformResult, { placement: Placement }> =>
-  'placement' in result && result.placement.isolated && result.placement.cost === null;
+): result is Extract<TransformResult, { execution: ExecutionPlan }> =>
+  'execution' in result && result.execution.isolated && result.execution.cost === null;
 
 /** One task on one thread, or in one process. */
 interface TaskRun<Result> {

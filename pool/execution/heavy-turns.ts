@@ -1,6 +1,6 @@
 import type { Settings } from '../../contract/settings/table.ts';
 import { isolatedCost } from '../rendering/cost.ts';
-import type { Placement } from '../rendering/placement.ts';
+import type { ExecutionPlan } from '../rendering/execution-plan.ts';
 
 /** The properties of a transform that determine its order. */
 export interface Scheduled {
@@ -8,7 +8,7 @@ export interface Scheduled {
   readonly queuedAt: number;
   background: boolean;
   /** Null until a thread has found that the transform is heavy. */
-  placement: Placement | null;
+  execution: ExecutionPlan | null;
 }
 
 /**
@@ -97,6 +97,6 @@ export class HeavyTurns<T extends Scheduled> {
   }
 }
 
-export const isHeavy = ({ placement }: Scheduled): boolean => placement !== null;
+export const isHeavy = ({ execution }: Scheduled): boolean => execution !== null;
 
-const toBytes = ({ placement }: Scheduled): number => placement?.cost?.bytes ?? 0;
+const toBytes = ({ execution }: Scheduled): number => execution?.cost?.bytes ?? 0;

@@ -5,7 +5,7 @@ import { transformTimeout } from '../formats/errors.ts';
 import type { Input } from '../inputs.ts';
 import type { ImageRequest, Miss } from '../miss.ts';
 import { shuttingDown, tooManyTransforms } from '../overloaded.ts';
-import type { Placement } from '../rendering/placement.ts';
+import type { ExecutionPlan } from '../rendering/execution-plan.ts';
 import type { RenderedImage } from '../rendering/render.ts';
 import type { SourceLease } from '../source/sources.ts';
 import { noObserver, type Stage } from '../stages.ts';
@@ -47,7 +47,7 @@ export type TransformSettings = Pick<
  */
 const stuckAfterMs = 1_000;
 
-type Finished = Exclude<TransformResult, { placement: Placement }>;
+type Finished = Exclude<TransformResult, { execution: ExecutionPlan }>;
 
 interface QueuedMiss extends Scheduled {
   readonly miss: TransformedMiss;
@@ -79,7 +79,7 @@ const defaultEntry = programUrl('pool/execution/thread');
 
 /**
  * Runs transforms on threads, in {@link Schedule} order. A thread first places each transform
- * (`placement.ts`) and runs it immediately if it is light; a heavy transform waits for its turn and
+ * (`execution-plan.ts`) and runs it immediately if it is light; a heavy transform waits for its turn and
  * then runs where it was placed.
  */
 export class TransformQueue {
@@ -171,7 +171,7 @@ export class TransformQueue {
           miss,
           leases,
           project,
-          placement: null,
+          execution: null,
           background: background && !promoted.aborted,
           queuedAt: performance.now(),
           deadline: undefined,
@@ -268,10 +268,10 @@ export class TransformQueue {
   }
 
   /** Returns a transform that is not light, or needs more memory, to its place in the queue. */
-  #requeue(task: QueuedMiss, placement: Placement): void {
+  #requeue(task: QueuedMiss, execution: ExecutionPlan): void {
     if (task.miss.signal.aborted) return;
     if (this.#closed) return task.reject(shuttingDown);
-    task.placement = placement;
+    task.execution = execution;
     this.#schedule.requeue(task);
     this.#setDeadline(task);
   }
@@ -293,7 +293,7 @@ export class TransformQueue {
     const holds = task.leases.map((lease) => lease.hold());
     const startedAt = performance.now();
     const run = this.#executor.run(createMessage(task, this.#limits));
-    let waiting: Placement | null = null;
+    let waiting: ExecutionPlan | null = null;
     let terminated: Promise<void> | undefined;
     let stage: Stage | null = null;
     // Called once the transform is certain not to be queued again.
@@ -312,7 +312,7 @@ export class TransformQueue {
     }, this.#settings.transformTimeoutMs);
     try {
       const result = await run.result;
-      if ('placement' in result) waiting = result.placement;
+      if ('execution' in result) waiting = result.execution;
       else {
         miss.timings.queue = startedAt - queuedAt;
         settle(task, result, beginTransformStage());
@@ -340,14 +340,14 @@ export class TransformQueue {
 
 /** Creates the message to a thread or process, which can be cloned. */
 function createMessage(
-  { miss, leases, placement }: QueuedMiss,
+  { miss, leases, execution }: QueuedMiss,
   limits: TransformTask['limits'],
 ): TransformTask {
   const { variant, inputs } = miss.request;
   const layers = (variant.layers ?? []).map(
     (_, layer) => leases[inputs.findIndex((input) => input.layer === layer)]?.bytes ?? null,
   );
-  return { source: leases[0].bytes, layers, variant, limits, placement };
+  return { source: leases[0].bytes, layers, variant, limits, execution };
 }
 
 function settle({ miss, resolve, reject }: QueuedMiss, result: Finished, stage: Stage): void {

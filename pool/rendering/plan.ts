@@ -29,22 +29,57 @@ import { chooseFormat, keepsGainMap } from './format.ts';
 import { isAnyRequested } from './operations.ts';
 
 /** A transform's parameters, computed from the source and the variant. */
-export interface Plan {
+export interface Plan extends OutputPlan, GeometryPlan, ColourPlan, PassPlan {}
+
+/** What the output is. */
+interface OutputPlan {
   readonly format: OutputFormat;
   /** Whether the output contains all of the source's frames. */
   readonly animated: boolean;
   /** Null for a still image. */
   readonly timing: Timing | null;
-  /** Size of an output frame in pixels. */
-  readonly width: number;
-  readonly height: number;
-  /** The scale for opening the source; see `Opening.scale`. */
-  readonly scale: number | null;
+  readonly gainMap: boolean;
+}
+
+/** The output's size, in pixels. */
+interface GeometryPlan extends Size {
+  readonly border: Edges | null;
+  /** Output pixels per CSS pixel of a layer. */
+  readonly cssPixel: number;
+}
+
+interface ColourPlan {
+  readonly background: Rgba;
+  /** Whether to flatten transparency on the background. */
+  readonly flatten: boolean;
+  readonly isOpaque: boolean;
+  readonly tint: Rgba | null;
+  readonly profile: ProfileHandling;
+  /** Colour space of the output, and of `tint` and `background`; null for sRGB. */
+  readonly space: ColourSpace | null;
+  /**
+   * The space that the service converts to sRGB after all passes, at the output's size, although
+   * sharp would convert before scaling; null if sharp converts, or if no conversion is needed.
+   */
+  readonly convertedFrom: ColourSpace | null;
+  /**
+   * Whether raw pixels with 8 bits per channel contain the whole result: no profile, no metadata,
+   * and no greys, because their transparency would be lost.
+   */
+  readonly plainPixels: boolean;
   /**
    * Whether to reduce 16 bits per channel to 8 first: sharp loses such an image's profile when it
    * is rotated, blurred or normalised in the same pass.
    */
   readonly depthReduced: boolean;
+}
+
+/** How the passes share the work. */
+interface PassPlan {
+  /** The scale for opening the source; see `Opening.scale`. */
+  readonly scale: number | null;
+  /** False to decode more pixels than the scale needs; see `SourceFormat.decodesReduced`. */
+  readonly fastShrinkOnLoad: boolean;
   /**
    * The area of the upright image to extract, in pixels after opening; null for the whole image. A
    * turned image with a gain map gets an area that covers the whole image: see gain-map.ts.
@@ -56,34 +91,10 @@ export interface Plan {
   readonly byFrame: boolean;
   /** The resize after the rotation, without the border; null when the size is already right. */
   readonly resize: Resize | null;
-  /** False to decode more pixels than the scale needs; see `SourceFormat.decodesReduced`. */
-  readonly fastShrinkOnLoad: boolean;
-  readonly border: Edges | null;
   /** True when a separate pass after the resize adds background. */
   readonly separatePadding: boolean;
   /** True when each filter runs in a separate pass. */
   readonly separateFilters: boolean;
-  readonly background: Rgba;
-  /** Whether to flatten transparency on the background. */
-  readonly flatten: boolean;
-  readonly profile: ProfileHandling;
-  /**
-   * The space that the service converts to sRGB after all passes, at the output's size, although
-   * sharp would convert before scaling; null if sharp converts, or if no conversion is needed.
-   */
-  readonly convertedFrom: ColourSpace | null;
-  /**
-   * Whether raw pixels with 8 bits per channel contain the whole result: no profile, no metadata,
-   * and no greys, because their transparency would be lost.
-   */
-  readonly plainPixels: boolean;
-  /** Colour space of the output, and of `tint` and `background`; null for sRGB. */
-  readonly space: ColourSpace | null;
-  readonly tint: Rgba | null;
-  readonly gainMap: boolean;
-  /** Output pixels per CSS pixel of a layer. */
-  readonly cssPixel: number;
-  readonly isOpaque: boolean;
 }
 
 export interface Resize extends Size {
@@ -103,9 +114,6 @@ export interface Resize extends Size {
  */
 export type ProfileHandling = 'keep' | 'convert' | 'convert-16-bit';
 
-/** More pixels for a placeholder would only be averaged. */
-const maxPlaceholderSide = 200;
-
 /**
  * @param content the area of the upright image to use, in its pixels; null for the whole image
  * @param sourceMaxPixels of all frames together; limits intermediate images too
@@ -116,14 +124,62 @@ export function makePlan(
   variant: Variant,
   sourceMaxPixels: number,
 ): Plan {
-  const whole = upright(facts);
-  const part: Size = content ?? whole;
+  const output = planOutput(facts, variant);
+  const shape = findShape(facts, content, variant, output, sourceMaxPixels);
+  const byFrame = output.animated && needsSingleFrames(variant, shape.box.fit);
+  const inputs = { facts, content, variant, output, shape, byFrame };
+  const colour = planColour(inputs);
+  return { ...output, ...planGeometry(shape, variant), ...colour, ...planPasses(inputs, colour) };
+}
+
+function planOutput(facts: SourceFacts, variant: Variant): OutputPlan {
   const animation = variant.animated && facts.page === null && isAnimation(facts);
   const format = chooseFormat(variant, facts, animation);
-  const { alpha, animates, profile: hasProfile } = getEncoding(format);
-  const animated = animation && animates;
+  const animated = animation && getEncoding(format).animates;
+  const timing = animated ? facts.timing : null;
+  return { format, animated, timing, gainMap: keepsGainMap(variant, facts) };
+}
+
+/** The sizes that the plan derives from. */
+interface Shape {
+  /** The upright image. */
+  readonly whole: Size;
+  /** The used area, before and after the rotation. */
+  readonly part: Size;
+  readonly rotated: Size;
+  /** The resized area and its border. */
+  readonly box: Box;
+  /** How much an image can be enlarged. */
+  readonly enlargement: number;
+  readonly limits: BoxLimits;
+  /** Maximum pixels of one frame, also of an intermediate one. */
+  readonly framePixels: number;
+}
+
+/** What the parts of a plan derive from. */
+interface PlanInputs {
+  readonly facts: SourceFacts;
+  readonly content: Area | null;
+  readonly variant: Variant;
+  readonly output: OutputPlan;
+  readonly shape: Shape;
+  readonly byFrame: boolean;
+}
+
+/** More pixels for a placeholder would only be averaged. */
+const maxPlaceholderSide = 200;
+
+function findShape(
+  facts: SourceFacts,
+  content: Area | null,
+  variant: Variant,
+  { format, animated }: OutputPlan,
+  sourceMaxPixels: number,
+): Shape {
+  const whole = upright(facts);
+  const part: Size = content ?? whole;
+  const rotated = boundsOfRotated(part, variant.rotate);
   const frames = animated ? facts.frames : 1;
-  const { vector, decodesReduced, decoderScale } = facts.format;
   const framePixels = Math.min(maxFramePixels, sourceMaxPixels / frames);
   const { placeholder, maxWidth } = variant;
   const longest = placeholder === null || placeholder === 'json' ? maxSide : maxPlaceholderSide;
@@ -132,30 +188,76 @@ export function makePlan(
     height: Math.min(longest, maxRows / frames),
     pixels: Math.min(framePixels, maxOutputPixels(format, variant.lossless === true) / frames),
   };
-  const rotated = boundsOfRotated(part, variant.rotate);
   // An SVG can be scaled up, but only within the limit for rasterised pixels: a crop or `cover` can
   // rasterise many more pixels than the output has.
-  const enlargement = vector
+  const enlargement = facts.format.vector
     ? scaleWithin(whole, maxSide, framePixels)
     : variant.enlarge === true
       ? Math.max(1, scaleWithin(rotated, 10 * maxSide, sourceMaxPixels / frames))
       : 1;
-
   const box = fitBox(rotated, variant, enlargement, limits);
-  const freeAngle = variant.rotate % 90 !== 0;
-  const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
-  const padded = box.fit === 'contain' || variant.extend !== null;
-  const separatePadding =
-    padded && isAnyRequested(variant, ({ changesBackground }) => changesBackground);
-  const byFrame = animated && needsSingleFrames(variant, box.fit);
+  return { whole, part, rotated, box, enlargement, limits, framePixels };
+}
+
+function planGeometry(shape: Shape, variant: Variant): GeometryPlan {
+  const { box } = shape;
+  return {
+    ...withBorder(box, box.border),
+    border: variant.extend === null ? null : box.border,
+    cssPixel: variant.layers === null ? 1 : computeCssPixel(shape, variant),
+  };
+}
+
+const isPadded = (variant: Variant, { fit }: Box): boolean =>
+  fit === 'contain' || variant.extend !== null;
+
+const hasFreeAngle = ({ rotate }: Variant): boolean => rotate % 90 !== 0;
+
+function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): ColourPlan {
+  const { colour, hasAlpha } = facts;
+  const { alpha, profile: hasProfile } = getEncoding(output.format);
   const requested = effectiveBackground(variant, alpha);
-  const flatten = facts.hasAlpha && (variant.flatten || !alpha);
+  const flatten = hasAlpha && (variant.flatten || !alpha);
+  const addsBackground =
+    !isNeutral(requested) && (isPadded(variant, shape.box) || flatten || hasFreeAngle(variant));
+  const addsColour =
+    addsBackground ||
+    (!isNeutral(requested) && variant.opacity !== null) ||
+    variant.tint !== null ||
+    variant.layers !== null;
+  const profile = profileHandling(colour, variant, !byFrame && hasProfile, addsColour);
+  const space = profile === 'keep' ? colour.space : null;
+  const plainPixels = profile === 'convert' && hasPlainPixels(colour, variant);
+  const { animated, gainMap } = output;
+  const convertsLate =
+    plainPixels && !gainMap && !animated && !addsBackground && !changesColours(variant);
+  return {
+    background: inSpace(requested, space),
+    flatten,
+    isOpaque: variant.flatten || !alpha,
+    tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
+    profile,
+    space,
+    convertedFrom: convertsLate ? colour.space : null,
+    plainPixels,
+    depthReduced: profile === 'keep' && colour.is16Bit,
+  };
+}
+
+function planPasses(
+  { facts, content, variant, output: { animated, gainMap }, shape, byFrame }: PlanInputs,
+  { background, flatten, isOpaque }: ColourPlan,
+): PassPlan {
+  const { whole, part, rotated, box, framePixels } = shape;
+  const { vector, decodesReduced, decoderScale } = facts.format;
+  const freeAngle = hasFreeAngle(variant);
+  const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
+  const padded = isPadded(variant, box);
   // sharp adds no colour to grey pixels, so a first pass converts them to RGB.
   const coloured =
     facts.colour.model === 'grey' &&
-    (variant.tint !== null || ((padded || flatten) && !isGrey(requested)));
+    (variant.tint !== null || ((padded || flatten) && !isGrey(background)));
   const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
-  const gainMap = keepsGainMap(variant, facts);
   const isScaledFirst = content === null && !inPasses && !gainMap && variant.gamma === null;
   const reducedScale = isScaledFirst ? (decoderScale?.(box.scale, facts) ?? null) : null;
   const scale = vector ? vectorScale(box.scale, whole, framePixels) : reducedScale;
@@ -167,77 +269,42 @@ export function makePlan(
     (box.scale / opened) * (freeAngle ? 2 : 1),
     Math.sqrt(framePixels / (rotated.width * rotated.height)) / opened,
   );
-  const mayBeTransparent =
-    alpha && !variant.flatten && (facts.hasAlpha || (requested.alpha < 1 && (padded || freeAngle)));
-  const transparency = { ofSource: facts.hasAlpha, isPossible: mayBeTransparent };
-  const separateFilters = isAnyRequested(variant, (operation) =>
-    operation.needsOwnPass?.(transparency),
-  );
-  const addsBackground = !isNeutral(requested) && (padded || flatten || freeAngle);
-  const addsColour =
-    addsBackground ||
-    (!isNeutral(requested) && variant.opacity !== null) ||
-    variant.tint !== null ||
-    variant.layers !== null;
-  const profile = profileHandling(facts.colour, variant, !byFrame && hasProfile, addsColour);
-  const space = profile === 'keep' ? facts.colour.space : null;
-  const plainPixels = profile === 'convert' && hasPlainPixels(facts.colour, variant);
-  const convertsLate =
-    plainPixels && !gainMap && !animated && !addsBackground && !changesColours(variant);
+  const isCoveredByMap = gainMap && (facts.orientation >= 3 || variant.rotate !== 0);
   const sameSize = box.width === rotated.width && box.height === rotated.height;
+  const transparency = {
+    ofSource: facts.hasAlpha,
+    isPossible: !isOpaque && (facts.hasAlpha || (background.alpha < 1 && (padded || freeAngle))),
+  };
   return {
-    format,
-    animated,
-    timing: animated ? facts.timing : null,
-    ...withBorder(box, box.border),
     scale,
-    depthReduced: profile === 'keep' && facts.colour.is16Bit,
+    fastShrinkOnLoad: decodesReduced?.(box.scale / opened) ?? true,
     extract:
       content !== null
         ? scaledArea(content, opened, whole)
-        : gainMap && (facts.orientation >= 3 || variant.rotate !== 0)
+        : isCoveredByMap
           ? { left: 0, top: 0, ...rotated }
           : null,
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
     resize: sameSize && !inPasses ? null : planResize(rotated, box, variant, animated && !byFrame),
-    fastShrinkOnLoad: decodesReduced?.(box.scale / opened) ?? true,
-    border: variant.extend === null ? null : box.border,
-    separatePadding,
-    separateFilters,
-    background: inSpace(requested, space),
-    flatten,
-    profile,
-    convertedFrom: convertsLate ? facts.colour.space : null,
-    plainPixels,
-    space,
-    tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
-    gainMap,
-    isOpaque: variant.flatten || !alpha,
-    cssPixel:
-      variant.layers === null ? 1 : computeCssPixel(box, rotated, variant, enlargement, limits),
+    separatePadding:
+      padded && isAnyRequested(variant, ({ changesBackground }) => changesBackground),
+    separateFilters: isAnyRequested(variant, (operation) => operation.needsOwnPass?.(transparency)),
   };
 }
 
 /**
  * Returns how many times larger the output is than the image at `dpr=1`, so that layers keep their
- * share of the image: below the ratio if the source has too few pixels, or if a limit applies.
- *
- * @param limits for the output; a placeholder's limits differ from the image's
+ * share of the image: below the ratio if the source has too few pixels, or if a limit applies. A
+ * placeholder's limits differ from the image's.
  */
-function computeCssPixel(
-  box: Size,
-  natural: Size,
-  variant: Variant,
-  enlargement: number,
-  limits: BoxLimits,
-): number {
+function computeCssPixel({ box, rotated, enlargement, limits }: Shape, variant: Variant): number {
   const { pixelRatio, width, height, maxWidth, extend } = variant;
   const css = (length: number) => length / pixelRatio;
   const hasBox = width !== null || height !== null;
   const widest = hasBox || maxWidth === null ? maxWidth : css(maxWidth);
   const atRatio1 = fitBox(
-    natural,
+    rotated,
     {
       ...variant,
       pixelRatio: 1,

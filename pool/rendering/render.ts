@@ -3,39 +3,27 @@ import { ServiceError } from '../../contract/errors.ts';
 import { asBuffer } from '../formats/bytes.ts';
 import { withoutExcessMetadata } from '../formats/container/container.ts';
 import { MemoryFiles } from '../formats/memory-files.ts';
-import { readCopyright } from '../formats/metadata/copyright.ts';
-import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
-import type { Container, SourceFacts } from '../formats/source-format.ts';
+import type { Container } from '../formats/source-format.ts';
 import { openContainer } from '../formats/source-formats.ts';
 import type { Size } from '../geometry.ts';
 import { type ContentType, entityTag, type Image, type ImageWarning } from '../image.ts';
 import { errorOfLayer } from '../inputs.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { type Layer, plainVariant, type Variant } from '../variant.ts';
-import { isolatedCost } from './cost.ts';
-import { bestOutput, findOriginal, type Output } from './encode/choose.ts';
+import { bestOutput, findOriginal } from './encode/choose.ts';
 import { encodings, type OutputFormat } from './encode/encodings.ts';
 import { isSvgOutput, svgOutput } from './encode/svg/output.ts';
-import { requireKeptGainMap } from './gain-map.ts';
+import { type ExecutionPlan, type OpenedInputs, planExecution } from './execution-plan.ts';
 import { createOverlay, layerVariant } from './layer.ts';
-import { Pipeline, type RenderLimits } from './pipeline.ts';
+import { type InspectedSource, type OpenedImage, openImage, type Scope } from './open-image.ts';
+import type { RenderLimits } from './pipeline.ts';
 import { placeholders } from './placeholders.ts';
-import { type OpenedInputs, type Placement, type Prepared, place, prepare } from './placement.ts';
-import { makePlan, type Plan } from './plan.ts';
-import { applySteps, imagePasses, passes, type Step, type StepContext } from './steps.ts';
+import { applySteps, imagePasses, passes, type Step } from './steps.ts';
 import { addFont, hasMissingGlyphs, loadAddedFonts } from './text/font-folder.ts';
 import { textImage } from './text/render-text.ts';
-import { findUsedArea } from './used-area.ts';
 
 /** An image with its body in a separate ArrayBuffer, which can be transferred to another thread. */
 export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
-
-/** A transform's limits and resources. */
-interface Scope extends RenderLimits {
-  readonly files: MemoryFiles;
-}
-
-type EncodedImage = RenderedImage & { readonly format: OutputFormat };
 
 export interface RenderTask {
   readonly source: Uint8Array;
@@ -46,39 +34,24 @@ export interface RenderTask {
 }
 
 /**
- * Renders a variant of a source on this thread or in this process, as placed.
+ * Renders a variant of a source on this thread or in this process, as planned.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
  */
 export async function render(task: RenderTask): Promise<RenderedImage> {
-  const inputs = await openInputs(task);
-  return (await svgImage(inputs, task)) ?? draw(task, inputs, null);
+  return renderOpened(task, await openInputs(task), null);
 }
 
 /**
- * Renders a light variant on a thread; for other variants, returns their placement.
+ * Renders a light variant on a thread; for other variants, returns how to execute them.
  *
  * @throws ServiceError as `render`
  */
-export async function renderIfLight(task: RenderTask): Promise<RenderedImage | Placement> {
-  const { variant, limits } = task;
+export async function renderIfLight(task: RenderTask): Promise<RenderedImage | ExecutionPlan> {
   const inputs = await openInputs(task);
-  if (isSvgOutput(inputs.source, variant)) return { isolated: true, cost: isolatedCost };
-  const { placement, prepared } = await place(inputs, variant, limits);
-  if (placement.isolated || placement.cost !== null) return placement;
-  return draw(task, inputs, prepared);
-}
-
-/** Returns the source as SVG; null for an output with pixels. */
-async function svgImage(
-  { source }: OpenedInputs,
-  { variant, limits }: RenderTask,
-): Promise<RenderedImage | null> {
-  if (!isSvgOutput(source, variant)) return null;
-  const written = svgOutput(source, variant, limits.sourceMaxPixels);
-  const output = await withinDrawingTime(written, source, limits);
-  return output && createImage(output.body, encodings.svg.contentType, output);
+  const { plan, inspected } = await planExecution(inputs, task.variant, task.limits);
+  return plan.isolated || plan.cost !== null ? plan : renderOpened(task, inputs, inspected);
 }
 
 /** Reads the containers of the source and the layers. */
@@ -96,110 +69,163 @@ async function openInputs({ source, layers, variant }: RenderTask): Promise<Open
   return { source: opened, layers: images };
 }
 
-/** Draws an animation as a still image if only its first frame can be decoded. */
-async function draw(
+/** @param inspected null if the source has not been inspected yet */
+async function renderOpened(
   task: RenderTask,
   inputs: OpenedInputs,
-  prepared: Prepared | null,
+  inspected: InspectedSource | null,
 ): Promise<RenderedImage> {
-  const { variant } = task;
+  const { variant, limits } = task;
+  const { source } = inputs;
+  if (isSvgOutput(source, variant)) {
+    const written = svgOutput(source, variant, limits.sourceMaxPixels);
+    const svg = await withinDrawingTime(written, source, limits);
+    if (svg !== null) return createImage(svg.body, encodings.svg.contentType, svg);
+  }
+  const scope = { ...limits, files: new MemoryFiles() };
   try {
-    return await drawAll(task, inputs, prepared);
+    const image = await transform(source, variant, scope, inspected);
+    await drawLayers(image, task, inputs, scope);
+    return await (variant.placeholder === null
+      ? encode(image, task, inputs)
+      : describe(image, task, variant.placeholder));
   } catch (error) {
     const isCorrupt = error instanceof ServiceError && error.code === 'source_corrupt';
-    if (!isCorrupt || !variant.animated || inputs.source.frames < 2) throw error;
+    if (!isCorrupt || !variant.animated || source.frames < 2) throw error;
+    // Often only a later frame of an animation is damaged.
     const still = { ...task, variant: { ...variant, animated: false } };
-    const image = await drawAll(still, inputs, null);
-    const { warnings = [] } = image;
+    const image = await renderOpened(still, inputs, null);
     return variant.placeholder === null
-      ? { ...image, warnings: ['animation_dropped', ...warnings] }
+      ? { ...image, warnings: ['animation_dropped', ...(image.warnings ?? [])] }
       : image;
-  }
-}
-
-async function drawAll(
-  task: RenderTask,
-  inputs: OpenedInputs,
-  prepared: Prepared | null,
-): Promise<RenderedImage> {
-  const files = new MemoryFiles();
-  try {
-    return await drawFrom(task, { ...task.limits, files }, inputs, prepared);
   } finally {
-    files.close();
+    scope.files.close();
   }
 }
 
-async function drawFrom(
-  { source: sourceBytes, layers: layerBytes, variant }: RenderTask,
-  scope: Scope,
-  { source, layers: images }: OpenedInputs,
-  prepared: Prepared | null,
-): Promise<RenderedImage> {
-  const layers = variant.layers ?? [];
-  const families = await addFonts(variant, layerBytes);
-  const { pipeline, examined, context } = await transform(source, variant, scope, prepared);
-  const { plan } = context;
-  if (layers.length > 0) {
-    const overlays: OverlayOptions[] = [];
-    // The fonts of texts must not be in SVGs.
-    for (const kind of ['image', 'text'] as const) {
-      if (kind === 'text' && families.size > 0) await loadAddedFonts();
-      for (const [index, layer] of layers.entries()) {
-        if (layer.kind !== kind) continue;
-        const font = families.get(index);
-        const drawn = layer.kind === 'text' && font !== undefined ? { ...layer, font } : layer;
-        const overlay = () => overlayFrom(images[index] ?? null, drawn, plan, scope);
-        overlays[index] = await withLayerErrors(variant, index, overlay);
-      }
-    }
-    await pipeline.render();
-    pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
-  }
-  const original = findOriginal(examined, context);
-  if (variant.placeholder === null) {
-    const { format, ...image } = await smallestOutput(pipeline, context, original);
-    const isIncomplete = [source, ...images].some((input) => input?.isIncomplete === true);
-    const warnings = [
-      ...(isIncomplete ? ['source_incomplete' as const] : []),
-      ...findWarnings(image, variant, examined.facts, plan),
-    ];
-    return warnings.length === 0 ? image : { ...image, warnings };
-  }
+/** The order from an opened image to its pixels. A step without work returns at once. */
+const order: readonly ((image: OpenedImage) => Promise<void>)[] = [
+  dropExtraSamples,
+  reduceDepth,
+  cropAndShrink,
+  resizeAndFilter,
+  convertToSrgb,
+  applyOpacity,
+];
 
-  const { contentType, make } = placeholders[variant.placeholder];
-  const open = await pipeline.render();
-  const text = await make(open(), {
-    source: examined.facts,
-    bytes: sourceBytes.byteLength,
-    output: () => smallestOutput(pipeline, context, original),
-  });
-  return createImage(text, contentType, plan);
-}
-
-function findWarnings(
-  { body }: RenderedImage,
+/**
+ * Opens the source or a layer's image, and runs the steps.
+ *
+ * @throws ServiceError transform_timeout for a drawing that takes too long and is still being
+ *   drawn
+ */
+async function transform(
+  container: Container,
   variant: Variant,
-  { storedFrames, page }: SourceFacts,
-  { animated }: Plan,
-): readonly ImageWarning[] {
-  const { maxBytes } = variant;
-  const texts = variant.layers?.filter((layer) => layer.kind === 'text') ?? [];
-  const isDropped = storedFrames > 1 && variant.animated && page === null && !animated;
-  return [
-    ...(isDropped ? ['animation_dropped' as const] : []),
-    ...(texts.some(({ words }) => hasMissingGlyphs(words)) ? ['text_missing_glyphs' as const] : []),
-    ...(maxBytes !== null && body.byteLength > maxBytes ? ['maxbytes_exceeded' as const] : []),
-  ];
+  scope: Scope,
+  inspected: InspectedSource | null = null,
+): Promise<OpenedImage> {
+  const isDrawn = container.format.uninterruptible === true;
+  const run = async () => {
+    const image = await openImage(container, variant, scope, inspected);
+    for (const step of order) await step(image);
+    // Encoding can take longer than the time for drawing.
+    if (isDrawn) await image.pipeline.render();
+    return image;
+  };
+  return isDrawn ? withinDrawingTime(run(), container, scope) : run();
+}
+
+/** Rejects with transform_timeout if drawing takes too long; the drawing continues. */
+function withinDrawingTime<T>(
+  drawn: Promise<T>,
+  { format }: Container,
+  { svgTimeoutMs }: RenderLimits,
+): Promise<T> {
+  const ending = new AbortController();
+  const late = new ServiceError('transform_timeout', `The ${format.label} takes too long to draw.`);
+  const timer = setTimeout(() => ending.abort(late), svgTimeoutMs);
+  return unlessAborted(drawn, ending.signal).finally(() => clearTimeout(timer));
+}
+
+/** Adds a pass to the pipeline, which runs when the pipeline is rendered or written. */
+const addPass = ({ pipeline, context }: OpenedImage, steps: readonly Step[]) =>
+  pipeline.apply((image) => applySteps(image, steps, context));
+
+async function dropExtraSamples(image: OpenedImage): Promise<void> {
+  if (image.facts.extraSamples) await addPass(image, passes.dropSamples).render();
+}
+
+async function reduceDepth(image: OpenedImage): Promise<void> {
+  if (image.context.plan.depthReduced) await addPass(image, passes.reduceDepth).render();
+}
+
+async function cropAndShrink(image: OpenedImage): Promise<void> {
+  const { prepared, byFrame } = image.context.plan;
+  if (prepared === null) return;
+  const pipeline = addPass(image, passes.prepare);
+  if (!byFrame) await pipeline.render();
+}
+
+async function resizeAndFilter(image: OpenedImage): Promise<void> {
+  const { pipeline, context } = image;
+  for (const [index, steps] of imagePasses(context).entries()) {
+    if (context.plan.byFrame) {
+      await pipeline.eachFrame((frame) => applySteps(frame, steps, context));
+    } else {
+      if (index > 0) await pipeline.render();
+      addPass(image, steps);
+    }
+  }
+}
+
+async function convertToSrgb({ pipeline, context: { plan } }: OpenedImage): Promise<void> {
+  if (plan.convertedFrom === null) return;
+  const { data, info } = await pipeline.plainPixels(plan);
+  plan.convertedFrom.toSrgb(data, info.channels);
+}
+
+async function applyOpacity(image: OpenedImage): Promise<void> {
+  if (image.context.variant.opacity === null) return;
+  await image.pipeline.render();
+  addPass(image, passes.opacity);
+}
+
+/** Draws the watermark and the layers on the transformed source. */
+async function drawLayers(
+  { pipeline, context }: OpenedImage,
+  { variant, layers: bytes }: RenderTask,
+  { layers: images }: OpenedInputs,
+  scope: Scope,
+): Promise<void> {
+  const layers = variant.layers ?? [];
+  if (layers.length === 0) return;
+  const families = await addFonts(layers, variant, bytes);
+  const overlays: OverlayOptions[] = [];
+  // The fonts of texts must not be in SVGs.
+  for (const kind of ['image', 'text'] as const) {
+    if (kind === 'text' && families.size > 0) await loadAddedFonts();
+    for (const [index, layer] of layers.entries()) {
+      if (layer.kind !== kind) continue;
+      const font = families.get(index);
+      const drawn = layer.kind === 'text' && font !== undefined ? { ...layer, font } : layer;
+      overlays[index] = await withLayerErrors(variant, index, () =>
+        drawLayer(images[index] ?? null, drawn, context.plan, scope),
+      );
+    }
+  }
+  await pipeline.render();
+  pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
 }
 
 /** Adds the fonts of texts to this process. @returns their families by the index of the layer */
 async function addFonts(
+  layers: readonly Layer[],
   variant: Variant,
   layerBytes: readonly (Uint8Array | null)[],
 ): Promise<ReadonlyMap<number, string>> {
   const families = new Map<number, string>();
-  for (const [index, layer] of (variant.layers ?? []).entries()) {
+  for (const [index, layer] of layers.entries()) {
     const bytes = layerBytes[index] ?? null;
     if (layer.kind === 'image' || bytes === null) continue;
     families.set(index, await withLayerErrors(variant, index, () => addFont(bytes)));
@@ -207,7 +233,24 @@ async function addFonts(
   return families;
 }
 
-/** Marks the errors of work on a layer as errors of it. */
+/** @param image null for a text */
+async function drawLayer(
+  image: Container | null,
+  layer: Layer,
+  plan: OpenedImage['context']['plan'],
+  scope: Scope,
+): Promise<OverlayOptions> {
+  const opened = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
+  if (opened === null) throw new Error('a layer without its image');
+  const { pipeline } = await transform(opened, layerVariant(layer, plan), scope);
+  const { data, info } = await pipeline.write((pixels) => pixels.ensureAlpha().raw());
+  const pixels = asBuffer(data);
+  plan.space?.fromSrgbPixels(pixels);
+  const rendered = { pixels, width: info.width, height: info.height };
+  return createOverlay(rendered, layer, plan, plan.animated);
+}
+
+/** Attributes the errors of work on a layer to the layer. */
 async function withLayerErrors<T>(
   variant: Variant,
   index: number,
@@ -220,12 +263,61 @@ async function withLayerErrors<T>(
   }
 }
 
+/** Returns the image's bytes, with warnings about differences from the request. */
+async function encode(
+  image: OpenedImage,
+  task: RenderTask,
+  inputs: OpenedInputs,
+): Promise<RenderedImage> {
+  const { format, ...encoded } = await encodeSmallest(image);
+  const warnings = findWarnings(encoded, image, task.variant, inputs);
+  return warnings.length === 0 ? encoded : { ...encoded, warnings };
+}
+
+function findWarnings(
+  { body }: RenderedImage,
+  { facts: { storedFrames, page }, context }: OpenedImage,
+  { animated, maxBytes, layers }: Variant,
+  inputs: OpenedInputs,
+): readonly ImageWarning[] {
+  const isIncomplete = [inputs.source, ...inputs.layers].some(
+    (input) => input?.isIncomplete === true,
+  );
+  const isDropped = storedFrames > 1 && animated && page === null && !context.plan.animated;
+  const texts = layers?.filter((layer) => layer.kind === 'text') ?? [];
+  return [
+    ...(isIncomplete ? ['source_incomplete' as const] : []),
+    ...(isDropped ? ['animation_dropped' as const] : []),
+    ...(texts.some(({ words }) => hasMissingGlyphs(words)) ? ['text_missing_glyphs' as const] : []),
+    ...(maxBytes !== null && body.byteLength > maxBytes ? ['maxbytes_exceeded' as const] : []),
+  ];
+}
+
+/** Returns a placeholder or facts instead of the image. */
+async function describe(
+  image: OpenedImage,
+  task: RenderTask,
+  kind: keyof typeof placeholders,
+): Promise<RenderedImage> {
+  const { pipeline, facts, context } = image;
+  const { contentType, make } = placeholders[kind];
+  const open = await pipeline.render();
+  const text = await make(open(), {
+    source: facts,
+    bytes: task.source.byteLength,
+    output: () => encodeSmallest(image),
+  });
+  return createImage(text, contentType, context.plan);
+}
+
 /** Returns the output, or the source if it is smaller. */
-async function smallestOutput(
-  pipeline: Pipeline,
-  context: StepContext,
-  original: Output | null,
-): Promise<EncodedImage> {
+async function encodeSmallest({
+  pipeline,
+  facts,
+  file,
+  context,
+}: OpenedImage): Promise<RenderedImage & { readonly format: OutputFormat }> {
+  const original = findOriginal({ facts, file }, context);
   const encoded = await bestOutput(pipeline, context);
   const isOriginal = original !== null && original.data.byteLength < encoded.data.byteLength;
   const { data, format } = isOriginal ? original : encoded;
@@ -242,120 +334,4 @@ function createImage(
   // thread.
   const body = new Uint8Array(data);
   return { body, contentType, etag: entityTag(body), width, height };
-}
-
-/**
- * Transforms a source, without its watermark and layers.
- *
- * @throws ServiceError transform_timeout for a drawing that takes too long and is still being
- *   drawn
- */
-async function transform(
-  container: Container,
-  variant: Variant,
-  scope: Scope,
-  given: Prepared | null = null,
-) {
-  const transformed = applied(container, variant, scope, given);
-  if (container.format.uninterruptible !== true) return transformed;
-  const drawn = async () => {
-    // Renders before encoding, which can take longer.
-    await (await transformed).pipeline.render();
-    return transformed;
-  };
-  return withinDrawingTime(drawn(), container, scope);
-}
-
-/** Rejects with transform_timeout if drawing takes too long; the drawing continues. */
-function withinDrawingTime<T>(
-  drawn: Promise<T>,
-  { format }: Container,
-  { svgTimeoutMs }: RenderLimits,
-): Promise<T> {
-  const ending = new AbortController();
-  const late = new ServiceError('transform_timeout', `The ${format.label} takes too long to draw.`);
-  const timer = setTimeout(() => ending.abort(late), svgTimeoutMs);
-  return unlessAborted(drawn, ending.signal).finally(() => clearTimeout(timer));
-}
-
-async function applied(
-  container: Container,
-  variant: Variant,
-  scope: Scope,
-  given: Prepared | null,
-) {
-  const lenient = variant.lenient || container.isIncomplete;
-  const { sourceMaxPixels, files } = scope;
-  const prepared = given ?? (await prepare(container, variant, scope));
-  const { facts, file } = prepared;
-  const { hasMetadata, vector } = facts.format;
-  const metadata = variant.stripMetadata || !hasMetadata ? null : await keptMetadata(file);
-  const copyright =
-    variant.copyright && hasMetadata ? await readCopyright(file.bytes, file.format) : null;
-  const openAt = async (scale: number | null, animated: boolean) => {
-    const opened = { ...file, bytes: metadata?.source ?? file.bytes };
-    const keepsMetadata = metadata !== null;
-    const opening = { facts, file: opened, scale, animated, keepsMetadata, lenient, files };
-    return await file.format.open(opening);
-  };
-  let { plan } = prepared;
-  // Opens the source once for both passes of a trim, because some formats are decoded when opened.
-  const isOpenedOnce = variant.trim !== null && !vector && !plan.animated;
-  const stored = isOpenedOnce ? await openAt(null, false) : null;
-  if (variant.trim !== null) {
-    const open = async (scale: number | null) => {
-      const source = stored ?? (await openAt(scale, false));
-      return new Pipeline(source, facts, { animated: false, lenient }, scope);
-    };
-    const area = await findUsedArea(facts, variant, sourceMaxPixels, open);
-    plan = makePlan(facts, area, variant, sourceMaxPixels);
-  }
-  requireKeptGainMap(facts, plan, variant);
-  const context: StepContext = { plan, variant, overlays: [], metadata, copyright };
-  const keepsExif = metadata?.exif === 'kept' && !facts.colour.is16Bit;
-  const ignoresProfile = plan.convertedFrom !== null;
-  const opening = { animated: plan.animated, lenient, keepsExif, ignoresProfile };
-  const source = (plan.scale === null ? stored : null) ?? (await openAt(plan.scale, plan.animated));
-  const pipeline = new Pipeline(source, facts, opening, scope);
-  const apply = (steps: readonly Step[]) =>
-    pipeline.apply((image) => applySteps(image, steps, context));
-  if (facts.extraSamples) await apply(passes.dropSamples).render();
-  if (plan.depthReduced) await apply(passes.reduceDepth).render();
-  if (plan.prepared !== null) {
-    apply(passes.prepare);
-    if (!plan.byFrame) await pipeline.render();
-  }
-  for (const [index, steps] of imagePasses(context).entries()) {
-    if (plan.byFrame) await pipeline.eachFrame((frame) => applySteps(frame, steps, context));
-    else {
-      if (index > 0) await pipeline.render();
-      apply(steps);
-    }
-  }
-  if (plan.convertedFrom !== null) {
-    const { data, info } = await pipeline.plainPixels(plan);
-    plan.convertedFrom.toSrgb(data, info.channels);
-  }
-  if (variant.opacity !== null) {
-    await pipeline.render();
-    apply(passes.opacity);
-  }
-  return { pipeline, examined: { facts, file }, context };
-}
-
-/** @param image null for a text */
-async function overlayFrom(
-  image: Container | null,
-  layer: Layer,
-  plan: Plan,
-  scope: Scope,
-): Promise<OverlayOptions> {
-  const opened = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
-  if (opened === null) throw new Error('a layer without its image');
-  const { pipeline } = await transform(opened, layerVariant(layer, plan), scope);
-  const { data, info } = await pipeline.write((image) => image.ensureAlpha().raw());
-  const pixels = asBuffer(data);
-  plan.space?.fromSrgbPixels(pixels);
-  const rendered = { pixels, width: info.width, height: info.height };
-  return createOverlay(rendered, layer, plan, plan.animated);
 }

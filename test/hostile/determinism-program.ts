@@ -30,10 +30,10 @@ const outcomes = new Map<Render, string>();
 
 async function run(request: Render): Promise<void> {
   const { source, layers, variant } = request;
-  const placement = { isolated: true, cost: null };
-  const task = { source: shared(source), layers: layers.map(shared), variant, limits, placement };
+  const execution = { isolated: true, cost: null };
+  const task = { source: shared(source), layers: layers.map(shared), variant, limits, execution };
   const result = await runTask(task);
-  if ('placement' in result) throw new Error('not rendered');
+  if ('execution' in result) throw new Error('not rendered');
   outcomes.set(request, result.ok ? result.etag : result.error.message);
 }
 

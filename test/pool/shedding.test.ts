@@ -147,7 +147,7 @@ t.test('gives each fetch of a live request a queue slot', async (t) => {
 
 t.test('counts recent reservations while the threads are busy', async (t) => {
   const clock = stopClock(t);
-  const task = (project: string) => ({ project, queuedAt: 0, background: false, placement: null });
+  const task = (project: string) => ({ project, queuedAt: 0, background: false, execution: null });
   const schedule = new Schedule({ poolThreads: 1, poolQueue: 4, poolMemoryBytes: 1e9 });
   const reservations = Array.from({ length: 5 }, () => schedule.reserve('a'));
   t.equal(schedule.willBeFull('a'), false, 'the thread is idle');

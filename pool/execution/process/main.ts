@@ -42,7 +42,7 @@ process.on('disconnect', () => {
 const send = (message: FromProcess, sent = () => {}) => void process.send?.(message, sent);
 
 process.on('message', async (task: TransformTask) => {
-  const cost = task.placement?.cost;
+  const cost = task.execution?.cost;
   const memoryBytes = cost?.isMemoryCapped ? Math.min(cost.bytes, maxMemoryBytes) : maxMemoryBytes;
   const timer = setInterval(() => {
     if (residentMemory() <= memoryBytes) return;
@@ -50,8 +50,8 @@ process.on('message', async (task: TransformTask) => {
     // A failed native allocation ends with SIGABRT too.
     if (memoryBytes === maxMemoryBytes) return end('SIGABRT');
     const unlimited = { ...isolatedCost, bytes: maxMemoryBytes, isMemoryCapped: false };
-    const placement = { isolated: true, cost: unlimited };
-    send({ type: 'done', result: { ok: false, placement }, exhausted: true }, () => end('SIGKILL'));
+    const execution = { isolated: true, cost: unlimited };
+    send({ type: 'done', result: { ok: false, execution }, exhausted: true }, () => end('SIGKILL'));
   }, checkEveryMs);
   allowGainMaps(task.variant.gainMap);
   const result = await runTask(task);
@@ -84,8 +84,8 @@ async function requireWorking(): Promise<void> {
     svgTimeoutMs: 60_000,
     processMemoryBytes: maxMemoryBytes,
   };
-  const placement = { isolated: true, cost: null };
-  const task = { source, layers: [], variant: plainVariant, limits, placement };
+  const execution = { isolated: true, cost: null };
+  const task = { source, layers: [], variant: plainVariant, limits, execution };
   if (!(await runTask(task)).ok) process.exit(1);
 }
 

@@ -39,10 +39,10 @@ export function scriptedTask(order: Order = 'answer', costBytes = 0) {
 
 export default async function transform(task: TransformTask): Promise<TransformResult> {
   const memory = new Int32Array(task.source.buffer);
-  if (memory[fields.orders] === orders.cost && task.placement === null) {
+  if (memory[fields.orders] === orders.cost && task.execution === null) {
     Atomics.store(memory, fields.costReturned, 1);
     const cost = { ms: 1e6, bytes: memory[fields.costBytes] ?? 0 };
-    return { ok: false, placement: { isolated: false, cost } };
+    return { ok: false, execution: { isolated: false, cost } };
   }
   Atomics.store(memory, fields.started, 1);
   switch (memory[fields.orders]) {

@@ -63,7 +63,7 @@ export const rendered = (
   ...layers: readonly Uint8Array[]
 ) => render({ source: shared(source), layers, variant: variant(options), limits });
 
-/** Renders a light variant, and returns the placement of any other. */
+/** Renders a light variant, and returns the execution plan of any other. */
 export const renderedIfLight = (
   source: Uint8Array | string,
   options: Partial<Variant> = {},

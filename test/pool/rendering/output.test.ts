@@ -49,7 +49,7 @@ t.test('transfers the body from a thread', async (t) => {
     layers: [],
     variant: variant({ width: 50 }),
     limits,
-    placement: null,
+    execution: null,
   });
   t.match(sent, { [valueSymbol]: { ok: true, body: Uint8Array } });
   if (typeof sent !== 'object' || sent === null || !(transferableSymbol in sent)) {

@@ -80,7 +80,7 @@ function run(pool: ProcessPool, source: Buffer, texts: readonly Words[] = []) {
   return pool.run(
     {
       source,
-      placement: { isolated: true, cost: null },
+      execution: { isolated: true, cost: null },
       layers: texts.map(({ font }) => font ?? null),
       variant: {
         ...plainVariant,

@@ -1,5 +1,5 @@
 import { isExaminedInProcess } from '../formats/isolation.ts';
-import type { Container, Examined, InspectionLimits } from '../formats/source-format.ts';
+import type { Container, InspectionLimits } from '../formats/source-format.ts';
 import { hasText, plainVariant, type Variant } from '../variant.ts';
 import {
   addCosts,
@@ -12,11 +12,11 @@ import {
   isolatedCost,
   unopenedCost,
 } from './cost.ts';
-import { makePlan, type Plan } from './plan.ts';
-import { croppedArea } from './used-area.ts';
+import { isSvgOutput } from './encode/svg/output.ts';
+import { type InspectedSource, inspect } from './open-image.ts';
 
 /** Where a transform runs, and whether it waits for a heavy transform's turn. */
-export interface Placement {
+export interface ExecutionPlan {
   /** Whether it runs in a killable process. */
   readonly isolated: boolean;
   /** Null for a light transform, which does not wait. */
@@ -35,61 +35,45 @@ export interface OpenedInputs {
   readonly layers: readonly (Container | null)[];
 }
 
-export interface Prepared extends Examined {
-  /** The plan for the area before `trim`. */
-  readonly plan: Plan;
-}
-
-interface Placed {
-  readonly placement: Placement;
-  /** Null if a thread must not examine the source. */
-  readonly prepared: Prepared | null;
+interface PlannedExecution {
+  readonly plan: ExecutionPlan;
+  /** Null if a thread must not inspect the source. */
+  readonly inspected: InspectedSource | null;
 }
 
 /**
  * Decides from the headers of a source and its layers where a transform runs, before decoding
  * anything.
  *
- * @throws ServiceError of the source, like `prepare`; a layer's error is thrown when the layer is
+ * @throws ServiceError of the source, like `inspect`; a layer's error is thrown when the layer is
  *   drawn
  */
-export async function place(
+export async function planExecution(
   { source, layers }: OpenedInputs,
   variant: Variant,
   limits: InspectionLimits,
-): Promise<Placed> {
-  // Threads lack fonts, and the time for drawing letters is unpredictable.
-  if (hasText(variant)) {
-    return { placement: { isolated: true, cost: isolatedCost }, prepared: null };
+): Promise<PlannedExecution> {
+  // Threads lack fonts, and the time for drawing letters and for sanitising is unpredictable.
+  if (hasText(variant) || isSvgOutput(source, variant)) {
+    return { plan: { isolated: true, cost: isolatedCost }, inspected: null };
   }
-  const prepared = isExaminedInProcess(source) ? null : await prepare(source, variant, limits);
+  const inspected = isExaminedInProcess(source) ? null : await inspect(source, variant, limits);
   const parts: Part[] = [
-    prepared === null
+    inspected === null
       ? { isolated: true, cost: unopenedCost(source, limits) }
-      : placeSource(source, prepared, variant),
+      : planSource(source, inspected, variant),
   ];
   for (const layer of layers) {
-    if (layer !== null) parts.push(await placeLayer(layer, limits));
+    if (layer !== null) parts.push(await planLayer(layer, limits));
   }
   const cost = parts.map((part) => part.cost).reduce(addCosts);
   const isolated = parts.some((part) => part.isolated);
-  return { placement: { isolated, cost: isLight(cost) ? null : cost }, prepared };
+  return { plan: { isolated, cost: isLight(cost) ? null : cost }, inspected };
 }
 
-/** Examines a source and makes its plan. @throws ServiceError as `SourceFormat.examine` */
-export async function prepare(
-  container: Container,
-  variant: Variant,
-  limits: InspectionLimits,
-): Promise<Prepared> {
-  const { facts, file } = await container.format.examine(container, limits, variant);
-  const area = croppedArea(facts, variant);
-  return { facts, file, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
-}
-
-function placeSource(
+function planSource(
   { format, bytes }: Container,
-  { facts, plan }: Prepared,
+  { facts, plan }: InspectedSource,
   variant: Variant,
 ): Part {
   if (facts.exceedsThread) return { isolated: true, cost: isolatedCost };
@@ -100,7 +84,7 @@ function placeSource(
   return { isolated, cost: computeCost(facts, plan, variant) };
 }
 
-async function placeLayer(layer: Container, limits: InspectionLimits): Promise<Part> {
+async function planLayer(layer: Container, limits: InspectionLimits): Promise<Part> {
   const runsInProcess = layer.format.runsIn === 'process';
   try {
     if (isExaminedInProcess(layer)) return { isolated: true, cost: unopenedCost(layer, limits) };
