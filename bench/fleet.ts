@@ -1,10 +1,9 @@
 import { Command } from 'commander';
 import { numberFrom } from '../demo/arguments.ts';
-import { type FleetBench, startFleet } from './fleet/fleet.ts';
+import { type FleetBench, hasHaproxy, startFleet } from './fleet/fleet.ts';
 import { bucketAway, purge, replaced, storeAway, whole } from './fleet/parts.ts';
-import { OpenResources } from './open-resources.ts';
+import { OpenResources } from './resources.ts';
 import { progress, runScenarios } from './run.ts';
-import { hasHaproxy } from './servers/haproxy.ts';
 
 /** `npm run bench:fleet`: measures three services behind HAProxy while machines, the store and the bucket fail. */
 

@@ -1,14 +1,11 @@
 import { availableParallelism } from 'node:os';
-import { OpenResources } from './open-resources.ts';
-import { readBenchOptions } from './options.ts';
+import { peerServer, readBenchOptions, scenarios } from './options.ts';
+import { OpenResources } from './resources.ts';
 import { runScenarios } from './run.ts';
-import type { Bench } from './scenarios/bench.ts';
-import { startSources } from './scenarios/sources.ts';
-import { scenarios } from './scenarios/table.ts';
+import { type Bench, startSources } from './scenarios/bench.ts';
 import { bareName } from './servers/bare.ts';
 import { hasMinimal } from './servers/minimal.ts';
 import { hasNginx } from './servers/nginx.ts';
-import { peerServer } from './servers/peer.ts';
 
 /** `npm run bench`: compares the service with the machine's limits and with other servers. */
 

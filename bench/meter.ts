@@ -5,7 +5,7 @@ import sharp, { type Sharp } from 'sharp';
 import { ssim as compare } from 'ssim.js';
 import { openContainer } from '../pool/formats/source-formats.ts';
 import { plainVariant } from '../pool/variant.ts';
-import { temporaryFolder } from './temporary-folder.ts';
+import { temporaryFolder } from './resources.ts';
 
 const run = promisify(execFile);
 

@@ -1,8 +1,40 @@
 import { Command, InvalidArgumentError } from 'commander';
 import { numberFrom } from '../demo/arguments.ts';
 import { meterHelp } from './meter.ts';
-import { scenarios } from './scenarios/table.ts';
-import { type Peer, parsePeer, urlPlaceholders } from './servers/peer.ts';
+import type { Scenario } from './run.ts';
+import type { Bench } from './scenarios/bench.ts';
+import { hits } from './scenarios/hits.ts';
+import { memory } from './scenarios/memory.ts';
+import { misses } from './scenarios/misses.ts';
+import { mix } from './scenarios/mix.ts';
+import { overload } from './scenarios/overload.ts';
+import { prewarm } from './scenarios/prewarm.ts';
+import { published } from './scenarios/published.ts';
+import { scores } from './scenarios/scores.ts';
+import { start } from './scenarios/start.ts';
+import { encodedSource, encoderOptions, type ImageServer } from './servers/server.ts';
+
+/** The scenarios of `npm run bench`, in execution order. */
+export const scenarios: Readonly<Record<string, Scenario<Bench>>> = {
+  hits,
+  misses,
+  mix,
+  overload,
+  memory,
+  start,
+  prewarm,
+  published,
+  scores,
+};
+
+/** The placeholders of a template. */
+export const urlPlaceholders = {
+  url: 'the source’s URL, percent-encoded',
+  width: 'the width of the image in pixels',
+  height: 'the height of the box in which it must fit, or 0',
+  format: 'jpeg, webp or avif, and png with --photographs',
+  quality: 'the quality on the encoder’s own scale',
+} as const;
 
 /** The command line of `npm run bench`. */
 export interface BenchOptions {
@@ -78,3 +110,42 @@ nginx and taskset are used if they are installed.`,
     .parse()
     .opts<BenchOptions>();
 }
+
+/** A running server, started by others. */
+export interface Peer {
+  readonly name: string;
+  /** Of its URLs. */
+  readonly template: string;
+}
+
+/** Parses `name=http://…`, for the command line. */
+export function parsePeer(text: string): Peer {
+  const equals = text.indexOf('=');
+  const [name, template] = [text.slice(0, equals), text.slice(equals + 1)];
+  if (equals < 1 || !URL.canParse(template) || !/^http:/.test(template)) {
+    throw new InvalidArgumentError('It must be name=http://… with words in braces.');
+  }
+  for (const [found, word = ''] of template.matchAll(/\{(\w*)\}/g)) {
+    if (!Object.hasOwn(urlPlaceholders, word)) throw new InvalidArgumentError(`unknown ${found}`);
+  }
+  for (const word of ['url', 'width', 'format']) {
+    if (!template.includes(`{${word}}`)) throw new InvalidArgumentError(`missing {${word}}`);
+  }
+  return { name, template };
+}
+
+/** @param pid of its first process, or null */
+export const peerServer = ({ name, template }: Peer, pid: number | null): ImageServer => ({
+  name,
+  pid,
+  healthyMs: null,
+  url: new URL(template).origin,
+  close: async () => {},
+  imageUrl: ({ source, width, height = 0, format, pixels, quality }) =>
+    template
+      .replaceAll('{url}', encodedSource(source))
+      .replaceAll('{width}', String(width))
+      .replaceAll('{height}', String(height))
+      .replaceAll('{format}', format)
+      .replaceAll('{quality}', String(encoderOptions(format, quality, pixels).quality)),
+});

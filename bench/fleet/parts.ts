@@ -1,13 +1,19 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { seeded, zipf } from '../load/random.ts';
+import { seeded, zipf } from '../load/generator.ts';
 import type { Finished } from '../load/results.ts';
-import type { Measure, Measures } from '../report.ts';
-import { percentile } from '../rounds.ts';
+import { type Measure, type Measures, percentile } from '../report.ts';
 import type { Scenario } from '../run.ts';
-import { failuresInWords, isFailed } from './client.ts';
-import { deadlineMs, type Fleet, type FleetBench } from './fleet.ts';
-import { type Fault, type Link, slowMs } from './link.ts';
-import { toSourceNumber } from './pictures.ts';
+import {
+  deadlineMs,
+  type Fault,
+  type Fleet,
+  type FleetBench,
+  failuresInWords,
+  isFailed,
+  type Link,
+  slowMs,
+  toSourceNumber,
+} from './fleet.ts';
 
 /**
  * The parts of `npm run bench:fleet`, which run in order on the same fleet. The first part caches

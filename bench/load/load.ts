@@ -1,5 +1,4 @@
 import { readOutput, script } from '../servers/launch.ts';
-import type { LoadClass, LoadPlan } from './plan.ts';
 import { type ClassResult, type Outcome, outcomes } from './results.ts';
 
 /**
@@ -39,3 +38,53 @@ export async function loadOne(
 /** Requests each of the first `count` URLs, from the first; several times if there are more requests. */
 export const requestEach = (url: string, count: number, requests = count): Promise<ClassResult> =>
   loadOne({ url, first: 0, count, clients: 8, requests }, { seconds: 300 }, ['hit', 'miss']);
+
+/** The plan of the load generator. */
+
+export interface Requests {
+  /** Each request replaces `{n}` with a number. */
+  readonly url: string;
+  /** The first number. */
+  readonly first: number;
+  /** The count of numbers; without it each request has another number. */
+  readonly count?: number;
+  /** With a count: draws in Zipf order with this exponent. Without it the numbers take turns. */
+  readonly zipf?: number;
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+interface AnyClass extends Requests {
+  /** The class's start and end, in seconds after the plan's start; default to the plan's. */
+  readonly fromS?: number;
+  readonly untilS?: number;
+}
+
+/** Open loop: requests are due at a fixed rate, regardless of earlier responses. */
+interface OpenClass extends AnyClass {
+  /** Requests per second. */
+  readonly rate: number;
+}
+
+/** Closed loop: each client sends a request once its previous response arrives. */
+interface ClosedClass extends AnyClass {
+  readonly clients: number;
+  /** The class ends after this number of requests, all clients together. */
+  readonly requests?: number;
+  /**
+   * The class continues until this many images have arrived after the warm-up, up to five times its
+   * length: a rate computed from a few images would depend on where the window ends.
+   */
+  readonly atLeast?: number;
+}
+
+export type LoadClass = OpenClass | ClosedClass;
+
+export interface LoadPlan {
+  readonly seconds: number;
+  /** Requests due in these first seconds are ignored. */
+  readonly warmupS?: number;
+  /** Requests fail without a response after this time, 15 s by default. */
+  readonly timeoutS?: number;
+  readonly seed?: number;
+  readonly classes: readonly LoadClass[];
+}

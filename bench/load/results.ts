@@ -1,4 +1,4 @@
-import { mean, percentile } from '../rounds.ts';
+import { mean, percentile } from '../report.ts';
 
 /** A finished request. Times are the sending process's `performance.now()` in ms. */
 export interface Finished {

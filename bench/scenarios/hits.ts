@@ -1,17 +1,13 @@
-import { loadOne, requestEach } from '../load/load.ts';
-import type { Requests } from '../load/plan.ts';
-import { target } from '../load/requests.ts';
-import type { Measures } from '../report.ts';
-import { alternate } from '../rounds.ts';
+import { target } from '../load/generator.ts';
+import { loadOne, type Requests, requestEach } from '../load/load.ts';
+import { alternate, type Measures } from '../report.ts';
 import type { Scenario } from '../run.ts';
 import { cachedResponse, startBare } from '../servers/bare.ts';
-import { pinning } from '../servers/launch.ts';
+import { pinning, processorMs } from '../servers/launch.ts';
 import { hasNginx, startNginxCache } from '../servers/nginx.ts';
-import { processorMs } from '../servers/processes.ts';
 import type { Server } from '../servers/server.ts';
 import { type DeployedService, deployService } from '../servers/service.ts';
-import type { Bench } from './bench.ts';
-import { toImageUrl } from './sources.ts';
+import { type Bench, toImageUrl } from './bench.ts';
 
 const measures = {
   'of a bare handler': {

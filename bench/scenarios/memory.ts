@@ -1,13 +1,11 @@
 import { loadOne } from '../load/load.ts';
-import type { Measures } from '../report.ts';
-import { alternate, spread } from '../rounds.ts';
+import { alternate, type Measures, spread } from '../report.ts';
 import type { Scenario } from '../run.ts';
+import { residentMiB } from '../servers/launch.ts';
 import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
-import { residentMiB } from '../servers/processes.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
-import { type Bench, unusedNumber } from './bench.ts';
-import { toImageUrl } from './sources.ts';
+import { type Bench, toImageUrl, unusedNumber } from './bench.ts';
 
 const uncached = 'service without its memory cache';
 

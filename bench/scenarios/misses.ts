@@ -1,16 +1,19 @@
 import { loadOne } from '../load/load.ts';
 import { latencyPercentile } from '../load/results.ts';
-import type { Measures } from '../report.ts';
-import { alternate } from '../rounds.ts';
+import { alternate, type Measures } from '../report.ts';
 import type { Scenario } from '../run.ts';
-import { type EncodedFormat, encodedFormats } from '../servers/encoder-settings.ts';
 import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
-import type { ImageServer } from '../servers/server.ts';
+import { type EncodedFormat, encodedFormats, type ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
-import { type Bench, unusedNumber } from './bench.ts';
-import { comparePhotographs, makeCases, photographMeasures } from './photographs.ts';
-import { measureCase, type RenderedCase, reportCase } from './rendering.ts';
-import { type SourcePicture, toImageUrl } from './sources.ts';
+import { type Bench, type SourcePicture, toImageUrl, unusedNumber } from './bench.ts';
+import {
+  comparePhotographs,
+  makeCases,
+  measureCase,
+  photographMeasures,
+  type RenderedCase,
+  reportCase,
+} from './rendering.ts';
 
 const measures = {
   'of minimal': {

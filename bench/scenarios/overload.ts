@@ -1,12 +1,10 @@
 import { load, loadOne, requestEach } from '../load/load.ts';
 import { type ClassResult, latencyPercentile, type Outcome, type Sample } from '../load/results.ts';
-import type { Measures } from '../report.ts';
-import { alternate, figure, median, percentile, spread } from '../rounds.ts';
+import { alternate, figure, type Measures, median, percentile, spread } from '../report.ts';
 import type { Scenario } from '../run.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
-import { type Bench, unusedNumber } from './bench.ts';
-import { toImageUrl } from './sources.ts';
+import { type Bench, toImageUrl, unusedNumber } from './bench.ts';
 
 const measures = {
   goodput: {

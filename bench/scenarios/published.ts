@@ -1,17 +1,15 @@
+import { readdir, readFile } from 'node:fs/promises';
+import { join } from 'node:path';
 import sharp, { type Sharp } from 'sharp';
 import { serveBodies } from '../../demo/origin/bodies.ts';
 import { loadOne } from '../load/load.ts';
 import { type Meter, openMeter } from '../meter.ts';
-import { readPhotographs } from '../photograph-folder.ts';
-import type { Measures } from '../report.ts';
-import { alternate, mean, median, spread } from '../rounds.ts';
+import { alternate, type Measures, mean, median, spread } from '../report.ts';
 import type { Scenario } from '../run.ts';
-import type { BenchFormat } from '../servers/encoder-settings.ts';
-import { processorMs, withPeakMemory } from '../servers/processes.ts';
-import type { ImageServer } from '../servers/server.ts';
+import { processorMs, withPeakMemory } from '../servers/launch.ts';
+import type { BenchFormat, ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
-import { type Bench, unusedNumber } from './bench.ts';
-import { requestedQuality } from './sources.ts';
+import { type Bench, requestedQuality, unusedNumber } from './bench.ts';
 
 /** The box of the images, as imgproxy, imagor, thumbor and oximg publish them. */
 const side = 512;
@@ -203,4 +201,24 @@ async function createSource(photograph: Buffer, longer: number): Promise<Source>
     .toBuffer({ resolveWithObject: true });
   const { width, height } = scaled.info;
   return { file, width, height, open: () => sharp(scaled.data, { raw: scaled.info }) };
+}
+
+/**
+ * Returns a folder's decodable files by name. @param report called with a line per undecodable file
+ */
+export async function readPhotographs(
+  folder: string,
+  report: (text: string) => void,
+): Promise<Buffer[]> {
+  const files: Buffer[] = [];
+  for (const name of (await readdir(folder)).sort()) {
+    try {
+      const file = await readFile(join(folder, name));
+      await sharp(file).resize(16).raw().toBuffer();
+      files.push(file);
+    } catch (error) {
+      report(`${name} is left out, it cannot be read: ${String(error).split('\n', 1)[0]}`);
+    }
+  }
+  return files;
 }

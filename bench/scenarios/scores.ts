@@ -4,10 +4,8 @@ import { picture } from '../../demo/origin/pictures.ts';
 import { type Meter, openMeter } from '../meter.ts';
 import type { Scenario } from '../run.ts';
 import { deployService } from '../servers/service.ts';
-import { type Bench, unusedNumber } from './bench.ts';
-import { makeCases } from './photographs.ts';
-import type { RenderedCase } from './rendering.ts';
-import { requestedQuality, toImageUrl } from './sources.ts';
+import { type Bench, requestedQuality, toImageUrl, unusedNumber } from './bench.ts';
+import { makeCases, type RenderedCase } from './rendering.ts';
 
 /** JPEGs decode in blocks of this many pixels, so the remainder of a side decides how a decoder scales it. */
 const block = 8;

@@ -1,12 +1,10 @@
-import type { Measures } from '../report.ts';
-import { alternate, spread } from '../rounds.ts';
+import { alternate, type Measures, spread } from '../report.ts';
+import { temporaryFolder } from '../resources.ts';
 import type { Scenario } from '../run.ts';
 import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
-import { type Bench, unusedNumber } from './bench.ts';
-import { type SourcePicture, toImageUrl } from './sources.ts';
+import { type Bench, type SourcePicture, toImageUrl, unusedNumber } from './bench.ts';
 
 interface Start {
   readonly healthyS: number;

@@ -4,8 +4,8 @@ import { extname, join } from 'node:path';
 import { Piscina } from 'piscina';
 import { request } from 'undici';
 import { loadUws } from '../../server/http/uws-library.ts';
-import type { EncodedFormat } from './encoder-settings.ts';
 import type { MinimalTask } from './minimal-thread.ts';
+import type { EncodedFormat } from './server.ts';
 
 /**
  * The least that the service's packages can do for a miss: uWebSockets.js, undici, Piscina threads,

@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import { avifThreads } from '../../pool/execution/encoder-threads.ts';
-import type { EncodedFormat, EncoderOptions } from './encoder-settings.ts';
+import type { EncodedFormat, EncoderOptions } from './server.ts';
 
 /** A transform of the minimal server. */
 export interface MinimalTask {

@@ -1,7 +1,6 @@
 import { loadUws } from '../../server/http/uws-library.ts';
-import { encoderOptions } from './encoder-settings.ts';
 import { script, startServer } from './launch.ts';
-import { encodedSource, type ImageServer } from './server.ts';
+import { encodedSource, encoderOptions, type ImageServer } from './server.ts';
 
 export const hasMinimal = typeof loadUws() !== 'string';
 

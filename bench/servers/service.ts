@@ -5,10 +5,8 @@ import { ownFile } from '../../contract/own-files.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { newApiKey } from '../../store/identifiers.ts';
 import { joinStore } from '../../store/open.ts';
-import { OpenResources } from '../open-resources.ts';
-import { temporaryFolder } from '../temporary-folder.ts';
-import { end, ephemeralPort, startCommand, untilOk } from './launch.ts';
-import { processTree } from './processes.ts';
+import { OpenResources, temporaryFolder } from '../resources.ts';
+import { end, ephemeralPort, processTree, startCommand, untilOk } from './launch.ts';
 import { encodedSource, type ImageServer } from './server.ts';
 
 export interface HealthBody {

@@ -3,9 +3,17 @@ import { readFile } from 'node:fs/promises';
 import { cpus } from 'node:os';
 import { join } from 'node:path';
 import t from 'tap';
-import { measureOtherLoad } from '../../bench/other-load.ts';
-import { type Measures, Results, writeReport } from '../../bench/report.ts';
-import { alternate, figure, median, ratios, spread } from '../../bench/rounds.ts';
+import {
+  alternate,
+  figure,
+  type Measures,
+  median,
+  Results,
+  ratios,
+  spread,
+  writeReport,
+} from '../../bench/report.ts';
+import { measureOtherLoad } from '../../bench/run.ts';
 import { recovery } from '../../bench/scenarios/overload.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 

@@ -2,7 +2,7 @@ import { execFileSync, spawnSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { hasHaproxy } from '../../bench/servers/haproxy.ts';
+import { hasHaproxy } from '../../bench/fleet/fleet.ts';
 import { installed } from '../../bench/servers/launch.ts';
 import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';

@@ -5,7 +5,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
-import { hasHaproxy, startHaproxy } from '../../bench/servers/haproxy.ts';
+import { hasHaproxy, startHaproxy } from '../../bench/fleet/fleet.ts';
 import { installed, startServer } from '../../bench/servers/launch.ts';
 import { hasNginx, startNginx } from '../../bench/servers/nginx.ts';
 import type { Server } from '../../bench/servers/server.ts';

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Agent, type Dispatcher } from 'undici';
-import { seeded, zipf } from '../../bench/load/random.ts';
+import { seeded, zipf } from '../../bench/load/generator.ts';
 import { signature, signedText } from '../../server/image/access.ts';
 import { mutant } from '../hostile/inputs/mutations.ts';
 import type { SoakOrigin } from './origin.ts';

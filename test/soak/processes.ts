@@ -1,6 +1,6 @@
 import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { processTree, residentBytes } from '../../bench/servers/processes.ts';
+import { processTree, residentBytes } from '../../bench/servers/launch.ts';
 
 export const probeFolderVariable = 'IMAGE_DELIVERY_PROBE_FOLDER';
 

@@ -1,4 +1,4 @@
-import { mean, percentile } from '../../bench/rounds.ts';
+import { mean, percentile } from '../../bench/report.ts';
 import type { Interval } from './load.ts';
 import type { ProcessSample } from './processes.ts';
 

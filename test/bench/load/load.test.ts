@@ -1,9 +1,7 @@
 import { createServer, type RequestListener } from 'node:http';
 import t, { type Test } from 'tap';
-import { runPlan } from '../../../bench/load/generator.ts';
-import type { LoadClass, LoadPlan } from '../../../bench/load/plan.ts';
-import { seeded, zipf } from '../../../bench/load/random.ts';
-import { createRequests } from '../../../bench/load/requests.ts';
+import { createRequests, runPlan, seeded, zipf } from '../../../bench/load/generator.ts';
+import type { LoadClass, LoadPlan } from '../../../bench/load/load.ts';
 import {
   computeResult,
   type Finished,

@@ -2,10 +2,14 @@ import { readFile } from 'node:fs/promises';
 import sharp from 'sharp';
 import t from 'tap';
 import { Results } from '../../../bench/report.ts';
+import { startSources } from '../../../bench/scenarios/bench.ts';
 import { misses } from '../../../bench/scenarios/misses.ts';
-import { makeCases, reportMean } from '../../../bench/scenarios/photographs.ts';
-import { type Rendering, reportCase } from '../../../bench/scenarios/rendering.ts';
-import { startSources } from '../../../bench/scenarios/sources.ts';
+import {
+  makeCases,
+  type Rendering,
+  reportCase,
+  reportMean,
+} from '../../../bench/scenarios/rendering.ts';
 import { hasMinimal } from '../../../bench/servers/minimal.ts';
 import { profileName } from '../../../pool/formats/metadata/profile.ts';
 

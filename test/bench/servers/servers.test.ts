@@ -1,9 +1,8 @@
 import t from 'tap';
+import { parsePeer, peerServer } from '../../../bench/options.ts';
 import { startBare } from '../../../bench/servers/bare.ts';
-import { encoderOptions } from '../../../bench/servers/encoder-settings.ts';
-import { pinning } from '../../../bench/servers/launch.ts';
-import { parsePeer, peerServer } from '../../../bench/servers/peer.ts';
-import { processorMs, residentMiB } from '../../../bench/servers/processes.ts';
+import { pinning, processorMs, residentMiB } from '../../../bench/servers/launch.ts';
+import { encoderOptions } from '../../../bench/servers/server.ts';
 import { encoderQuality } from '../../../pool/rendering/encode/quality.ts';
 import { usedCpuMs } from '../../clock.ts';
 

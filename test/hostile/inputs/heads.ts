@@ -1,5 +1,5 @@
 import { METHODS } from 'node:http';
-import { type Random, seeded } from '../../../bench/load/random.ts';
+import { type Random, seeded } from '../../../bench/load/generator.ts';
 import { words } from './bytes.ts';
 
 /** Malformed requests as bytes. */

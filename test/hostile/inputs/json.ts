@@ -1,4 +1,4 @@
-import { seeded } from '../../../bench/load/random.ts';
+import { seeded } from '../../../bench/load/generator.ts';
 import { words } from './bytes.ts';
 import {
   changes,

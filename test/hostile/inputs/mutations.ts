@@ -1,4 +1,4 @@
-import { type Random, seeded } from '../../../bench/load/random.ts';
+import { type Random, seeded } from '../../../bench/load/generator.ts';
 import { words } from './bytes.ts';
 import { findFormat } from './formats.ts';
 import {

@@ -1,4 +1,4 @@
-import type { Random } from '../../../bench/load/random.ts';
+import type { Random } from '../../../bench/load/generator.ts';
 
 /** Reads and writes the parts of a format, such as chunks, segments, entries or elements. */
 export interface Format {

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { seeded } from '../../../bench/load/random.ts';
+import { seeded } from '../../../bench/load/generator.ts';
 import type { Layer, Variant } from '../../../pool/variant.ts';
 import { readOptions } from '../../../server/image/address.ts';
 import { watermarkLayer } from '../../../server/image/layers.ts';
