@@ -3,9 +3,18 @@ const maxFailures = 5;
 const firstPauseMs = 1_000;
 const maxPauseMs = 30_000;
 
+/** A use of the service. One function is called once, at its end. */
+export interface BreakerUse {
+  succeeded(): void;
+  failed(error: Error): void;
+  /** The caller stopped before the outcome was known. */
+  abandoned(): void;
+}
+
 /**
  * Suspends the use of a failing service. Opens after several consecutive failures, then allows a
- * probe after each pause, with doubling pauses, and closes when a probe succeeds.
+ * probe after each pause, with doubling pauses, and closes when a probe succeeds. While it is open,
+ * uses that started earlier change nothing.
  */
 export class CircuitBreaker {
   readonly #onChange: (error: Error | null) => void;
@@ -14,7 +23,7 @@ export class CircuitBreaker {
   #pauseMs = firstPauseMs;
   /** Used only while it is open. */
   #nextProbeAt = 0;
-  #probing = false;
+  #probe: BreakerUse | null = null;
 
   /**
    * @param onChange called with the last error when the breaker opens, and with null when it
@@ -30,39 +39,38 @@ export class CircuitBreaker {
     return this.#failures >= maxFailures;
   }
 
-  /**
-   * Returns whether the service can be used. After true, the caller must call `succeeded`, `failed`
-   * or `abandoned`.
-   */
-  take(): boolean {
-    if (!this.isOpen) return true;
-    if (this.#probing || this.#now() < this.#nextProbeAt) return false;
-    this.#probing = true;
-    return true;
+  /** Starts a use of the service; returns null if it must not be used now. */
+  take(): BreakerUse | null {
+    const mustWait = this.#probe !== null || this.#now() < this.#nextProbeAt;
+    if (this.isOpen && mustWait) return null;
+    const use: BreakerUse = {
+      succeeded: () => this.#end(use, () => this.#close()),
+      failed: (error) => this.#end(use, () => this.#fail(error)),
+      abandoned: () => this.#end(use, () => {}),
+    };
+    if (this.isOpen) this.#probe = use;
+    return use;
   }
 
-  succeeded(): void {
+  #end(use: BreakerUse, applyOutcome: () => void): void {
+    if (this.isOpen && use !== this.#probe) return;
+    applyOutcome();
+    this.#probe = null;
+  }
+
+  #close(): void {
     const wasOpen = this.isOpen;
     this.#failures = 0;
-    this.#probing = false;
     this.#pauseMs = firstPauseMs;
     if (wasOpen) this.#onChange(null);
   }
 
-  failed(error: Error): void {
+  #fail(error: Error): void {
     const wasOpen = this.isOpen;
-    // Ignores uses that started before the breaker opened: only a probe changes an open breaker.
-    if (wasOpen && !this.#probing) return;
     this.#failures += 1;
-    this.#probing = false;
     if (!this.isOpen) return;
     if (wasOpen) this.#pauseMs = Math.min(2 * this.#pauseMs, maxPauseMs);
     this.#nextProbeAt = this.#now() + this.#pauseMs;
     if (!wasOpen) this.#onChange(error);
-  }
-
-  /** Called if the caller stopped before the outcome was known. */
-  abandoned(): void {
-    this.#probing = false;
   }
 }

@@ -99,7 +99,8 @@ export class SharedCache {
   ): Promise<Image | null> {
     // Timers use whole milliseconds, and can fire a fraction early.
     const isInTime = wait.remainingMs >= 1;
-    if (!isInTime || signal.aborted || !this.#reads.take()) {
+    const use = isInTime && !signal.aborted ? this.#reads.take() : null;
+    if (use === null) {
       this.#totals.skipped += 1;
       return null;
     }
@@ -116,12 +117,12 @@ export class SharedCache {
       // Many reads can have waited for the key.
       if (macKey === null || this.#reading >= maxReads) {
         this.#totals.skipped += 1;
-        this.#reads.abandoned();
+        use.abandoned();
         return null;
       }
       requestSent = true;
       const object = await unlessAborted(this.#get(key, project), waiting.signal);
-      this.#reads.succeeded();
+      use.succeeded();
       return this.#decode(key, object, macKey);
     } catch (error) {
       const isLate = waiting.signal.aborted;
@@ -129,8 +130,8 @@ export class SharedCache {
       if (isLate) wait.remainingMs = 0;
       if (!signal.aborted) this.#totals[isLate ? 'timeout' : 'error'] += 1;
       // A wait shorter than the timeout does not indicate a slow bucket.
-      if (signal.aborted || !requestSent || (isLate && !hadFullTimeout)) this.#reads.abandoned();
-      else this.#reads.failed(error as Error);
+      if (signal.aborted || !requestSent || (isLate && !hadFullTimeout)) use.abandoned();
+      else use.failed(error as Error);
       return null;
     } finally {
       wait.remainingMs -= performance.now() - startedAt;

@@ -1,5 +1,5 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CircuitBreaker } from '../circuit-breaker.ts';
+import type { BreakerUse, CircuitBreaker } from '../circuit-breaker.ts';
 import type { Bucket } from '../s3/bucket.ts';
 
 const concurrency = 4;
@@ -87,22 +87,23 @@ export class SharedWrites {
       const [key, { parts, bytes }] = next;
       this.#waiting.delete(key);
       this.#writing.add(key);
-      if (this.#closed || !this.#breaker.take()) this.drop(bytes);
-      else await this.#write(key, parts);
+      const use = this.#closed ? null : this.#breaker.take();
+      if (use === null) this.drop(bytes);
+      else await this.#write(key, parts, use);
       this.#writing.delete(key);
       this.#bytes -= bytes;
     }
   }
 
-  async #write(key: string, parts: readonly Uint8Array[]): Promise<void> {
+  async #write(key: string, parts: readonly Uint8Array[], use: BreakerUse): Promise<void> {
     try {
       const bucket = await this.#bucket;
       await bucket.put(key, Buffer.concat(parts), AbortSignal.timeout(timeoutMs));
       this.totals.stored += 1;
-      this.#breaker.succeeded();
+      use.succeeded();
     } catch (error) {
       this.totals.failed += 1;
-      this.#breaker.failed(error as Error);
+      use.failed(error as Error);
     }
   }
 

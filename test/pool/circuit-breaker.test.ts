@@ -9,7 +9,7 @@ function createBreaker() {
     () => at,
   );
   const fail = (times = 1) => {
-    for (let i = 0; i < times; i += 1) if (breaker.take()) breaker.failed(new Error(`${i}`));
+    for (let i = 0; i < times; i += 1) breaker.take()?.failed(new Error(`${i}`));
   };
   const forward = (ms: number) => {
     at += ms;
@@ -20,7 +20,7 @@ function createBreaker() {
 t.test('opens after five consecutive failures', async (t) => {
   const { breaker, changes, fail } = createBreaker();
   fail(4);
-  breaker.succeeded();
+  breaker.take()?.succeeded();
   fail(4);
   t.ok(breaker.take());
   t.notOk(breaker.isOpen);
@@ -37,19 +37,37 @@ t.test('allows one probe after each pause, and doubles the pause up to a limit',
     forward(pause - 1);
     t.notOk(breaker.take(), `before ${pause} ms`);
     forward(1);
-    t.ok(breaker.take(), `after ${pause} ms`);
+    const probe = breaker.take();
+    t.ok(probe, `after ${pause} ms`);
     t.notOk(breaker.take(), 'one at a time');
-    breaker.failed(new Error('again'));
+    probe?.failed(new Error('again'));
   }
   t.equal(changes.length, 1, 'failed probes are not reported');
   forward(30_000);
-  t.ok(breaker.take());
-  breaker.abandoned();
-  t.ok(breaker.take(), 'a probe without an outcome is repeated');
-  breaker.succeeded();
+  breaker.take()?.abandoned();
+  const probe = breaker.take();
+  t.ok(probe, 'a probe without an outcome is repeated');
+  probe?.succeeded();
   t.same(changes, ['4', null]);
   t.ok(breaker.take() && breaker.take());
   fail(5);
   forward(1_000);
   t.ok(breaker.take(), 'the pause begins again');
+});
+
+t.test('keeps a probe whatever becomes of earlier uses', async (t) => {
+  const { breaker, changes, fail, forward } = createBreaker();
+  const older = [breaker.take(), breaker.take(), breaker.take()];
+  fail(5);
+  forward(1_000);
+  const probe = breaker.take();
+  t.ok(probe);
+  older[0]?.abandoned();
+  older[1]?.failed(new Error('late'));
+  older[2]?.succeeded();
+  t.notOk(breaker.take(), 'the probe is still the only use');
+  t.ok(breaker.isOpen);
+  probe?.succeeded();
+  t.notOk(breaker.isOpen);
+  t.same(changes, ['4', null]);
 });
