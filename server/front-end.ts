@@ -111,7 +111,7 @@ class FrontEnd {
       frontEnds: {},
       diskBytes: 0,
       diskMaxBytes: settings.diskCacheBytes,
-      diskFull: false,
+      diskShortage: null,
     };
     // The connection notices the first outage, project comparisons the later outages.
     const logOutage = logOutages(log);
@@ -301,7 +301,7 @@ class FrontEnd {
         return void this.drain(message.graceMs);
       case 'machine-stats':
         this.#machine = message.stats;
-        this.#engine.caches.pauseDiskWrites(message.stats.diskFull);
+        this.#engine.caches.pauseDiskWrites(message.stats.diskShortage !== null);
         return;
       case 'store-opened':
         this.#projects.remember(message.knownProjects.projects, message.knownProjects.confirmedAt);

@@ -3,6 +3,7 @@ import type { WorkerState } from '../store/heartbeat.ts';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
+import type { DiskShortage } from './cluster/disk-space.ts';
 import { jsonHeaders, readableAnywhere } from './http/headers.ts';
 import type { HttpRequest } from './http/request.ts';
 import type { ProjectCache } from './project-cache.ts';
@@ -88,7 +89,7 @@ export class Health {
     const [database, prewarmQueue] = this.#environment.storeAvailable()
       ? await Promise.all([this.#ping(), this.#count()])
       : [{ ok: false, latencyMs: 0 }, this.#queue('unknown')];
-    const { diskBytes, diskMaxBytes, diskFull } = this.#environment.machine();
+    const { diskBytes, diskMaxBytes, diskShortage } = this.#environment.machine();
     const frontEnds = this.#frontEnds();
     /** Sums a figure over the machine's front ends. */
     const total = (figure: (stats: FrontEndStats) => number): number =>
@@ -98,7 +99,7 @@ export class Health {
     const concurrency = total(({ transforms }) => transforms.concurrency);
     const maxQueue = total(({ transforms }) => transforms.maxQueue);
     const fetching = total(({ sources }) => sources.fetching);
-    const { status, reason } = this.#condition(database, frontEnds, diskFull);
+    const { status, reason } = this.#condition(database, frontEnds, diskShortage);
     const body = {
       ok: status === 'ok',
       service: 'image-delivery',
@@ -113,7 +114,7 @@ export class Health {
           diskMaxBytes,
           memorySizeBytes: total(({ memory }) => memory.bytes),
           memoryMaxBytes: total(({ memory }) => memory.maxBytes),
-          status: diskFull ? 'disk_full' : 'ok',
+          status: diskShortage === null ? 'ok' : 'disk_full',
         },
         database,
         projects: this.#projects(),
@@ -149,7 +150,7 @@ export class Health {
   #condition(
     database: DatabaseCheck,
     frontEnds: readonly FrontEndStats[],
-    diskFull: boolean,
+    diskShortage: DiskShortage | null,
   ): Condition {
     const { readiness, transformTimeoutMs } = this.#environment;
     if (readiness() === 'draining') {
@@ -166,7 +167,13 @@ export class Health {
     if (frontEnds.some(({ transforms }) => transforms.stalledMs > transformTimeoutMs)) {
       return { status: 'degraded', reason: 'The transform threads make no progress.' };
     }
-    if (diskFull) return { status: 'degraded', reason: 'The disk of the data folder is full.' };
+    if (diskShortage !== null) {
+      const reason =
+        diskShortage === 'inodes'
+          ? 'The disk of the data folder has no free inodes.'
+          : 'The disk of the data folder is full.';
+      return { status: 'degraded', reason };
+    }
     return { status: 'ok', reason: null };
   }
 

@@ -92,7 +92,7 @@ export class Primary {
       disk: this.#diskCacheIndex,
       sweep: () => this.#sweep?.totals ?? null,
       hasSharedCache: settings.sharedCacheUrl !== null,
-      diskFull: () => this.#diskSpace.isLow,
+      diskFull: () => this.#diskSpace.shortage !== null,
     });
   }
 
@@ -261,9 +261,10 @@ export class Primary {
         this.#supervisor.broadcast({ type: 'project-changed', id: message.project._id }, frontEnd);
         return;
       case 'disk-cache-changes':
+        // First, because an image that was missing is usually stored next.
+        for (const key of message.removed) void this.#diskCacheIndex.removed(key);
         for (const [key, bytes] of message.stored) this.#diskCacheIndex.stored(key, bytes);
         for (const key of message.used) this.#diskCacheIndex.used(key);
-        for (const key of message.removed) void this.#diskCacheIndex.removed(key);
         return;
       case 'ready':
         this.#recordHttpServer(message.httpServer);
@@ -323,7 +324,7 @@ export class Primary {
       frontEnds[this.#supervisor.findPid(frontEnd) ?? 0] = stats;
     }
     const { bytes: diskBytes, maxBytes: diskMaxBytes } = this.#diskCacheIndex;
-    const stats = { frontEnds, diskBytes, diskMaxBytes, diskFull: this.#diskSpace.isLow };
+    const stats = { frontEnds, diskBytes, diskMaxBytes, diskShortage: this.#diskSpace.shortage };
     this.#supervisor.broadcast({ type: 'machine-stats', stats });
   }
 }

@@ -11,8 +11,8 @@ import { decodeFile, encodeFile } from './file.ts';
 export interface DiskCacheEvents {
   stored(key: string, bytes: number): void;
   read(key: string): void;
-  /** Called after removing a corrupt file. */
-  removed(key: string): void;
+  /** Called for a key without a file, and after removing a corrupt file. */
+  removed(key: string, reason: 'missing' | 'damaged'): void;
   /** Called after a file system error. The request continues as a cache miss. */
   failed(error: Error): void;
 }
@@ -92,9 +92,10 @@ export class DiskCache {
         return stored;
       }
       await rm(path, { force: true });
-      this.#events.removed(key);
+      this.#events.removed(key, 'damaged');
     } catch (error) {
-      if ((error as NodeJS.ErrnoException).code !== 'ENOENT') this.#events.failed(error as Error);
+      if ((error as NodeJS.ErrnoException).code === 'ENOENT') this.#events.removed(key, 'missing');
+      else this.#events.failed(error as Error);
     }
     return null;
   }

@@ -5,6 +5,7 @@ import type { Project } from '../../store/projects.ts';
 import type { ChosenServer } from '../http/choose-server.ts';
 import type { MetricsSnapshot } from '../telemetry/registry.ts';
 import type { ProjectCounts } from '../usage/usage-totals.ts';
+import type { DiskShortage } from './disk-space.ts';
 
 /** The result of a render, for its followers in other processes. */
 export type RenderOutcome =
@@ -22,8 +23,8 @@ export interface MachineStats {
   readonly frontEnds: Readonly<Record<number, FrontEndStats>>;
   readonly diskBytes: number;
   readonly diskMaxBytes: number;
-  /** Whether the disk lacks space for more images. */
-  readonly diskFull: boolean;
+  /** What the disk lacks for more images. */
+  readonly diskShortage: DiskShortage | null;
 }
 
 /** The known projects, and the time when they were last current (Unix ms). */

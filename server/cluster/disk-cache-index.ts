@@ -1,5 +1,5 @@
 import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { cacheFilePath, cacheTemporaryFolder, temporaryPrefix } from '../../pool/cache/disk.ts';
 import { FairLru } from '../../pool/cache/fair-lru.ts';
 import { makeFolder } from '../../store/make-folder.ts';
@@ -12,6 +12,13 @@ const privateMode = 0o700;
 const keyPattern = /^[0-9a-f]{32}-[0-9a-z]{1,11}-[0-9a-f]{0,99}-[0-9a-f]{32}$/;
 /** Concurrent `lstat` calls during the scan: few, to leave libuv threads for requests. */
 const scanBatch = 16;
+/** Minimum time between scans after missing files. */
+const compareEveryMs = 10_000;
+
+/** The last two digits of keys, which determine a file's folder. */
+const folderEndings = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 const occupied = (bytes: number): number => Math.ceil(bytes / blockBytes) * blockBytes;
 
@@ -37,6 +44,7 @@ export class DiskCacheIndex {
   /** Keys used and removed during a running scan. */
   #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
+  #comparedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
   /** Number of images deleted to make room. */
   evictions = 0;
@@ -66,8 +74,8 @@ export class DiskCacheIndex {
   }
 
   /**
-   * Adds files on disk that the index lacks, while the service runs. Scans run one at a time; calls
-   * during a scan share the next one. Never rejects.
+   * Adds files on disk that the index lacks, and forgets files that the disk lacks, while the service
+   * runs. Scans run one at a time; calls during a scan share the next one. Never rejects.
    */
   scan(): Promise<void> {
     if (this.#nextScan !== null) return this.#nextScan;
@@ -93,14 +101,17 @@ export class DiskCacheIndex {
   }
 
   /**
-   * Handles a front end's removal of a damaged file. Another process might have written the file
-   * again, so this checks the folder. Never rejects.
+   * Handles a file that a front end missed, or removed because it was damaged. Another process might
+   * have written the file again, so this checks the folder. Never rejects.
    */
   async removed(key: string): Promise<void> {
+    // Not for each miss of an image that was never stored.
+    if (!this.#files.has(key) && this.#duringScan === null) return;
     // First, because a process can report a new file during the check.
     this.#forget(key);
     const stats = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
     if (stats?.isFile()) this.stored(key, stats.size);
+    else this.#compareFolder();
   }
 
   /**
@@ -158,7 +169,7 @@ export class DiskCacheIndex {
     this.#duringScan = duringScan;
     // The index no longer lists files with a pending deletion.
     await this.#deleting;
-    const found = await this.#unknownFiles();
+    const found = await this.#compareFiles();
     found.sort((a, b) => a.modifiedMs - b.modifiedMs);
     for (const { key, bytes } of found) {
       if (duringScan.removed.has(key) || this.#files.has(key)) continue;
@@ -187,36 +198,62 @@ export class DiskCacheIndex {
     for (const key of keys) {
       // Keep a file that a process has written again.
       if (this.#files.has(key)) continue;
-      await rm(cacheFilePath(this.#folder, key), { force: true }).catch(this.#onError);
+      await rm(cacheFilePath(this.#folder, key)).catch((error: Error) => {
+        if (isMissing(error)) this.#compareFolder();
+        else this.#onError(error);
+      });
     }
   }
 
-  async #unknownFiles(): Promise<CacheFile[]> {
+  /** Scans after a file was missing, because somebody might have emptied the cache by hand. */
+  #compareFolder(): void {
+    const now = performance.now();
+    if (now - this.#comparedAt < compareEveryMs) return;
+    this.#comparedAt = now;
+    void this.scan();
+  }
+
+  /** Returns the files that the index lacks, and forgets the files that the disk lacks. */
+  async #compareFiles(): Promise<CacheFile[]> {
     const found: CacheFile[] = [];
-    for (const first of await foldersIn(join(this.#folder, 'files'))) {
-      for (const folder of await foldersIn(first)) {
-        const all = await readdir(folder).catch(() => []);
-        const names = all.filter((name) => !this.#files.has(name));
-        for (let at = 0; at < names.length && !this.#closed; at += scanBatch) {
-          const batch = names.slice(at, at + scanBatch);
-          const files = await Promise.all(
-            batch.map((name) => this.#inspect(name, join(folder, name))),
-          );
-          found.push(...files.filter((file) => file !== null));
+    for (const [folder, known] of this.#keysByFolder()) {
+      const names = await readdir(folder).catch((error: unknown) => (isMissing(error) ? [] : null));
+      if (names === null) continue;
+      const onDisk = new Set(names);
+      const differing = [
+        ...names.filter((name) => !this.#files.has(name)),
+        ...known.filter((key) => !onDisk.has(key)),
+      ];
+      for (let at = 0; at < differing.length && !this.#closed; at += scanBatch) {
+        const batch = differing.slice(at, at + scanBatch);
+        const files = await Promise.all(batch.map((name) => this.#inspect(name, folder)));
+        for (const [index, file] of files.entries()) {
+          const name = batch[index] ?? '';
+          if (file === null) this.#files.delete(name);
+          else if (!this.#files.has(name)) found.push(file);
         }
       }
     }
     return found;
   }
 
-  async #inspect(key: string, path: string): Promise<CacheFile | null> {
+  /** Returns the keys in the index for each folder that can contain files. */
+  #keysByFolder(): ReadonlyMap<string, string[]> {
+    const folders = new Map<string, string[]>();
+    for (const ending of folderEndings) {
+      folders.set(dirname(cacheFilePath(this.#folder, ending)), []);
+    }
+    for (const key of this.#files.keys()) {
+      folders.get(dirname(cacheFilePath(this.#folder, key)))?.push(key);
+    }
+    return folders;
+  }
+
+  /** Returns a folder's file; null for a foreign or a missing file. */
+  async #inspect(key: string, folder: string): Promise<CacheFile | null> {
+    const path = join(folder, key);
     if (!keyPattern.test(key) || path !== cacheFilePath(this.#folder, key)) return null;
     const stats = await lstat(path).catch(() => null);
     return stats?.isFile() ? { key, bytes: stats.size, modifiedMs: stats.mtimeMs } : null;
   }
-}
-
-async function foldersIn(path: string): Promise<string[]> {
-  const entries = await readdir(path, { withFileTypes: true }).catch(() => []);
-  return entries.filter((entry) => entry.isDirectory()).map(({ name }) => join(path, name));
 }

@@ -39,8 +39,8 @@ export class DiskCacheReporter implements DiskCacheEvents {
     this.#schedule();
   }
 
-  removed(key: string): void {
-    this.#log.warn({ key }, 'damaged disk cache file removed');
+  removed(key: string, reason: 'missing' | 'damaged'): void {
+    if (reason === 'damaged') this.#log.warn({ key }, 'damaged disk cache file removed');
     this.#changes.removed.push(key);
     this.#schedule();
   }

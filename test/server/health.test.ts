@@ -13,8 +13,11 @@ const statsWith = (transforms: Partial<FrontEndStats['transforms']> = {}, refuse
     sources: { fetching: 0 },
   }) as unknown as FrontEndStats;
 
-const machineWith = (frontEnds: Readonly<Record<number, FrontEndStats>>, diskFull = false) => {
-  return () => ({ frontEnds, diskBytes: 5, diskMaxBytes: 50, diskFull });
+const machineWith = (
+  frontEnds: Readonly<Record<number, FrontEndStats>>,
+  diskShortage: 'bytes' | 'inodes' | null = null,
+) => {
+  return () => ({ frontEnds, diskBytes: 5, diskMaxBytes: 50, diskShortage });
 };
 
 const seenAt = new Date('2026-11-26T10:00:00Z');
@@ -58,7 +61,7 @@ function openHealth(given: Partial<HealthEnvironment> = {}) {
 t.test('returns the status and its reason, in the order of precedence', async (t) => {
   const store = { ping: () => Promise.reject(new Error('unavailable')) };
   const stuck = (count: number) =>
-    machineWith({ 1: statsWith({ concurrency: 2, stuck: count }), 2: statsWith() }, true);
+    machineWith({ 1: statsWith({ concurrency: 2, stuck: count }), 2: statsWith() }, 'bytes');
   const stalled = (stalledMs: number) => machineWith({ 1: statsWith({ stalledMs }) });
   const full = () => statsWith({ active: 1, queued: 1 }, 9);
   const cases: ReadonlyArray<readonly [string, string | undefined, Partial<HealthEnvironment>]> = [
@@ -84,7 +87,7 @@ t.test('returns the status and its reason, in the order of precedence', async (t
 t.test("sums the front ends' figures, with current figures of its process", async (t) => {
   const others = { 1: statsWith({ stuck: 1 }, 3), [process.pid]: statsWith({}, 100) };
   const stats = () => statsWith({ active: 1, queued: 2 }, 4);
-  const { checks } = await openHealth({ machine: machineWith(others, true), stats }).read();
+  const { checks } = await openHealth({ machine: machineWith(others, 'bytes'), stats }).read();
   const transformQueue = { concurrency: 2, maxQueue: 2, stuck: 1, rejected: 7, status: 'busy' };
   t.match(checks, { transformQueue, database: { ok: true } });
   t.match(checks.cache, {
