@@ -18,6 +18,7 @@ import {
   type Leader,
   type Role,
   SingleFlight,
+  type Urgency,
 } from './single-flight.ts';
 import type { Sources } from './source/sources.ts';
 import { runStage } from './stages.ts';
@@ -216,8 +217,8 @@ export class Engine {
     const isFull = !background && this.#admission.isFull(project);
     if (isFull && !this.caches.mightContain(key)) this.#admission.requireQueueSlot(project);
     const leave = this.#admission.admit(toOwner(request));
-    const start = (shared: AbortSignal, promoted: AbortSignal) => {
-      const miss = new Miss(request, shared, promoted);
+    const start = (shared: AbortSignal, urgency: Urgency) => {
+      const miss = new Miss(request, shared, urgency);
       return this.#miss(miss).finally(() => {
         miss.end();
         leave();

@@ -4,6 +4,7 @@ import { FairShare, type Owner } from './fair-share.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
 import { tooManyTransforms } from './overloaded.ts';
+import type { Urgency } from './single-flight.ts';
 import type { FindLoader } from './source/source-loader.ts';
 import type { StageObserver } from './stages.ts';
 import type { Generation } from './validity.ts';
@@ -52,21 +53,20 @@ export class Miss {
   readonly request: ImageRequest;
   /** Aborts when the last waiting request leaves. */
   readonly signal: AbortSignal;
-  /** Aborted once a live request waits for the image. */
-  readonly promoted: AbortSignal;
+  readonly urgency: Urgency;
   readonly timings: Timings = {};
   /** Null before a queue slot is requested; does not affect background work. */
   #leaveQueue: (() => void) | null = null;
   #endRender: (() => void) | undefined;
 
-  constructor(request: ImageRequest, signal: AbortSignal, promoted: AbortSignal) {
+  constructor(request: ImageRequest, signal: AbortSignal, urgency: Urgency) {
     this.request = request;
     this.signal = signal;
-    this.promoted = promoted;
+    this.urgency = urgency;
   }
 
   get isLive(): boolean {
-    return this.promoted.aborted;
+    return this.urgency.isLive;
   }
 
   /**

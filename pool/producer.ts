@@ -7,6 +7,7 @@ import { errorOfInput, type Input } from './inputs.ts';
 import { LayerFailures, type LayerInput } from './layer-failures.ts';
 import type { ImageRequest, Miss } from './miss.ts';
 import type { Revalidator, RevalidatorEnvironment } from './revalidator.ts';
+import { Urgency } from './single-flight.ts';
 import {
   type AcquireOptions,
   type SourceLease,
@@ -57,16 +58,17 @@ export class Producer {
     const deadline = AbortSignal.timeout(this.#checkWithinMs);
     const signal = AbortSignal.any([given, deadline]);
     const { isAllowedHost } = input;
-    const background = true;
+    const urgency = new Urgency('background');
     try {
-      const options = { project, isAllowedHost, signal, background, findLoader };
+      const options = { project, isAllowedHost, signal, urgency, findLoader };
       const lease = await this.#acquire(input, options);
       try {
         // Fetches fonts without parsing them: the next image that uses the font does.
         if (!input.isFont) {
           const variant = checkedVariant;
-          const request = { project, inputs: [input], variant, background, stages: noObserver };
-          const miss = { request, signal, promoted: new AbortController().signal, timings: {} };
+          const given = { project, inputs: [input], variant, stages: noObserver };
+          const request = { ...given, background: true };
+          const miss = { request, signal, urgency, timings: {} };
           await this.transforms.transform(miss, [lease]);
         }
       } finally {
@@ -97,9 +99,9 @@ export class Producer {
     request,
     input,
     validators,
-    signals,
+    work,
   ) => {
-    const options = { ...inputOptions(request, input), ...signals, background: true };
+    const options = { ...inputOptions(request, input), ...work };
     const response = await this.sources.revalidate(input.url, validators, options);
     return response.bytes === null ? response : this.#supported(input, response);
   };
@@ -137,15 +139,14 @@ export class Producer {
   }
 
   async #fetchInput(input: Input, index: number, miss: Miss): Promise<SourceLease> {
-    const { request, signal, promoted } = miss;
-    const { background, stages, variant } = request;
+    const { request, signal, urgency } = miss;
+    const { stages, variant } = request;
     try {
       return await this.#acquire(input, {
         ...inputOptions(request, input),
         notBefore: this.#revalidator.states(request)[index]?.changedAt ?? 0,
-        background,
         signal,
-        promoted,
+        urgency,
         stages,
       });
     } catch (error) {

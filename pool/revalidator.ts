@@ -15,7 +15,7 @@ import type { InputFacts } from './image.ts';
 import { errorOfInput, type Input, isInputFailure } from './inputs.ts';
 import type { ImageRequest, Miss } from './miss.ts';
 import { shuttingDown } from './overloaded.ts';
-import { Cancelled, type Coalescer, SingleFlight } from './single-flight.ts';
+import { Cancelled, type Coalescer, SingleFlight, type Urgency } from './single-flight.ts';
 import type { NotModified, OriginResponse, Validators } from './source/fetch.ts';
 import { noFreshness } from './source/response-headers.ts';
 import type { SourceLease } from './source/sources.ts';
@@ -28,7 +28,7 @@ export interface RevalidatorEnvironment {
   readonly coalescer: Coalescer;
   readonly bounds: FreshnessBounds;
   /**
-   * Revalidates an input with its origin, as background work until `promoted` aborts.
+   * Revalidates an input with its origin, with the urgency of the requests that wait for it.
    * @throws ServiceError, including for changed bytes that are not a supported image, or the
    *   signal's reason
    */
@@ -36,7 +36,7 @@ export interface RevalidatorEnvironment {
     request: ImageRequest,
     input: Input,
     validators: Validators,
-    signals: Pick<Miss, 'signal' | 'promoted'>,
+    work: Pick<Miss, 'signal' | 'urgency'>,
   ) => Promise<SourceLease | NotModified>;
   /** Unix ms. */
   readonly now: () => number;
@@ -208,8 +208,8 @@ export class Revalidator {
     if (failure !== null && this.#environment.now() - failure.at < retryAfterMs) {
       return Promise.reject(failure.error);
     }
-    const work = (_: AbortSignal, promoted: AbortSignal) =>
-      this.#revalidateOnce(followed, promoted).catch((error: unknown) => {
+    const work = (_: AbortSignal, urgency: Urgency) =>
+      this.#revalidateOnce(followed, urgency).catch((error: unknown) => {
         if (isInputFailure(error)) this.#fail(key, error);
         throw error;
       });
@@ -223,10 +223,10 @@ export class Revalidator {
   }
 
   /** Leads for the machine, or receives the state as a follower. */
-  async #revalidateOnce(followed: FollowedInput, promoted: AbortSignal): Promise<void> {
+  async #revalidateOnce(followed: FollowedInput, urgency: Urgency): Promise<void> {
     const { key } = followed;
     const role = await this.#environment.coalescer.join(key, {
-      live: promoted.aborted,
+      live: urgency.isLive,
       signal: this.#closing.signal,
       retain: () => this.#running.retain(key),
       promote: () => this.#running.promote(key),
@@ -237,7 +237,7 @@ export class Revalidator {
       return;
     }
     try {
-      role.succeed(encodeState(await this.#lead(followed, promoted)));
+      role.succeed(encodeState(await this.#lead(followed, urgency)));
     } catch (error) {
       const isOutcome = error instanceof ServiceError && !this.#closing.signal.aborted;
       role.fail(isOutcome ? error : new Cancelled());
@@ -249,17 +249,21 @@ export class Revalidator {
    * Returns the state from the caches, where another process can have stored it, or else from the
    * origin.
    */
-  async #lead(followed: FollowedInput, promoted: AbortSignal): Promise<SourceState> {
+  async #lead(followed: FollowedInput, urgency: Urgency): Promise<SourceState> {
     const { key, request } = followed;
     // Not while a request waits, which has waited for the shared cache already.
-    const stored = await this.#states.latest(key, request.project, promoted);
+    const hurry = new AbortController();
+    if (urgency.isLive) hurry.abort();
+    const ignorePromotion = urgency.onPromotion(() => hurry.abort());
+    const stored = await this.#states.latest(key, request.project, hurry.signal);
+    ignorePromotion();
     const before = this.#get(key)?.state ?? null;
     if (stored !== null && stored.checkedAt > (before?.checkedAt ?? 0)) {
       this.#set(key, stored);
       if (this.#freshness(followed) === 'fresh') return stored;
     }
     const known = this.#get(key)?.state ?? null;
-    const state = await this.#revalidateInput(followed, known, promoted);
+    const state = await this.#revalidateInput(followed, known, urgency);
     await this.#keep(key, state, request);
     return state;
   }
@@ -267,13 +271,13 @@ export class Revalidator {
   async #revalidateInput(
     { request, input }: FollowedInput,
     before: SourceState | null,
-    promoted: AbortSignal,
+    urgency: Urgency,
   ): Promise<SourceState> {
     const { revalidate, now } = this.#environment;
     const at = now();
     try {
-      const signals = { signal: this.#closing.signal, promoted };
-      const answer = await revalidate(request, input, before ?? noValidators, signals);
+      const work = { signal: this.#closing.signal, urgency };
+      const answer = await revalidate(request, input, before ?? noValidators, work);
       if (answer.bytes === null) {
         if (before === null) throw new Error('an unconditional request got 304');
         this.outcomes.notModified += 1;

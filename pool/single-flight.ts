@@ -3,27 +3,53 @@ import type { Image } from './image.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /**
- * @param signal aborts when the last caller leaves
- * @param promoted aborts as soon as a live caller waits
+ * Whether live requests wait for work. Work that starts in the background becomes live when the
+ * first live request waits for it, and stays live.
  */
-type Work<V> = (signal: AbortSignal, promoted: AbortSignal) => Promise<V>;
+export class Urgency {
+  #isLive: boolean;
+  readonly #listeners = new Set<() => void>();
+
+  constructor(start: 'live' | 'background') {
+    this.#isLive = start === 'live';
+  }
+
+  get isLive(): boolean {
+    return this.#isLive;
+  }
+
+  /** Makes the work live. */
+  promote(): void {
+    if (this.#isLive) return;
+    this.#isLive = true;
+    for (const listener of this.#listeners) listener();
+    this.#listeners.clear();
+  }
+
+  /**
+   * Calls a function if background work becomes live.
+   * @returns a function that stops this
+   */
+  onPromotion(listener: () => void): () => void {
+    if (!this.#isLive) this.#listeners.add(listener);
+    return () => this.#listeners.delete(listener);
+  }
+}
+
+/** The urgency of work that was live from the start, which shares it. */
+export const liveWork = new Urgency('live');
+
+/** @param signal aborts when the last caller leaves */
+type Work<V> = (signal: AbortSignal, urgency: Urgency) => Promise<V>;
 
 /** One execution of the work for a key. */
 interface Call<V> {
   readonly result: Promise<V>;
   readonly controller: AbortController;
-  /** Aborted from the start, unless the call started as background work. */
-  readonly promotion: AbortController;
+  readonly urgency: Urgency;
   /** Number of waiting callers plus `retain` calls. */
   waiting: number;
 }
-
-/**
- * The promotion of calls that were live from the start. They share it, because each abort without a
- * reason creates a DOMException with a stack.
- */
-const live = new AbortController();
-live.abort(new Error('A live request waits.'));
 
 /**
  * Single flight: concurrent callers for a key share one execution of the work. Each caller has a
@@ -65,20 +91,19 @@ export class SingleFlight<K, V> {
 
   #wait(key: K, call: Call<V>, signal: AbortSignal | undefined, background: boolean): Promise<V> {
     call.waiting += 1;
-    if (!background) promote(call);
+    if (!background) call.urgency.promote();
     if (signal === undefined) return call.result;
     return unlessAborted(call.result, signal, () => this.#leave(key, call, signal.reason));
   }
 
   /** Returns whether only background work waits for `key`. */
   isBackground(key: K): boolean {
-    return this.#calls.get(key)?.promotion.signal.aborted === false;
+    return this.#calls.get(key)?.urgency.isLive === false;
   }
 
   /** Promotes the call for `key` because a live request in another process waits for it. */
   promote(key: K): void {
-    const call = this.#calls.get(key);
-    if (call !== undefined) promote(call);
+    this.#calls.get(key)?.urgency.promote();
   }
 
   abort(reason: unknown): void {
@@ -103,10 +128,10 @@ export class SingleFlight<K, V> {
 
   #start(key: K, work: Work<V>, background: boolean): Call<V> {
     const controller = new AbortController();
-    const promotion = background ? new AbortController() : live;
+    const urgency = background ? new Urgency('background') : liveWork;
     // `async` turns a synchronous throw into a rejection.
-    const result = (async () => work(controller.signal, promotion.signal))();
-    const call: Call<V> = { result, controller, promotion, waiting: 0 };
+    const result = (async () => work(controller.signal, urgency))();
+    const call: Call<V> = { result, controller, urgency, waiting: 0 };
     this.#calls.set(key, call);
     // Registered first, so that the key is free when callers receive the result. Also handles a
     // rejection that no caller waits for.
@@ -126,10 +151,6 @@ export class SingleFlight<K, V> {
   #forget(key: K, call: Call<V>): void {
     if (this.#calls.get(key) === call) this.#calls.delete(key);
   }
-}
-
-function promote({ promotion }: Call<unknown>): void {
-  if (!promotion.signal.aborted) promotion.abort(live.signal.reason);
 }
 
 /**

@@ -23,7 +23,7 @@ type Leases = readonly [
 ];
 
 /** A miss, or the check of a layer. */
-interface TransformedMiss extends Pick<Miss, 'signal' | 'promoted' | 'timings'> {
+interface TransformedMiss extends Pick<Miss, 'signal' | 'urgency' | 'timings'> {
   readonly request: Pick<ImageRequest, 'project' | 'variant' | 'background' | 'stages'> & {
     readonly inputs: readonly Pick<Input, 'layer'>[];
   };
@@ -153,7 +153,7 @@ export class TransformQueue {
    *   source_too_large, parameter_invalid, internal_error
    */
   async transform(miss: TransformedMiss, leases: Leases): Promise<RenderedImage> {
-    const { request, signal, promoted } = miss;
+    const { request, signal, urgency } = miss;
     const { project, background } = request;
     signal.throwIfAborted();
     const { isBackgroundFull } = this.#schedule;
@@ -164,7 +164,7 @@ export class TransformQueue {
     const displaced = background ? undefined : this.#schedule.displacedBy(project);
     if (displaced !== undefined) this.#refuse(displaced, tooManyTransforms);
     let abandon = () => {};
-    let promote = () => {};
+    let ignorePromotion = () => {};
     try {
       const rendered = new Promise<RenderedImage>((resolve, reject) => {
         const task: QueuedMiss = {
@@ -172,7 +172,7 @@ export class TransformQueue {
           leases,
           project,
           execution: null,
-          background: background && !promoted.aborted,
+          background: background && !urgency.isLive,
           queuedAt: performance.now(),
           deadline: undefined,
           resolve,
@@ -181,8 +181,7 @@ export class TransformQueue {
         // A running transform continues: terminating a thread in native code takes as long as the
         // native call, and a new thread has to load all modules.
         abandon = () => this.#leaveQueue(task);
-        promote = () => this.#promote(task);
-        if (!promoted.aborted) promoted.addEventListener('abort', promote, { once: true });
+        ignorePromotion = urgency.onPromotion(() => this.#promote(task));
         if (this.#schedule.idle) this.#lastProgress = this.#time.ms;
         this.#schedule.add(task);
         this.#setDeadline(task);
@@ -190,7 +189,7 @@ export class TransformQueue {
       });
       return await unlessAborted(rendered, signal, abandon);
     } finally {
-      promoted.removeEventListener('abort', promote);
+      ignorePromotion();
     }
   }
 

@@ -2,7 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { FairShare, Owner } from '../fair-share.ts';
 import { shuttingDown } from '../overloaded.ts';
-import { SingleFlight } from '../single-flight.ts';
+import { liveWork, SingleFlight, type Urgency } from '../single-flight.ts';
 import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
 import { Connections, type Network, TrustedEndpoints } from './connections.ts';
 import {
@@ -55,10 +55,8 @@ export interface FetchRequest {
   /** The project's allowlist; called with the canonical host of every redirect. */
   readonly isAllowedHost: (host: string) => boolean;
   readonly signal: AbortSignal;
-  /** Lower priority than live requests: waits for a slot instead of being refused. */
-  readonly background?: boolean;
-  /** Aborts when a live request starts to wait for background work. */
-  readonly promoted?: AbortSignal;
+  /** Background work waits for a slot instead of being refused. Default: live. */
+  readonly urgency?: Urgency;
   readonly stages?: StageObserver;
   /** Default: plain HTTP requests. */
   readonly findLoader?: FindLoader | undefined;
@@ -194,10 +192,10 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
   }
 
   async #join(key: string, target: FetchTarget, request: FetchRequest): Promise<Outcome<S>> {
-    const { promoted, signal, stages = noObserver } = request;
+    const { urgency = liveWork, signal, stages = noObserver } = request;
     signal.throwIfAborted();
     const owner: Owner = { project: request.project, host: target.url.host };
-    const background = request.background === true && promoted?.aborted !== true;
+    const background = !urgency.isLive;
     if (!background && this.#fetches.get(key)?.slot.promote(owner) === false) {
       throw this.#slots.overloaded();
     }
@@ -221,11 +219,10 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
     const waiting = this.#fetches.get(key)?.waiting;
     const waitingRequest = { isAllowedHost: request.isAllowedHost };
     waiting?.add(waitingRequest);
-    const promote = () => this.#fetches.get(key)?.slot.promote(owner);
-    if (!promoted?.aborted) promoted?.addEventListener('abort', promote, { once: true });
+    const ignorePromotion = urgency.onPromotion(() => this.#fetches.get(key)?.slot.promote(owner));
     return joined.finally(() => {
       waiting?.delete(waitingRequest);
-      promoted?.removeEventListener('abort', promote);
+      ignorePromotion();
     });
   }
 

@@ -144,7 +144,7 @@ export class Sources {
     for (let attempt = 1; ; attempt += 1) {
       if (this.#closed) throw shuttingDown;
       // Keeps a source cached during the prewarming of its variants, which is sequential.
-      const cached = this.#cache.get(key, { updateAgeOnGet: options.background === true });
+      const cached = this.#cache.get(key, { updateAgeOnGet: options.urgency?.isLive === false });
       if (cached !== undefined) {
         checkHosts(cached.hosts, options);
         return this.#lease(cached, options.project, null);

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { Urgency } from '../../../pool/single-flight.ts';
 import { stopClock } from '../../clock.ts';
 import { until } from '../../until.ts';
 import { finish, openPool, patient, scriptedThread, submit } from './pools.ts';
@@ -102,14 +103,14 @@ t.test('rejects transforms that wait too long, but not running transforms', asyn
   const background = { background: true };
   const running = submit(pool, background);
   await until('it runs', running.started);
-  const promotion = new AbortController();
+  const urgency = new Urgency('background');
   const left = submit(pool, background);
   const late = { code: 'overloaded', message: /waited too long/ };
   const refused = [
     t.rejects(submit(pool).done, late),
-    t.rejects(submit(pool, { ...background, promoted: promotion.signal }).done, late),
+    t.rejects(submit(pool, { ...background, urgency }).done, late),
   ];
-  promotion.abort();
+  urgency.promote();
   await Promise.all(refused);
   t.match(pool.stats(), { active: 1, queued: 0, backgroundQueued: 1, rejected: 2 });
   const closing = { code: 'overloaded', message: /shutting down/ };

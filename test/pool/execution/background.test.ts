@@ -1,4 +1,5 @@
 import t from 'tap';
+import { Urgency } from '../../../pool/single-flight.ts';
 import { until } from '../../until.ts';
 import { finish, openPool, openScripted, scriptedThread, submit } from './pools.ts';
 
@@ -60,15 +61,15 @@ t.test('limits the background queue, and takes no slot in the live queue', async
 
 t.test('continues promoted background work as live work', async (t) => {
   const { pool, ended, run } = openScripted(t, { poolThreads: 1, poolQueue: 4 });
-  const promotion = new AbortController();
+  const urgency = new Urgency('background');
   const tasks = [
     run('live 1'),
     run('background', background),
-    run('promoted', { background: true, promoted: promotion.signal }),
+    run('promoted', { background: true, urgency }),
     run('live 2'),
   ];
   t.match(pool.stats(), { active: 1, queued: 1, backgroundQueued: 2 });
-  promotion.abort();
+  urgency.promote();
   t.match(pool.stats(), { active: 1, queued: 2, backgroundQueued: 1 });
   await finish(...tasks);
   t.same(ended, ['live 1', 'live 2', 'promoted', 'background']);

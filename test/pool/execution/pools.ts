@@ -2,6 +2,7 @@ import type { Test } from 'tap';
 import type { Settings } from '../../../contract/settings/table.ts';
 import { TransformQueue, type WaitLimits } from '../../../pool/execution/transform-queue.ts';
 import type { Timings } from '../../../pool/miss.ts';
+import { Urgency } from '../../../pool/single-flight.ts';
 import { noObserver, type StageObserver } from '../../../pool/stages.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { scriptUrl } from '../../scripts.ts';
@@ -24,8 +25,7 @@ export interface TransformOptions {
   readonly project: string;
   readonly signal: AbortSignal;
   readonly background?: boolean;
-  /** Default: never, for background work. */
-  readonly promoted?: AbortSignal;
+  readonly urgency?: Urgency;
   /** Bytes of the variant's layers. */
   readonly layers?: readonly Uint8Array[];
   readonly hold?: () => () => void;
@@ -42,13 +42,13 @@ export class TransformPool {
 
   async transform(source: Uint8Array, variant: Variant, options: TransformOptions) {
     const { project, signal, background = false, layers = [], stages = noObserver } = options;
-    const { promoted = background ? new AbortController().signal : AbortSignal.abort() } = options;
+    const { urgency = new Urgency(background ? 'background' : 'live') } = options;
     const { hold = () => () => {} } = options;
     const inputs = [null, ...layers.keys()].map((layer) => ({ layer }));
     const request = { project, variant, background, stages, inputs };
     const timings: Timings = {};
     const leases = layers.map((bytes) => ({ bytes, hold }));
-    const miss = { request, signal, promoted, timings };
+    const miss = { request, signal, urgency, timings };
     const image = await this.#queue.transform(miss, [{ bytes: source, hold }, ...leases]);
     return { ...image, queueMs: timings.queue ?? 0, transformMs: timings.transform ?? 0 };
   }

@@ -1,4 +1,5 @@
 import t, { type Test } from 'tap';
+import { Urgency } from '../../../pool/single-flight.ts';
 import type {
   AcquireOptions,
   SourceOptions,
@@ -18,7 +19,7 @@ async function open(t: Test, settings: Partial<SourceSettings>, options: SourceO
   return { ...origin, sources, get, refused };
 }
 
-const background = { background: true };
+const background = { urgency: new Urgency('background') };
 
 t.test('rejects live fetches beyond the limit immediately', async (t) => {
   const { sources, get, refused, held, respond } = await open(t, { fetchConcurrency: 2 });
@@ -53,7 +54,7 @@ t.test('removes a waiting background fetch on an abort', async (t) => {
   const { get, respond, paths } = await open(t, { fetchConcurrency: 1 });
   const live = get('/l');
   const leaving = new AbortController();
-  const left = get('/b1', { background: true, signal: leaving.signal });
+  const left = get('/b1', { ...background, signal: leaving.signal });
   const stays = get('/b2', background);
   leaving.abort(new Error('left'));
   await t.rejects(left, { message: 'left' });
@@ -90,7 +91,7 @@ t.test('leaves slots to other projects, even on the same host', async (t) => {
 t.test('alternates between the background fetches of projects', async (t) => {
   const { get, respond, paths } = await open(t, { fetchConcurrency: 2 });
   const all = ['/a1', '/a2', '/a3', '/b1'].map((path) =>
-    get(path, { project: path.charAt(1), background: true }),
+    get(path, { project: path.charAt(1), ...background }),
   );
   await respond('/a1', '/a2', '/b1', '/a3');
   await Promise.all(all);
@@ -102,7 +103,7 @@ t.test(
   async (t) => {
     const { sources, get, respond } = await open(t, { fetchConcurrency: 4 });
     const own = ['/1', '/2', '/3'].map((path) => get(path, { project: 'a' }));
-    own.push(get('/4', { project: 'a', background: true }));
+    own.push(get('/4', { project: 'a', ...background }));
     const live = get('/4', { project: 'b' });
     await respond('/4');
     t.ok(await live);

@@ -1,5 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import t, { type Test } from 'tap';
+import { Urgency } from '../../../pool/single-flight.ts';
 import type { SourceLease } from '../../../pool/source/sources.ts';
 import { until } from '../../until.ts';
 import { client, expectFailure, openSources, startHeldOrigin, startOrigin } from './origin.ts';
@@ -122,7 +123,7 @@ t.test('aborts fetches on close', async (t) => {
   const sources = openSources(t, { fetchConcurrency: 1 });
   const get = (path: string, options = client()) =>
     expectFailure(sources.acquire(origin.url(path), options));
-  const failures = [get('/1'), get('/2', client({ background: true }))];
+  const failures = [get('/1'), get('/2', client({ urgency: new Urgency('background') }))];
   await until('a request', () => origin.requests.length === 1);
   await sources.close();
   failures.push(get('/3'));
