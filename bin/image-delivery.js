@@ -6,7 +6,7 @@ import { isAbsolute, join } from 'node:path';
 
 /**
  * The command of the package `image-delivery`, of the container image, and of the npm scripts of a clone: runs a program
- * of `dist/`. `contract/launch-command.ts` returns its name for messages.
+ * of `dist/`. `contract/package.ts` returns its name for messages.
  */
 const programs = {
   serve: ['server/local/main.js', "serve a folder's images to this machine"],

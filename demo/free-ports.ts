@@ -1,7 +1,7 @@
 import { hostSettings, listenFailureText } from '../contract/settings/listeners.ts';
 import type { Setting } from '../contract/settings/setting.ts';
 import { type Settings, settingsTable } from '../contract/settings/table.ts';
-import { freePort } from '../server/free-port.ts';
+import { freePort } from '../server/operations.ts';
 
 /** The ports of the service and its worker. */
 const portSettings = { port: 'SERVICE_PORT', workerPort: 'SERVICE_WORKER_PORT' } as const;

@@ -1,6 +1,6 @@
 import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
-import { fitModes } from '../contract/fit-modes.ts';
+import { fitModes } from '../contract/image-terms.ts';
 import { loadSettings } from '../contract/settings/load.ts';
 import { placeholderKinds } from '../pool/variant.ts';
 import { fieldsOfKind, type LayerKind, layerKinds } from '../server/image/layer-fields.ts';

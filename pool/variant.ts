@@ -1,4 +1,4 @@
-import type { Fit, Gravity } from '../contract/fit-modes.ts';
+import type { Fit, Gravity } from '../contract/image-terms.ts';
 import type { Colour } from './colour.ts';
 import type { OutputFormat } from './rendering/encode/encodings.ts';
 import { type OperationName, type OperationValues, operations } from './rendering/operations.ts';

@@ -1,10 +1,9 @@
-import { version } from '../contract/own-files.ts';
+import { version } from '../contract/package.ts';
 import type { OnCommand } from '../store/client.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
-import type { Connections } from './http/connection-limit.ts';
-import { ProcessMetrics } from './telemetry/process-metrics.ts';
+import type { ClientConnections } from './http/connection-limit.ts';
+import { ProcessMetrics, RequestMetrics } from './telemetry/process-metrics.ts';
 import { MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
-import { RequestMetrics } from './telemetry/request-metrics.ts';
 
 interface FrontEndFigures {
   readonly engine: FrontEndStats;
@@ -12,7 +11,7 @@ interface FrontEndFigures {
   readonly knownProjects: number;
   readonly openRequests: number;
   /** Null before the server listens. */
-  readonly connections: Connections | null;
+  readonly connections: ClientConnections | null;
   readonly storeAvailable: boolean;
 }
 
@@ -76,7 +75,7 @@ export class FrontEndMetrics {
     if (figures.connections !== null) this.#collectConnections(figures.connections);
   }
 
-  #collectConnections({ open, limit, closedWaiting, refused }: Connections): void {
+  #collectConnections({ open, limit, closedWaiting, refused }: ClientConnections): void {
     const { registry } = this;
     registry.set('connections', open);
     registry.set('connectionLimit', limit);

@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
-import { isBackgroundToken } from '../contract/background-token.ts';
 import { createLogger, type Logger } from '../contract/log.ts';
+import { isBackgroundToken } from '../contract/secrets.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { Engine } from '../pool/engine.ts';
 import { formatsProbed } from '../pool/formats/source-formats.ts';
@@ -19,8 +19,8 @@ import { FrontEndMetrics } from './front-end-metrics.ts';
 import type { Readiness } from './health.ts';
 import type { App } from './http/app.ts';
 import { chooseHttpServer } from './http/choose-server.ts';
-import { Connections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
-import { RequestHosts } from './http/request-hosts.ts';
+import { ClientConnections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
+import { RequestHosts } from './http/forwarded.ts';
 import { ImageEndpoint } from './image/image-endpoint.ts';
 import { isPurgedKey, projectDigits } from './image/key.ts';
 import { redactRequest } from './image/redact-request.ts';
@@ -76,7 +76,7 @@ class FrontEnd {
   readonly #delivery: ImageEndpoint;
   readonly #webConsole: WebConsole | null;
   readonly #app: App;
-  readonly #onConnections: (connections: Connections) => void;
+  readonly #onConnections: (connections: ClientConnections) => void;
   #machine: MachineStats;
   /** Whether the store has responded. */
   #connected = false;
@@ -209,7 +209,7 @@ class FrontEnd {
     const cannotStart = (reason: string) => this.#channel.send({ type: 'cannot-start', reason });
     const descriptors = await descriptorLimit();
     const limit = maxConnections(descriptors, this.#settings);
-    const server = await chooseHttpServer(httpEngine, new Connections(limit, trustedProxies));
+    const server = await chooseHttpServer(httpEngine, new ClientConnections(limit, trustedProxies));
     if (typeof server === 'string') return cannotStart(server);
     const { chosen, start } = server;
     await this.#awaitStore();

@@ -4,8 +4,8 @@ import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
 import type { DiskShortage } from './cluster/disk-space.ts';
-import { jsonHeaders, readableAnywhere } from './http/headers.ts';
 import type { HttpRequest } from './http/request.ts';
+import { jsonHeaders, readableAnywhere } from './http/responses.ts';
 import type { ProjectCache } from './project-cache.ts';
 
 /** A database that does not respond within this time is unavailable. */

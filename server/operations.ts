@@ -1,12 +1,13 @@
+import { once } from 'node:events';
+import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from '../contract/log.ts';
 import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
 import { isMovedByPort } from '../contract/settings/command-line.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
-import { freePort } from './free-port.ts';
 import { App } from './http/app.ts';
-import { Connections } from './http/connection-limit.ts';
-import { uncachedHeaders } from './http/headers.ts';
+import { ClientConnections } from './http/connection-limit.ts';
 import { defaultTimeouts, NodeServer } from './http/node-server.ts';
+import { uncachedHeaders } from './http/responses.ts';
 import type { HttpApp } from './http/server.ts';
 import { expositionType } from './telemetry/registry.ts';
 
@@ -59,11 +60,32 @@ export async function startOperations(
   if (!isChosen && (port === settings.port || port === settings.workerPort)) return warn();
   try {
     await freePort({ host, port });
-    const start = (app: HttpApp) => new NodeServer(app, new Connections(maxConnections), timeouts);
+    const start = (app: HttpApp) =>
+      new NodeServer(app, new ClientConnections(maxConnections), timeouts);
     await operationsApp(host, metrics).listen(start, host, port);
     log.info({ host, port }, 'operations listener started');
   } catch (error) {
     if (isChosen || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
     warn();
   }
+}
+
+/**
+ * Checks that no program listens at an address: processes that share a port would not notice it.
+ * @returns the port, a free one for 0
+ * @throws Node's own error, such as EADDRINUSE
+ */
+export async function freePort({
+  host,
+  port,
+}: {
+  readonly host: string;
+  readonly port: number;
+}): Promise<number> {
+  const probe = createServer().listen({ host, port, exclusive: true });
+  await once(probe, 'listening');
+  const { port: found } = probe.address() as AddressInfo;
+  probe.close();
+  await once(probe, 'close');
+  return found;
 }

@@ -1,5 +1,5 @@
-import { adminCommand } from '../contract/launch-command.ts';
 import { isOnTerminal, type Logger } from '../contract/log.ts';
+import { adminCommand } from '../contract/package.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import type { Shutdown } from '../contract/shutdown.ts';
 import { logOutages, retryDuringOutages } from '../store/connection.ts';

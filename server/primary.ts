@@ -2,32 +2,32 @@ import { rm } from 'node:fs/promises';
 import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { documentPath } from '../contract/launch-command.ts';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
-import { programUrl, version } from '../contract/own-files.ts';
+import { documentPath, programUrl, version } from '../contract/package.ts';
 import type { S3Location } from '../contract/s3-location.ts';
 import { listenFailureText } from '../contract/settings/listeners.ts';
-import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { endsWithTerminal, Shutdown } from '../contract/shutdown.ts';
 import { diskCacheFolder } from '../pool/cache/disk.ts';
 import type { Bucket } from '../pool/s3/bucket.ts';
 import type { Store } from '../store/open.ts';
-import { fontFolderFailure, originFolderFailure } from './check-folders.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
 import { MachineCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
-import { frontEndArguments, frontEndEnvironment } from './cluster/environment.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
-import { memoryLimit, memoryShortage } from './cluster/memory.ts';
+import {
+  frontEndArguments,
+  frontEndEnvironment,
+  memoryLimit,
+  memoryShortage,
+} from './cluster/machine.ts';
 import { type FrontEndMessage, Supervisor } from './cluster/supervisor.ts';
 import { Sweep } from './cluster/sweep.ts';
-import { freePort } from './free-port.ts';
 import type { ChosenServer } from './http/choose-server.ts';
-import { startOperations } from './operations.ts';
+import { freePort, startOperations } from './operations.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
-import { StartMessage } from './start-message.ts';
+import { findFolderFailure, StartMessage, warnOfVariables } from './primary-start.ts';
 
 const statsEveryMs = 1_000;
 const frontEndEntry = fileURLToPath(programUrl('server/front-end-main'));
@@ -107,8 +107,7 @@ export class Primary {
     if (shortage !== null) log.warn(shortage);
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
-    const folder =
-      (await originFolderFailure(settings.origins)) ?? (await fontFolderFailure(settings.fonts));
+    const folder = await findFolderFailure(settings);
     if (folder !== null) await shutdown.fail(folder);
     await freePort(settings).catch((error: unknown) =>
       this.#failToListen('SERVICE_PORT', settings, error),
@@ -326,20 +325,5 @@ export class Primary {
     const { bytes: diskBytes, maxBytes: diskMaxBytes } = this.#diskCacheIndex;
     const stats = { frontEnds, diskBytes, diskMaxBytes, diskShortage: this.#diskSpace.shortage };
     this.#supervisor.broadcast({ type: 'machine-stats', stats });
-  }
-}
-
-/** Logs variables that seem to have an effect but do not. */
-function warnOfVariables(log: Logger): void {
-  const ignored = ignoredVariables(process.env);
-  if (ignored.length > 0) {
-    log.warn({ variables: ignored }, 'ignoring variables that are not settings');
-  }
-  const proxies = proxyVariables(process.env);
-  if (proxies.length > 0) {
-    log.warn(
-      { variables: proxies },
-      'ignoring proxy variables: a proxy would resolve source hosts itself and bypass the address checks',
-    );
   }
 }

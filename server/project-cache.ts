@@ -8,7 +8,7 @@ import { isOutage, StoreUnavailable } from '../store/outage.ts';
 import type { Project, Projects } from '../store/projects.ts';
 import type { ProjectUpdate } from './cluster/channel.ts';
 import { bytesOfProject, knownBytes } from './cluster/known-projects.ts';
-import { storeUnavailable } from './store-failure.ts';
+import { storeUnavailable } from './request-errors.ts';
 import { RequestCounts } from './usage/request-counts.ts';
 
 /** Limit on look-ups that wait for the store, as a guard against requests with random ids. */

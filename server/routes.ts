@@ -7,9 +7,9 @@ import { openApiDocument } from './control/openapi.ts';
 import { controlPrefix, methodsAt } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
-import { readableAnywhere } from './http/headers.ts';
+import type { RequestHosts } from './http/forwarded.ts';
 import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
-import type { RequestHosts } from './http/request-hosts.ts';
+import { readableAnywhere } from './http/responses.ts';
 import { imageErrorHeaders } from './image/error-header.ts';
 import type { ImageEndpoint } from './image/image-endpoint.ts';
 

@@ -1,7 +1,7 @@
 import { type ChildProcess, spawn } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
 import { createLogger } from '../contract/log.ts';
-import { programUrl } from '../contract/own-files.ts';
+import { programUrl } from '../contract/package.ts';
 import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { endsWithTerminal, ignoreOutputErrors } from '../contract/shutdown.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
@@ -26,7 +26,7 @@ const { settings } = settingsFromCommandLine(
 );
 const log = createLogger(settings, 'start');
 
-interface Part {
+interface ChildProgram {
   readonly name: string;
   readonly entry: string;
   /** Whether the other parts end if this part cannot start. */
@@ -39,7 +39,7 @@ interface Part {
   readonly restarts: RestartPolicy;
 }
 
-const newPart = (name: string, path: string, essential: boolean): Part => ({
+const newProgram = (name: string, path: string, essential: boolean): ChildProgram => ({
   name,
   entry: fileURLToPath(programUrl(path)),
   essential,
@@ -48,12 +48,12 @@ const newPart = (name: string, path: string, essential: boolean): Part => ({
   child: null,
   restarts: new RestartPolicy(restartLimits),
 });
-const service = newPart('service', 'server/main', true);
-const worker = newPart('worker', 'worker/main', false);
-const parts = [service, worker];
+const service = newProgram('service', 'server/main', true);
+const worker = newProgram('worker', 'worker/main', false);
+const programs = [service, worker];
 let exitCode: number | null = null;
 
-function run(part: Part): void {
+function run(part: ChildProgram): void {
   const startedAt = performance.now();
   // The part gets its own process group, which a terminal's Ctrl-C does not reach: this process
   // signals it.
@@ -130,19 +130,19 @@ function endGroup({ pid = 0 }: ChildProcess): void {
 /** @param signal SIGTERM gives load balancers time (`SERVICE_DRAIN_DELAY_MS`), SIGINT does not */
 function stop(code: number, signal: 'SIGTERM' | 'SIGINT' = 'SIGINT'): void {
   exitCode ??= code;
-  for (const { child } of parts) child?.kill(signal);
+  for (const { child } of programs) child?.kill(signal);
   finish();
 }
 
 function finish(): void {
-  if (parts.every(({ child }) => child === null)) process.exit(exitCode ?? 0);
+  if (programs.every(({ child }) => child === null)) process.exit(exitCode ?? 0);
 }
 
 process.on('SIGTERM', () => stop(0, 'SIGTERM'));
 process.on('SIGINT', () => {
   if (exitCode === null) return stop(0);
   // A second Ctrl-C does not wait for the parts to drain.
-  for (const { child } of parts) child?.kill('SIGKILL');
+  for (const { child } of programs) child?.kill('SIGKILL');
 });
 ignoreOutputErrors();
 if (endsWithTerminal()) {

@@ -1,5 +1,5 @@
 import { resolve } from 'node:path';
-import { adminCommand } from '../contract/launch-command.ts';
+import { adminCommand } from '../contract/package.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
 import { DataDirLockedError } from './embedded/lock.ts';
 import { DataFormatOutdated } from './embedded/server.ts';

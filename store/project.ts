@@ -1,4 +1,4 @@
-import type { Fit, Gravity } from '../contract/fit-modes.ts';
+import type { Fit, Gravity } from '../contract/image-terms.ts';
 import type { DeliveryHost } from './delivery-host.ts';
 import type { Purges } from './generations.ts';
 import type { StoredLayer } from './layer.ts';

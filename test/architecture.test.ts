@@ -174,7 +174,7 @@ for (const [rule, isAllowed] of Object.entries(rules)) {
 
 /** Files that name output formats, most of which are source formats too. */
 const filesWithOutputs = new Set([
-  'contract/auto-formats.ts',
+  'contract/image-terms.ts',
   'pool/producer.ts',
   'pool/rendering/format.ts',
   'pool/rendering/gain-map.ts',

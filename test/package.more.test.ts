@@ -15,7 +15,7 @@ import { createRequire } from 'node:module';
 import { dirname, join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
-import { version } from '../contract/own-files.ts';
+import { version } from '../contract/package.ts';
 import { rootPath } from './root.ts';
 import { rootKey } from './service/control/control.ts';
 import { picture, startTestOrigin } from './service/origin.ts';

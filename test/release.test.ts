@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
 import { installed } from '../bench/servers/launch.ts';
-import { version } from '../contract/own-files.ts';
+import { version } from '../contract/package.ts';
 import { rootPath } from './root.ts';
 import { temporaryFolder } from './temporary-root.ts';
 

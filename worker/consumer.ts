@@ -7,7 +7,7 @@ import {
   type Job,
   when,
 } from 'agenda';
-import type { NegotiableFormat } from '../contract/auto-formats.ts';
+import type { NegotiableFormat } from '../contract/image-terms.ts';
 import type { Logger } from '../contract/log.ts';
 import { createAgenda, LockLost } from '../store/agenda.ts';
 import type { CallbackJob } from '../store/callbacks.ts';

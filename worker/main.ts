@@ -1,5 +1,5 @@
 import { createLogger } from '../contract/log.ts';
-import { version } from '../contract/own-files.ts';
+import { version } from '../contract/package.ts';
 import {
   isMovedByPort,
   newCommand,

@@ -1,8 +1,8 @@
 import { createHmac } from 'node:crypto';
 import { promises as dns } from 'node:dns';
 import { ServiceError } from '../contract/errors.ts';
-import { version } from '../contract/own-files.ts';
-import { webhookKey } from '../contract/webhook-secret.ts';
+import { version } from '../contract/package.ts';
+import { webhookKey } from '../contract/secrets.ts';
 import { createConnector } from '../pool/source/connect.ts';
 import type { AddressGuard } from '../pool/source/guard.ts';
 import { MeteredClient } from '../pool/source/metered-client.ts';

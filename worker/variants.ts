@@ -1,4 +1,4 @@
-import { defaultAutoFormats, type NegotiableFormat } from '../contract/auto-formats.ts';
+import { defaultAutoFormats, type NegotiableFormat } from '../contract/image-terms.ts';
 import type { PrewarmJob } from '../store/jobs.ts';
 
 export interface WarmRequest {

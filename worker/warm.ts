@@ -1,5 +1,5 @@
 import { Client } from 'undici';
-import { backgroundHeader, backgroundToken } from '../contract/background-token.ts';
+import { backgroundHeader, backgroundToken } from '../contract/secrets.ts';
 import type { JobCounts } from '../store/jobs.ts';
 import type { WarmRequest } from './variants.ts';
 

@@ -1,7 +1,7 @@
 import { exponential, type Job, when } from 'agenda';
 import type { Logger } from '../contract/log.ts';
+import { projectWebhookSecret } from '../contract/secrets.ts';
 import type { Settings } from '../contract/settings/table.ts';
-import { projectWebhookSecret } from '../contract/webhook-secret.ts';
 import type { AddressGuard } from '../pool/source/guard.ts';
 import type { CallbackJob } from '../store/callbacks.ts';
 import { callbackJobName, purgeHookJobName } from '../store/jobs.ts';

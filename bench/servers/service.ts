@@ -1,7 +1,7 @@
 import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { ownFile } from '../../contract/own-files.ts';
+import { ownFile } from '../../contract/package.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { newApiKey } from '../../store/identifiers.ts';
 import { joinStore } from '../../store/open.ts';

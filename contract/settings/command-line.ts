@@ -1,6 +1,5 @@
 import { Command, Option } from 'commander';
-import { type ProgramName, usageCommand } from '../launch-command.ts';
-import { version } from '../own-files.ts';
+import { type ProgramName, usageCommand, version } from '../package.ts';
 import { type Listener, portsBeside } from './listeners.ts';
 import { loadEnvironmentFile, settingsOrExit } from './load.ts';
 import { defaultInWords, type Setting } from './setting.ts';

@@ -6,7 +6,7 @@ import {
   type NegotiableFormat,
   negotiableFormats,
   parseAutoFormats,
-} from '../auto-formats.ts';
+} from '../image-terms.ts';
 import {
   defaultPorts,
   type Network,
@@ -17,7 +17,7 @@ import {
 } from '../networks.ts';
 import { type OriginEntry, parseOrigins, secretsOfOrigins } from '../origins.ts';
 import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
-import { isWebhookSecret } from '../webhook-secret.ts';
+import { isWebhookSecret } from '../secrets.ts';
 import {
   type ConsolePictures,
   type EncryptionKey,

@@ -1,6 +1,6 @@
 import { readFile } from 'node:fs/promises';
 import { extname } from 'node:path';
-import { ownFile } from '../../contract/own-files.ts';
+import { ownFile } from '../../contract/package.ts';
 
 /** The generated sample images by file name, with captions. */
 export const pictures = {

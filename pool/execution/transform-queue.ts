@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import { programUrl } from '../../contract/own-files.ts';
+import { programUrl } from '../../contract/package.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { transformTimeout } from '../formats/errors.ts';
 import type { Input } from '../inputs.ts';

@@ -1,5 +1,5 @@
 import sharp, { type OverlayOptions } from 'sharp';
-import type { Gravity } from '../../contract/fit-modes.ts';
+import type { Gravity } from '../../contract/image-terms.ts';
 import type { Size } from '../geometry.ts';
 import { type Layer, type Length, type Placement, plainVariant, type Variant } from '../variant.ts';
 

@@ -2,7 +2,7 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { canonicalUrl, isLongAuthority, readAuthority } from '../../contract/hosts.ts';
-import { version } from '../../contract/own-files.ts';
+import { version } from '../../contract/package.ts';
 import { type BodyLimits, BodyWriter, releaseBody, sourceTooLarge } from './body.ts';
 import { DecodingWriter, parseCoding } from './coding.ts';
 import type { Connections } from './connections.ts';

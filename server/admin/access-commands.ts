@@ -1,7 +1,7 @@
 import { type Command, Option } from 'commander';
 import { type KeyAccess, keyAccesses, type NewKey } from '../../store/keys.ts';
 import type { Store } from '../../store/open.ts';
-import { requireProject } from '../require-project.ts';
+import { requireProject } from '../request-errors.ts';
 import { addListAction, createOption, withStore } from './store.ts';
 import { AdminError, day, print } from './terminal.ts';
 

@@ -1,11 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { startCommand } from '../../contract/launch-command.ts';
+import { startCommand } from '../../contract/package.ts';
 import type { WorkerState } from '../../store/heartbeat.ts';
 import type { Store } from '../../store/open.ts';
 import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
 import type { PrewarmInput } from '../control/resources/prewarms.ts';
-import { requireProject } from '../require-project.ts';
+import { requireProject } from '../request-errors.ts';
 import { Activity } from '../usage/activity/activity.ts';
 import { addListAction, withStore } from './store.ts';
 import { AdminError, count, namingOptions, print, printable, printList } from './terminal.ts';

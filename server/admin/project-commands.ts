@@ -1,11 +1,11 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
-import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
+import { projectWebhookSecret } from '../../contract/secrets.ts';
 import type { ListedProject, Project, Projects } from '../../store/projects.ts';
 import { signingSecrets } from '../image/access.ts';
 import { signImageUrl } from '../image/sign-url.ts';
 import { siteAtHost } from '../image/site.ts';
-import { requireProject } from '../require-project.ts';
+import { requireProject } from '../request-errors.ts';
 import { findOrganisation } from './access-commands.ts';
 import { addListAction, createOption, withStore } from './store.ts';
 import { AdminError, ask, namingOptions, print, printable } from './terminal.ts';

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
-import { adminCommand } from '../../contract/launch-command.ts';
+import { adminCommand } from '../../contract/package.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { Store } from '../../store/open.ts';
 import {

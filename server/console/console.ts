@@ -3,12 +3,12 @@ import { readdirSync, readFileSync } from 'node:fs';
 import { extname } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { ServiceError } from '../../contract/errors.ts';
-import { ownFile } from '../../contract/own-files.ts';
+import { ownFile } from '../../contract/package.ts';
 import type { ConsolePictures } from '../../contract/settings/lists.ts';
 import { entityTag } from '../../pool/image.ts';
 import { prefersPage } from '../http/accept.ts';
-import { errorResponse } from '../http/error-response.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
+import { errorResponse } from '../http/responses.ts';
 import { isNotModified } from '../image/conditions.ts';
 import { consolePrefix, docsPage, errorPage, indexPage, policies } from './documents.ts';
 

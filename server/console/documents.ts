@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../contract/errors.ts';
-import { launchCommand } from '../../contract/launch-command.ts';
+import { launchCommand } from '../../contract/package.ts';
 import type { ConsolePictures } from '../../contract/settings/lists.ts';
 import { percentDecode } from '../../contract/url-text.ts';
 import type { HttpRequest } from '../http/request.ts';

@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { type ErrorCode, type ErrorStatus, errorCatalogue } from '../../contract/errors.ts';
 import { encodings } from '../../pool/rendering/encode/encodings.ts';
 import { imageTiers } from '../../pool/tiers.ts';
-import { retryAfterSeconds } from '../http/error-response.ts';
+import { retryAfterSeconds } from '../http/responses.ts';
 
 const text = (description: string, example: string) => ({
   description,

@@ -1,11 +1,11 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
-import { fitModes, gravities } from '../../contract/fit-modes.ts';
 import {
   canonicalHostPatternSource,
   hostTextSource,
   httpUrlSource,
   longHostSource,
 } from '../../contract/hosts.ts';
+import { fitModes, gravities } from '../../contract/image-terms.ts';
 import { projectIdPattern } from '../../store/identifiers.ts';
 import { maxSourceLength } from '../image/source-url.ts';
 import { bareHostRule, maxHostLength, urlRule } from './hosts-and-urls.ts';

@@ -1,4 +1,4 @@
-import { version } from '../../contract/own-files.ts';
+import { version } from '../../contract/package.ts';
 import { itemResult, operation } from './operation.ts';
 import { named, strictObject } from './schema.ts';
 

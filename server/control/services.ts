@@ -8,7 +8,7 @@ import type { Prewarms } from '../../store/prewarms.ts';
 import type { Project, Projects } from '../../store/projects.ts';
 import type { Purges } from '../../store/purges.ts';
 import type { SourceLoaders } from '../origins/source-loaders.ts';
-import { requireProject } from '../require-project.ts';
+import { requireProject } from '../request-errors.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 
 /** The services that operations use. */

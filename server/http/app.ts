@@ -1,9 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Connections } from './connection-limit.ts';
-import { errorResponse, MethodNotAllowed } from './error-response.ts';
-import { withHeaders } from './headers.ts';
+import type { ClientConnections } from './connection-limit.ts';
 import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
+import { errorResponse, MethodNotAllowed, withHeaders } from './responses.ts';
 import type { HttpApp, HttpServer, StartHttpServer } from './server.ts';
 
 export interface Route {
@@ -120,7 +119,7 @@ export class App implements HttpApp {
   }
 
   /** Null before it listens. */
-  get connections(): Connections | null {
+  get connections(): ClientConnections | null {
     return this.#server?.connections ?? null;
   }
 

@@ -1,5 +1,5 @@
-import { checkHeaders } from './headers.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
+import { checkHeaders } from './responses.ts';
 import type { HttpApp } from './server.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Settings } from '../../contract/settings/table.ts';
-import type { Connections } from './connection-limit.ts';
+import type { ClientConnections } from './connection-limit.ts';
 import type { StartHttpServer } from './server.ts';
 import { loadUws } from './uws-library.ts';
 
@@ -22,7 +22,7 @@ const remedy =
  */
 export async function chooseHttpServer(
   setting: Settings['httpEngine'],
-  connections: Connections,
+  connections: ClientConnections,
 ): Promise<{ readonly chosen: ChosenServer; readonly start: StartHttpServer } | string> {
   const uws = setting === 'node' ? null : loadUws();
   if (uws !== null && typeof uws !== 'string') {

@@ -2,10 +2,10 @@ import { execFile } from 'node:child_process';
 import { promisify } from 'node:util';
 import { type Network, parseAddress, within } from '../../contract/networks.ts';
 import type { Settings } from '../../contract/settings/table.ts';
-import { clientNetworks } from './client-address.ts';
+import { clientNetworks } from './forwarded.ts';
 
 /** A process's client connections, with totals since its start. */
-export class Connections {
+export class ClientConnections {
   /** Maximum connections; the service closes all above it. */
   readonly limit: number;
   readonly #trustedProxies: readonly Network[];

@@ -1,11 +1,17 @@
-import { createServer, type IncomingMessage, type Server, type ServerResponse } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerResponse,
+  STATUS_CODES,
+} from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Connections } from './connection-limit.ts';
-import { NodeConnection } from './node-connection.ts';
-import { NodeHttpRequest, splitTarget } from './node-request.ts';
+import { BaseRequest, hasUnexpectedBody } from './base-request.ts';
+import type { ClientConnections } from './connection-limit.ts';
+import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
-import { WaitingConnections } from './waiting-connections.ts';
+import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
 const maxHeaderSize = 16_384;
 
@@ -43,10 +49,10 @@ export class NodeServer implements HttpServer {
   readonly #app: HttpApp;
   readonly #server: Server;
   readonly #bySocket = new WeakMap<Socket, NodeConnection>();
-  readonly connections: Connections;
+  readonly connections: ClientConnections;
   readonly #waiting = new WaitingConnections();
 
-  constructor(app: HttpApp, connections: Connections, timeouts = defaultTimeouts) {
+  constructor(app: HttpApp, connections: ClientConnections, timeouts = defaultTimeouts) {
     this.#app = app;
     this.connections = connections;
     const { stalledTimeout, ...serverTimeouts } = timeouts;
@@ -165,4 +171,235 @@ function readRequestLine(error: ParserError): { method: string; target: string }
   const text = rawPacket.subarray(begin, begin + maxHeaderSize).toString('latin1');
   const [, method, target] = /^([\w!#$%&'*+.^`|~-]+) (\S+) HTTP\/1\.[01]\r\n/.exec(text) ?? [];
   return method === undefined || target === undefined ? null : { method, target };
+}
+
+/**
+ * Splits a request target into path and query, and the authority of an absolute URL, which a server
+ * must accept (RFC 9112, 3.2.2); null for the origin-form (3.2.1).
+ */
+export function splitTarget(target: string): {
+  path: string;
+  query: string;
+  authority: string | null;
+} {
+  const absolute = target.startsWith('/') ? null : /^https?:\/\/([^/?#]*)/i.exec(target);
+  const authority = absolute?.[1] ?? null;
+  let originForm = target.slice(absolute?.[0].length ?? 0);
+  if (originForm === '' || originForm.startsWith('?')) originForm = `/${originForm}`;
+  // Node decodes the target as Latin-1; clients that send non-ASCII bytes send UTF-8.
+  if (/[\x80-\xff]/.test(originForm))
+    originForm = Buffer.from(originForm, 'latin1').toString('utf8');
+  const mark = originForm.indexOf('?');
+  return mark === -1
+    ? { path: originForm, query: '', authority }
+    : { path: originForm.slice(0, mark), query: originForm.slice(mark + 1), authority };
+}
+
+/** A request to Node's HTTP server, which keeps responses to pipelined requests in order. */
+export class NodeHttpRequest extends BaseRequest {
+  readonly method: string;
+  readonly path: string;
+  readonly query: string;
+  /** Whether the request must be the last on its connection. */
+  readonly isLast: boolean;
+  readonly #req: IncomingMessage;
+  readonly #res: ServerResponse;
+  readonly #connection: NodeConnection;
+  readonly #authority: string | null;
+
+  constructor(req: IncomingMessage, res: ServerResponse, app: HttpApp, connection: NodeConnection) {
+    super(app);
+    this.#req = req;
+    this.#res = res;
+    this.#connection = connection;
+    this.method = req.method ?? '';
+    const { path, query, authority } = splitTarget(req.url ?? '');
+    this.path = path;
+    this.query = query;
+    this.#authority = authority;
+    const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
+    this.isLast = hasUnexpectedBody(this.method, length, coding);
+  }
+
+  drop(): void {
+    this.#connection.close();
+  }
+
+  /** Whether part of its body has not arrived. */
+  get incomplete(): boolean {
+    return !this.#req.complete;
+  }
+
+  get accept(): string {
+    return this.header('accept');
+  }
+
+  /** A server must ignore the Host header if the target is absolute (RFC 9112, 3.2.2). */
+  get host(): string {
+    return this.#authority ?? this.header('host');
+  }
+
+  get peerAddress(): string {
+    return this.#req.socket.remoteAddress ?? '';
+  }
+
+  header(name: string): string {
+    return String(this.#req.headers[name] ?? '');
+  }
+
+  /** NodeServer refuses malformed requests before they get here. */
+  isWellFormed(): boolean {
+    return true;
+  }
+
+  headerList(name: string): string {
+    return this.#req.headersDistinct[name]?.join() ?? '';
+  }
+
+  protected receiveBody(onChunk: (chunk: Uint8Array) => void, onEnd: () => void): void {
+    this.#req.on('data', onChunk).on('end', onEnd);
+  }
+
+  protected write({ status, headers, body }: HttpResponse): void {
+    const res = this.#res;
+    const fields: string[] = [];
+    for (const [name, value] of headers) fields.push(name, value);
+    fields.push('x-request-id', this.id);
+    // RFC 9110, 8.6: HEAD sends the body's length; 204 must not send a length, and 304 need not.
+    const length = body === null ? 0 : Buffer.byteLength(body);
+    if (status !== 304 && (status !== 204 || length > 0))
+      fields.push('content-length', String(length));
+    const lastOne = this.isLast || (this.#connection.refused && this.incomplete);
+    if (this.app.closing || lastOne) fields.push('connection', 'close');
+    // A write can fail after the client has disconnected and before the connection's 'close' event.
+    res.on('error', () => {});
+    res.once('finish', () => {
+      // Destroyed connections emit this event too, but their 'close' event ends the request.
+      if (this.#connection.socket.destroyed) return;
+      this.finish(status);
+      this.#connection.onEnd(this);
+    });
+    res.writeHead(status, fields);
+    if (body === null || this.method === 'HEAD' || status === 304) res.end();
+    else res.end(body);
+    this.#connection.onWrite();
+  }
+}
+
+/** Time for a client that is still sending to receive the response before the connection closes. */
+const lingerMs = 1_000;
+
+/** A request with an incomplete response. */
+interface PendingRequest {
+  /** Whether part of its body has not arrived. */
+  readonly incomplete: boolean;
+  respond(response: HttpResponse): void;
+  /** Call it when the client has disconnected. */
+  disconnected(): void;
+}
+
+interface ConnectionSets {
+  readonly connections: ClientConnections;
+  readonly waiting: WaitingConnections;
+}
+
+/** A connection of Node's HTTP server and its requests in progress. */
+export class NodeConnection implements WaitingConnection {
+  readonly socket: Socket;
+  readonly networks: readonly string[];
+  readonly open = new Set<PendingRequest>();
+  readonly #app: HttpApp;
+  readonly #sets: ConnectionSets;
+  readonly #stalledTimeout: number;
+  #closed = false;
+  /** Whether to ignore all later requests. */
+  refused = false;
+  /** Written before closing the connection. */
+  #finalResponse: string | null = null;
+
+  /** @param stalledTimeout ms before disconnecting a client that does not read its response */
+  constructor(socket: Socket, app: HttpApp, sets: ConnectionSets, stalledTimeout: number) {
+    this.socket = socket;
+    this.networks = sets.connections.countedNetworks(socket.remoteAddress ?? '');
+    this.#app = app;
+    this.#sets = sets;
+    this.#stalledTimeout = stalledTimeout;
+    socket.on('error', () => {});
+    sets.connections.open += 1;
+    sets.waiting.add(this);
+    socket.once('close', () => {
+      this.#leaveSets();
+      for (const request of this.open) request.disconnected();
+      this.open.clear();
+    });
+  }
+
+  /** Ends the connection at once. */
+  close(): void {
+    this.#leaveSets();
+    this.socket.destroy();
+  }
+
+  #leaveSets(): void {
+    if (this.#closed) return;
+    this.#closed = true;
+    this.#sets.connections.open -= 1;
+    this.#sets.waiting.delete(this);
+  }
+
+  /** Call it after reading a request. */
+  begin(request: PendingRequest): void {
+    this.open.add(request);
+    this.#sets.waiting.delete(this);
+  }
+
+  /** Call it after writing a response. */
+  onWrite(): void {
+    if (this.socket.writableLength === 0 || this.#closed) return;
+    this.socket.setTimeout(this.#stalledTimeout);
+    this.#sets.waiting.add(this);
+  }
+
+  onEnd(request: PendingRequest): void {
+    this.open.delete(request);
+    this.#sets.waiting.delete(this);
+    if (this.open.size > 0) return void this.socket.setTimeout(0);
+    if (!this.#closed) this.#sets.waiting.add(this);
+    if (this.refused) this.#end();
+  }
+
+  /**
+   * Responds to invalid bytes, and closes the connection. Bytes in a body belong to a request in
+   * progress; other bytes, and so the response, follow the requests in progress.
+   */
+  refuse(error: ServiceError): void {
+    if (this.refused) return;
+    this.refused = true;
+    const response = this.#app.errorResponse(error);
+    const unfinished = [...this.open].find((request) => request.incomplete);
+    if (unfinished === undefined) this.#finalResponse = asText(response);
+    else unfinished.respond(response);
+    if (this.open.size === 0) this.#end();
+  }
+
+  #end(): void {
+    const { socket } = this;
+    if (!socket.writable) return;
+    if (this.#finalResponse === null) socket.end();
+    else socket.end(this.#finalResponse);
+    socket.resume();
+    const linger = setTimeout(() => socket.destroy(), lingerMs);
+    socket.once('close', () => clearTimeout(linger));
+  }
+}
+
+function asText({ status, headers, body }: HttpResponse): string {
+  const text = String(body ?? '');
+  const fields = [
+    ...headers,
+    ['date', new Date().toUTCString()],
+    ['content-length', String(Buffer.byteLength(text))],
+    ['connection', 'close'],
+  ].map(([name, value]) => `${name}: ${value}\r\n`);
+  return `HTTP/1.1 ${status} ${STATUS_CODES[status]}\r\n${fields.join('')}\r\n${text}`;
 }

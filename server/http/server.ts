@@ -1,10 +1,10 @@
 import type { ServiceError } from '../../contract/errors.ts';
-import type { Connections } from './connection-limit.ts';
+import type { ClientConnections } from './connection-limit.ts';
 import type { HttpRequest, HttpResponse } from './request.ts';
 
 /** An HTTP server: it handles the sockets and the protocol for the app. */
 export interface HttpServer {
-  readonly connections: Connections;
+  readonly connections: ClientConnections;
   /**
    * Shares the port with the processes that already listen on it. Resolves with false if it cannot
    * listen.

@@ -7,14 +7,17 @@ import type {
 } from 'uws-pack';
 import { ServiceError } from '../../contract/errors.ts';
 import { BaseRequest, hasUnexpectedBody } from './base-request.ts';
-import type { Connections } from './connection-limit.ts';
-import { getEncoded } from './headers.ts';
+import type { ClientConnections } from './connection-limit.ts';
 import type { HttpResponse } from './request.ts';
+import { getEncoded } from './responses.ts';
 import type { HttpApp, HttpServer } from './server.ts';
-import { ChunkedBody } from './uws-chunked-body.ts';
 import type { UwsLibrary } from './uws-library.ts';
-import { Admission, SilentConnections } from './uws-waiting.ts';
-import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
+import {
+  IdleConnections,
+  NetworkLimits,
+  type WaitingConnection,
+  WaitingConnections,
+} from './waiting-connections.ts';
 
 const statusLines = new Map(
   Object.entries(STATUS_CODES).map(([code, text]) => [Number(code), `${code} ${text}`]),
@@ -31,27 +34,27 @@ const chunkedAboveBytes = 64 * 1024;
 export class UwsServer implements HttpServer {
   readonly #uws: UwsLibrary;
   readonly #templatedApp: TemplatedApp;
-  readonly #admission: Admission;
+  readonly #networkLimits: NetworkLimits;
   /**
    * Connections before their first request, and requests with clients that have not read the whole
    * response.
    */
   readonly #waiting = new WaitingConnections();
-  readonly #silent = new SilentConnections(this.#waiting);
-  readonly connections: Connections;
+  readonly #idle = new IdleConnections(this.#waiting);
+  readonly connections: ClientConnections;
   #listenSocket: us_listen_socket | null = null;
 
-  constructor(app: HttpApp, uws: UwsLibrary, connections: Connections) {
+  constructor(app: HttpApp, uws: UwsLibrary, connections: ClientConnections) {
     this.connections = connections;
-    const admission = new Admission(connections);
-    this.#admission = admission;
-    const sets = { connections, admission, waiting: this.#waiting };
+    const networkLimits = new NetworkLimits(connections);
+    this.#networkLimits = networkLimits;
+    const sets = { connections, networkLimits, waiting: this.#waiting };
     this.#uws = uws;
     this.#templatedApp = uws.App();
     this.#templatedApp.filter((res, change) => this.#count(res, change));
     this.#templatedApp.any('/*', (res, req) => {
       const request = new UwsHttpRequest(res, req, app, sets);
-      if (admission.isAboveHalf || !this.#silent.isEmpty) this.#requested(request.peerAddress);
+      if (networkLimits.isAboveHalf || !this.#idle.isEmpty) this.#requested(request.peerAddress);
       if (!hasBody(req) || request.checkBody()) app.handle(request);
       request.seal();
     });
@@ -60,14 +63,14 @@ export class UwsServer implements HttpServer {
   /** Called for an accepted connection (1) and for a closed connection (-1). */
   #count(res: UwsResponse, change: number): void {
     this.connections.open += change;
-    if (change < 0 || !this.#admission.isAboveHalf) return;
+    if (change < 0 || !this.#networkLimits.isAboveHalf) return;
     const address = readAddress(res);
     const networks = this.connections.countedNetworks(address);
     const [widest] = networks;
     if (this.#hasRoom(widest)) {
-      if (widest !== undefined) this.#admission.add(widest);
-      const onClose = () => widest !== undefined && this.#admission.delete(widest);
-      return this.#silent.add(res, address, networks, onClose);
+      if (widest !== undefined) this.#networkLimits.add(widest);
+      const onClose = () => widest !== undefined && this.#networkLimits.delete(widest);
+      return this.#idle.add(res, address, networks, onClose);
     }
     this.connections.refused += 1;
     res.close();
@@ -79,7 +82,7 @@ export class UwsServer implements HttpServer {
     const { limit } = connections;
     if (connections.open > limit) connections.closedWaiting += this.#waiting.closeSome(limit);
     if (connections.open > limit) return false;
-    if (network === undefined || this.#admission.admits(network)) return true;
+    if (network === undefined || this.#networkLimits.admits(network)) return true;
     const closed = this.#waiting.closeSome(limit, network);
     connections.closedWaiting += closed;
     return closed > 0;
@@ -87,9 +90,9 @@ export class UwsServer implements HttpServer {
 
   /** Notes that a client has sent a request: the last on its connection, if it is counted. */
   #requested(address: string): void {
-    this.#silent.requested(address);
+    this.#idle.requested(address);
     const [widest] = this.connections.countedNetworks(address);
-    if (widest !== undefined) this.#admission.delete(widest);
+    if (widest !== undefined) this.#networkLimits.delete(widest);
   }
 
   listen(host: string, port: number): Promise<boolean> {
@@ -168,8 +171,8 @@ function syntaxError(req: UwsRequest): string | null {
 }
 
 interface ConnectionSets {
-  readonly connections: Connections;
-  readonly admission: Admission;
+  readonly connections: ClientConnections;
+  readonly networkLimits: NetworkLimits;
   readonly waiting: WaitingConnections;
 }
 
@@ -272,7 +275,7 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const corked = () => this.#res.cork(() => this.#write(response));
     // Wait: otherwise uWebSockets.js would parse the bytes after this request. It ends a connection
     // that sends more before the response. Counted connections handle one request at a time.
-    if (this.#isLast || this.#sets.admission.isAboveHalf)
+    if (this.#isLast || this.#sets.networkLimits.isAboveHalf)
       setImmediate(() => this.ended || corked());
     // Within the handler the response is already corked.
     else if (this.#req !== null) this.#write(response);
@@ -303,9 +306,9 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     const body = isLongText ? Buffer.from(content) : content;
     // Keep the connection despite an unread body: the library discards the body, and a client might
     // miss the response if the connection closes before it has sent the body.
-    const end = this.app.closing || this.#isLast || this.#sets.admission.isAboveHalf;
+    const end = this.app.closing || this.#isLast || this.#sets.networkLimits.isAboveHalf;
     if (body === null || this.method === 'HEAD' || status === 304) {
-      if (this.#isLast || this.#sets.admission.isAboveHalf) return this.#sendLast(status, body);
+      if (this.#isLast || this.#sets.networkLimits.isAboveHalf) return this.#sendLast(status, body);
       // RFC 9110, 8.6: HEAD sends the body's length; 304 need not. Any argument to endWithoutBody
       // makes uWebSockets.js write a wrong length, or never finish.
       if (body !== null && status !== 304)
@@ -391,5 +394,49 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
     this.networks = this.#sets.connections.countedNetworks(address);
     this.#sets.waiting.add(this);
     res.onWritable(write);
+  }
+}
+
+/** The part of the library's response that receives a body. */
+interface Receiver {
+  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
+}
+
+/** Maximum bytes to receive before the response. */
+const maxBytes = 4 * 1024 * 1024;
+
+/**
+ * Receives a chunked request body before the response, which must close the connection.
+ * uWebSockets.js accepts bare line feeds after chunk sizes, and any two bytes after a chunk (unlike
+ * RFC 9112, 7.1): it could find another request within a body that a proxy forwarded.
+ */
+export class ChunkedBody {
+  #onChunk = (_: Uint8Array) => {};
+  #onEnd = () => {};
+  #onReceived = () => {};
+  /** Whether the response can be sent. */
+  isReceived = false;
+
+  constructor(res: Receiver) {
+    let bytes = 0;
+    res.onData((chunk, isLast) => {
+      bytes += chunk.byteLength;
+      this.#onChunk(new Uint8Array(chunk));
+      if (isLast) this.#onEnd();
+      if (this.isReceived || (!isLast && bytes <= maxBytes)) return;
+      this.isReceived = true;
+      this.#onReceived();
+    });
+  }
+
+  /** @see BaseRequest.receiveBody */
+  read(onChunk: (chunk: Uint8Array) => void, onEnd: () => void): void {
+    this.#onChunk = onChunk;
+    this.#onEnd = onEnd;
+  }
+
+  /** Sets the function to call when the response can be sent. */
+  onReceived(callback: () => void): void {
+    this.#onReceived = callback;
   }
 }

@@ -1,3 +1,6 @@
+import { LRUCache } from 'lru-cache';
+import type { ClientConnections } from './connection-limit.ts';
+
 /** Share of the limit to close at once, so that a flood of connections causes few searches. */
 const batchShare = 1 / 64;
 
@@ -5,7 +8,7 @@ const batchShare = 1 / 64;
  * A connection that waits for its client to send a complete request head, or to read the response.
  */
 export interface WaitingConnection {
-  /** See `Connections.networksOf`. A connection without networks competes alone. */
+  /** See `ClientConnections.countedNetworks`. A connection without networks competes alone. */
   readonly networks: readonly string[];
   close(): void;
 }
@@ -93,4 +96,134 @@ function keptPerGroup(sizes: readonly number[], count: number): number {
     if (total - groups * (sizes[groups] ?? 0) >= count) return Math.floor((total - count) / groups);
   }
   return 0;
+}
+
+/** uWebSockets.js closes a connection after waiting this long for a request. */
+const idleMs = 12_000;
+/** Maximum networks to count connections of. */
+const maxNetworks = 10_000;
+
+const noCounts = () => new LRUCache<string, number>({ max: maxNetworks });
+
+/**
+ * Counts uWebSockets.js connections that wait for a request, by their client's widest network,
+ * while more than half of all connections are open. Some of them cannot be closed, because the
+ * library does not report which connection of an address sent a request.
+ *
+ * A network gets no more connections when it has as many waiting ones as there are free connections
+ * (the dynamic threshold of Choudhury and Hahne, 1998). So one network can take three quarters of
+ * the connections, and leaves a quarter. Clients that send their requests are not limited.
+ */
+export class NetworkLimits {
+  readonly #connections: ClientConnections;
+  /** Connections that wait for a request, by network, since the period started. */
+  #recent = noCounts();
+  /** Counts of the previous period. Older connections are closed. */
+  #earlier = noCounts();
+  #periodFrom = performance.now();
+
+  constructor(connections: ClientConnections) {
+    this.#connections = connections;
+  }
+
+  /**
+   * Whether more than half of the connections are open: then networks are counted, and connections
+   * end with their response.
+   */
+  get isAboveHalf(): boolean {
+    const { open, limit } = this.#connections;
+    return open > limit / 2;
+  }
+
+  /** Returns whether a network can open one more connection, which is already counted as open. */
+  admits(network: string): boolean {
+    const { open, limit } = this.#connections;
+    this.#changePeriods();
+    return (this.#recent.get(network) ?? 0) + (this.#earlier.get(network) ?? 0) <= limit - open;
+  }
+
+  add(network: string): void {
+    this.#recent.set(network, (this.#recent.get(network) ?? 0) + 1);
+  }
+
+  /** Call it when a counted connection has sent its request or closed. */
+  delete(network: string): void {
+    for (const counts of [this.#recent, this.#earlier]) {
+      const waiting = counts.get(network) ?? 0;
+      if (waiting > 0) return void counts.set(network, waiting - 1);
+    }
+  }
+
+  /** Drops old counts, because the library closes connections without naming them. */
+  #changePeriods(): void {
+    const age = performance.now() - this.#periodFrom;
+    if (age < idleMs) return;
+    this.#earlier = age < 2 * idleMs ? this.#recent : noCounts();
+    this.#recent = noCounts();
+    this.#periodFrom = performance.now();
+  }
+}
+
+/** The library's response object of an accepted connection. */
+interface Accepted {
+  close(): unknown;
+  /** Called in every case until the connection sends a response. */
+  onAborted(handler: () => void): unknown;
+}
+
+/** A uWebSockets.js connection before its first request. */
+interface IdleConnection extends WaitingConnection {
+  readonly address: string;
+}
+
+/**
+ * Connections of addresses that have not sent a request since: they can be closed to make room. The
+ * library does not report which connection sent a request. Touching a responding connection as a
+ * silent one is unsafe: the library frees its memory on close, without a call. So a request removes
+ * all connections of its address from the set.
+ */
+export class IdleConnections {
+  readonly #waiting: WaitingConnections;
+  readonly #byAddress = new Map<string, Set<IdleConnection>>();
+
+  /** @param waiting holds the connections while they are silent */
+  constructor(waiting: WaitingConnections) {
+    this.#waiting = waiting;
+  }
+
+  get isEmpty(): boolean {
+    return this.#byAddress.size === 0;
+  }
+
+  /**
+   * Adds an accepted connection.
+   * @param onClose called if it closes before sending a request
+   */
+  add(res: Accepted, address: string, networks: readonly string[], onClose: () => void): void {
+    // Requests could not be matched to the connection.
+    if (address === '') return;
+    const connection = { address, networks, close: () => void res.close() };
+    const ofAddress = this.#byAddress.get(address) ?? new Set();
+    this.#byAddress.set(address, ofAddress.add(connection));
+    this.#waiting.add(connection);
+    res.onAborted(() => {
+      this.#delete(connection);
+      onClose();
+    });
+  }
+
+  /** Call it before handling a request. @param address '' if the connection is already closed */
+  requested(address: string): void {
+    const addresses = address === '' ? [...this.#byAddress.keys()] : [address];
+    for (const remoteAddress of addresses) {
+      for (const connection of this.#byAddress.get(remoteAddress) ?? []) this.#delete(connection);
+    }
+  }
+
+  #delete(connection: IdleConnection): void {
+    const ofAddress = this.#byAddress.get(connection.address);
+    if (!ofAddress?.delete(connection)) return;
+    if (ofAddress.size === 0) this.#byAddress.delete(connection.address);
+    this.#waiting.delete(connection);
+  }
 }

@@ -1,5 +1,5 @@
-import { RangeNotSatisfiable } from '../http/error-response.ts';
 import type { HttpRequest } from '../http/request.ts';
+import { RangeNotSatisfiable } from '../http/responses.ts';
 
 /** Conditional and range headers, or '' for each unsent header. */
 export interface Conditions {

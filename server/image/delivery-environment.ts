@@ -1,10 +1,10 @@
-import type { NegotiableFormat } from '../../contract/auto-formats.ts';
+import type { NegotiableFormat } from '../../contract/image-terms.ts';
 import type { Engine } from '../../pool/engine.ts';
 import type { FindLoader } from '../../pool/source/source-loader.ts';
 import type { Project } from '../../store/projects.ts';
 import type { UrlClient } from '../../urls/src/index.ts';
+import type { RequestHosts } from '../http/forwarded.ts';
 import type { HttpRequest } from '../http/request.ts';
-import type { RequestHosts } from '../http/request-hosts.ts';
 import type { ProjectCache } from '../project-cache.ts';
 import type { OnLayerFailure } from '../telemetry/event-logs.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';

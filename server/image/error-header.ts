@@ -1,6 +1,6 @@
 import type { ServiceError } from '../../contract/errors.ts';
-import { embeddableAnywhere } from '../http/headers.ts';
 import type { Headers } from '../http/request.ts';
+import { embeddableAnywhere } from '../http/responses.ts';
 
 /** Maximum message length, in characters: proxies limit response headers, often to 4 KiB. */
 const maxMessage = 500;

@@ -1,7 +1,7 @@
-import { backgroundHeader, consoleMark } from '../../contract/background-token.ts';
 import type { ServiceError } from '../../contract/errors.ts';
+import { backgroundHeader, consoleMark } from '../../contract/secrets.ts';
 import type { HttpRequest } from '../http/request.ts';
-import { storeUnavailable } from '../store-failure.ts';
+import { storeUnavailable } from '../request-errors.ts';
 import { projectInQuery } from './address.ts';
 import { readConditions } from './conditions.ts';
 import { deliver } from './deliver.ts';

@@ -5,7 +5,7 @@ import { type Inputs, imageInputs } from '../../pool/inputs.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ProjectCache, ProjectState } from '../project-cache.ts';
-import { requireProject } from '../require-project.ts';
+import { requireProject } from '../request-errors.ts';
 import type { ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { isAllowedHost } from './access.ts';
 import type { DeliveryEnvironment } from './delivery-environment.ts';

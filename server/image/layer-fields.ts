@@ -1,4 +1,4 @@
-import { gravities } from '../../contract/fit-modes.ts';
+import { gravities } from '../../contract/image-terms.ts';
 import { packagedFamily } from '../../pool/rendering/text/fonts.ts';
 import {
   alignments,

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { Gravity } from '../../contract/fit-modes.ts';
+import type { Gravity } from '../../contract/image-terms.ts';
 import {
   type ImageLayer,
   type Layer,

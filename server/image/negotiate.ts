@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import { defaultAutoFormats, type NegotiableFormat } from '../../contract/auto-formats.ts';
+import { defaultAutoFormats, type NegotiableFormat } from '../../contract/image-terms.ts';
 import { getEncoding } from '../../pool/rendering/encode/encodings.ts';
 import { maxAcceptLength } from '../http/accept.ts';
 

@@ -1,4 +1,4 @@
-import { type Fit, fitModes } from '../../contract/fit-modes.ts';
+import { type Fit, fitModes } from '../../contract/image-terms.ts';
 import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
 import {

@@ -1,4 +1,4 @@
-import { gravities } from '../../contract/fit-modes.ts';
+import { gravities } from '../../contract/image-terms.ts';
 import { type Position, strategies } from '../../pool/variant.ts';
 import { choice, type ParameterType } from './values.ts';
 

@@ -1,5 +1,5 @@
-import type { NegotiableFormat } from '../../contract/auto-formats.ts';
 import { ServiceError } from '../../contract/errors.ts';
+import type { NegotiableFormat } from '../../contract/image-terms.ts';
 import type { Size } from '../../pool/geometry.ts';
 import type { Image } from '../../pool/image.ts';
 import type { Modulation } from '../../pool/rendering/operations.ts';

@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/image-caches.ts';
 import type { Headers } from '../http/request.ts';
 import type { ProjectState } from '../project-cache.ts';
-import type { Subject } from '../usage/activity/subject.ts';
+import type { RequestCounter } from '../usage/activity/request-counter.ts';
 import type { Lifetime } from './caching.ts';
 
 /** The headers of both possible responses to an image's repeated requests. */
@@ -23,7 +23,7 @@ export interface UrlHeaders {
 /** A response and the state that it depends on. */
 interface CachedResponse {
   readonly project: ProjectState;
-  readonly subject: Subject;
+  readonly subject: RequestCounter;
   readonly entry: MemoryEntry;
   /** Null for time-dependent headers. */
   readonly headers: RepeatedHeaders | null;

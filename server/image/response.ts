@@ -3,11 +3,16 @@ import { redactSource } from '../../contract/redact.ts';
 import type { CacheResult } from '../../pool/engine.ts';
 import type { Image } from '../../pool/image.ts';
 import type { SourceDocument } from '../../urls/src/index.ts';
-import { errorResponse, RangeNotSatisfiable } from '../http/error-response.ts';
-import { embeddableAnywhere, encodeHeaders, withHeaders } from '../http/headers.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
+import {
+  embeddableAnywhere,
+  encodeHeaders,
+  errorResponse,
+  RangeNotSatisfiable,
+  withHeaders,
+} from '../http/responses.ts';
 import type { ProjectState } from '../project-cache.ts';
-import { Subject } from '../usage/activity/subject.ts';
+import { RequestCounter } from '../usage/activity/request-counter.ts';
 import { attachment } from './attachment.ts';
 import {
   cacheTagHeaders,
@@ -202,7 +207,10 @@ export function respond(
   observed.delivered(result.tier);
   const { _id: project, freshness } = state.project;
   const variant = redactParameters(parameters);
-  const subject = new Subject({ project, source: redactSource(source), variant, isSigned }, image);
+  const subject = new RequestCounter(
+    { project, source: redactSource(source), variant, isSigned },
+    image,
+  );
   const urlHeaders = {
     download,
     tags: cacheTagHeaders(tagNames, project, inputs),
@@ -256,5 +264,5 @@ export function respondDocument(
   const tags = cacheTagHeaders(tagNames, project, inputs);
   const headers = imageHeaders(sent, result, caching, { download: null, tags, warnings, others });
   const bytes = send(request, imageResponse(sent, headers, conditions));
-  observed.sent(new Subject(about, result.image), bytes);
+  observed.sent(new RequestCounter(about, result.image), bytes);
 }

@@ -1,6 +1,6 @@
 import { realpath, stat } from 'node:fs/promises';
 import { sep } from 'node:path';
-import { documentPath } from '../../contract/launch-command.ts';
+import { documentPath } from '../../contract/package.ts';
 import { newCommand, settingsFromCommandLine } from '../../contract/settings/command-line.ts';
 import { maxPicturesText } from '../../contract/settings/lists.ts';
 import { percentEncode } from '../image/source-url.ts';

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
-import { programUrl } from '../../contract/own-files.ts';
+import { programUrl } from '../../contract/package.ts';
 import { listenerUrl } from '../../contract/settings/listeners.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';

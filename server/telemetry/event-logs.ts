@@ -70,7 +70,7 @@ export function logLayerFailures(log: Pick<Logger, 'warn'>, now?: () => number):
   };
 }
 
-/** @see Connections */
+/** @see ClientConnections */
 type ConnectionCounts = Readonly<Record<'open' | 'limit' | 'closedWaiting' | 'refused', number>>;
 
 /**

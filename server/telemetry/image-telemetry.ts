@@ -9,14 +9,13 @@ import {
 import type { Project } from '../../store/projects.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { Activity } from '../usage/activity/activity.ts';
-import type { FailedRequest } from '../usage/activity/recent-failures.ts';
-import type { Subject } from '../usage/activity/subject.ts';
+import type { RequestCounter } from '../usage/activity/request-counter.ts';
+import type { FailedRequest } from '../usage/activity/slice.ts';
 import type { RequestCounts, RequestKind, Tier } from '../usage/request-counts.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
-import type { HistogramChild } from './cached-histogram.ts';
 import type { ImageFailure } from './event-logs.ts';
-import type { MetricsRegistry } from './registry.ts';
+import type { HistogramChild, MetricsRegistry } from './registry.ts';
 import type { RequestTelemetry } from './tracing.ts';
 
 interface ImageRequest extends RequestTelemetry {
@@ -64,7 +63,12 @@ export class ImageTelemetry {
   }
 
   /** Records a repeated request that the memory cache serves, with its bytes. */
-  hit(request: RequestTelemetry, counts: RequestCounts, subject: Subject, bytes: number): void {
+  hit(
+    request: RequestTelemetry,
+    counts: RequestCounts,
+    subject: RequestCounter,
+    bytes: number,
+  ): void {
     request.tier = 'memory';
     request.shownUrl = subject.source;
     this.activity.delivered(subject, bytes);
@@ -194,7 +198,7 @@ export class ObservedRequest implements StageObserver {
   }
 
   /** @param bytes size of the image body */
-  sent(subject: Subject, bytes: number): void {
+  sent(subject: RequestCounter, bytes: number): void {
     this.#request.shownUrl = subject.source;
     if (this.kind === 'live') this.#telemetry.activity.delivered(subject, bytes);
     const counts = this.#counts;

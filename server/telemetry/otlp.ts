@@ -25,7 +25,7 @@ import type { Logger } from '../../contract/log.ts';
 import type { StageAttributes, StageName } from '../../pool/stages.ts';
 import type { Tier } from '../usage/request-counts.ts';
 import { createLogThrottle } from './log-limit.ts';
-import type { RouteName } from './request-metrics.ts';
+import type { RouteName } from './process-metrics.ts';
 
 /**
  * Interval of the warnings: an exporter that cannot reach its collector fails every few seconds.

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
-import { isSource, openThread, programUrl } from '../../contract/own-files.ts';
+import { isSource, openThread, programUrl } from '../../contract/package.ts';
 import {
   makePrivateFolder,
   prepareSocket,

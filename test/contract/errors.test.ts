@@ -1,7 +1,7 @@
 import { STATUS_CODES } from 'node:http';
 import t from 'tap';
 import { type ErrorCode, errorCatalogue, ServiceError } from '../../contract/errors.ts';
-import { errorResponse } from '../../server/http/error-response.ts';
+import { errorResponse } from '../../server/http/responses.ts';
 
 const codes = Object.keys(errorCatalogue) as ErrorCode[];
 

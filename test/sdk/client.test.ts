@@ -1,5 +1,5 @@
 import t from 'tap';
-import { version } from '../../contract/own-files.ts';
+import { version } from '../../contract/package.ts';
 import { createClientWith } from '../../sdk/src/client/client.ts';
 import { json, startDelivery } from '../service/service.ts';
 import { type Fault, refusal, startFaultyProxy } from './faulty-proxy.ts';

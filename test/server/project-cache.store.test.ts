@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { ProjectUpdate } from '../../server/cluster/channel.ts';
 import { ProjectCache } from '../../server/project-cache.ts';
-import { requireProject } from '../../server/require-project.ts';
+import { requireProject } from '../../server/request-errors.ts';
 import { type Project, Projects } from '../../store/projects.ts';
 import { stopClock } from '../clock.ts';
 import { newProject } from '../store/projects.ts';

@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
+import { backgroundHeader, backgroundToken } from '../../contract/secrets.ts';
 import { findDeployment } from '../../store/deployment.ts';
 import type { ProjectFreshness } from '../../store/projects.ts';
 import { advanceDate } from '../clock.ts';

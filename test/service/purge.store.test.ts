@@ -3,7 +3,7 @@ import { readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
-import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
+import { projectWebhookSecret } from '../../contract/secrets.ts';
 import { sourceTag } from '../../pool/inputs.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../server/image/caching.ts';
 import { sourceGroup } from '../../store/generations.ts';

@@ -2,7 +2,7 @@ import { spawnSync } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
 import t, { type Test } from 'tap';
 import { Client } from 'undici';
-import { version } from '../../contract/own-files.ts';
+import { version } from '../../contract/package.ts';
 import { listen } from '../listen.ts';
 import { until } from '../until.ts';
 import { earlierRequestsReceived, get, held } from './held-reply.ts';

@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { backgroundHeader, backgroundToken, consoleMark } from '../../contract/background-token.ts';
+import { backgroundHeader, backgroundToken, consoleMark } from '../../contract/secrets.ts';
 import { findDeployment } from '../../store/deployment.ts';
 import { advanceDate } from '../clock.ts';
 import { startFrontEnd } from './front-end.ts';

@@ -1,6 +1,6 @@
 import type { ServerResponse } from 'node:http';
 import t from 'tap';
-import { backgroundHeader, backgroundToken } from '../../contract/background-token.ts';
+import { backgroundHeader, backgroundToken } from '../../contract/secrets.ts';
 import { findDeployment } from '../../store/deployment.ts';
 import { near, pixels } from '../pool/rendering/pictures.ts';
 import { until } from '../until.ts';

@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
-import { version } from '../../contract/own-files.ts';
+import { version } from '../../contract/package.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { rootPath } from '../root.ts';
 import { picture, startTestOrigin } from '../service/origin.ts';

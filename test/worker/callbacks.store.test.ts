@@ -1,6 +1,6 @@
 import { createServer } from 'node:http';
 import t, { type Test } from 'tap';
-import { projectWebhookSecret } from '../../contract/webhook-secret.ts';
+import { projectWebhookSecret } from '../../contract/secrets.ts';
 import { type CallbackJob, Callbacks } from '../../store/callbacks.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { Projects } from '../../store/projects.ts';

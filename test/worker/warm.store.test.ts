@@ -1,5 +1,5 @@
 import t, { type Test } from 'tap';
-import { backgroundHeader, isBackgroundToken } from '../../contract/background-token.ts';
+import { backgroundHeader, isBackgroundToken } from '../../contract/secrets.ts';
 import type { JobCounts } from '../../store/jobs.ts';
 import { WarmingFailed, warm } from '../../worker/warm.ts';
 import { until } from '../until.ts';

@@ -1,7 +1,7 @@
 import { ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { version } from '../../contract/own-files.ts';
+import { version } from '../../contract/package.ts';
 import { callbackJobName } from '../../store/jobs.ts';
 import { Purges } from '../../store/purges.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';

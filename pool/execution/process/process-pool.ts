@@ -1,4 +1,4 @@
-import { programUrl } from '../../../contract/own-files.ts';
+import { programUrl } from '../../../contract/package.ts';
 import { unlessAborted } from '../../unless-aborted.ts';
 import { hasProjectFont } from '../../variant.ts';
 import type { TransformResult, TransformTask } from '../task.ts';

@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { programUrl } from '../../../contract/own-files.ts';
+import { programUrl } from '../../../contract/package.ts';
 import type { Size } from '../../geometry.ts';
 import { checkedHeader, examineFile, type FileTraits, libvipsFile } from '../file.ts';
 import {

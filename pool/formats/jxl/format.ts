@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { programUrl } from '../../../contract/own-files.ts';
+import { programUrl } from '../../../contract/package.ts';
 import { requirePixels } from '../bounds.ts';
 import { asBuffer, textAt } from '../bytes.ts';
 import { openAs } from '../container/container.ts';

@@ -1,4 +1,4 @@
-import { programUrl } from '../../../contract/own-files.ts';
+import { programUrl } from '../../../contract/package.ts';
 import { type Size, scaledSize } from '../../geometry.ts';
 import { requirePage, requireRasterisable } from '../bounds.ts';
 import { textAt } from '../bytes.ts';

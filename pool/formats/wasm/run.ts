@@ -2,7 +2,7 @@ import { readFile } from 'node:fs/promises';
 import { createRequire } from 'node:module';
 import type { Worker } from 'node:worker_threads';
 import { ServiceError } from '../../../contract/errors.ts';
-import { openThread } from '../../../contract/own-files.ts';
+import { openThread } from '../../../contract/package.ts';
 import { decoderFailed, tooMuchMemory, transformTimeout } from '../errors.ts';
 import { isOutOfMemory } from './memory.ts';
 import type { DecoderResult } from './thread.ts';

@@ -2,7 +2,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalHost, hostNameSource } from '../../../contract/hosts.ts';
 import { itemOfHost } from '../../../store/project-origin.ts';
 import type { Project, Projects } from '../../../store/projects.ts';
-import { RequestHosts } from '../../http/request-hosts.ts';
+import { RequestHosts } from '../../http/forwarded.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { urlKinds } from '../../image/host-address.ts';
 import { maxHostLength, readUrl, urlRule } from '../hosts-and-urls.ts';

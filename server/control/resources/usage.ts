@@ -3,8 +3,12 @@ import { byCacheTier, type CacheTier, cacheTiers } from '../../../pool/tiers.ts'
 import type { StoredFailure } from '../../../store/activity.ts';
 import { prefersCsv } from '../../http/accept.ts';
 import type { WindowActivity } from '../../usage/activity/activity.ts';
-import { percentile } from '../../usage/activity/durations.ts';
-import { type ActivitySum, lastFailures, sumOfActivity } from '../../usage/activity/sum.ts';
+import {
+  type ActivitySum,
+  lastFailures,
+  percentile,
+  sumOfActivity,
+} from '../../usage/activity/slice.ts';
 import type { UsageOfDay } from '../../usage/usage.ts';
 import { addUsage, dayMs, noUsage, toDate, type UsageCounts } from '../../usage/usage-totals.ts';
 import { queryReader } from '../input.ts';

@@ -1,10 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ActivityRecords, StoredActivity } from '../../../store/activity.ts';
 import type { RequestCounts } from '../request-counts.ts';
-import type { FailedRequest } from './recent-failures.ts';
-import { ActivitySlice } from './slice.ts';
-import type { Subject } from './subject.ts';
-import type { NameBudget } from './top-counts.ts';
+import type { RequestCounter } from './request-counter.ts';
+import { ActivitySlice, type FailedRequest, type NameBudget } from './slice.ts';
 
 const minuteMs = 60_000;
 
@@ -71,7 +69,7 @@ export class Activity {
   };
   /** Ended intervals not yet stored. */
   #ended: Interval[] = [];
-  #listed: Subject[] = [];
+  #listed: RequestCounter[] = [];
 
   constructor(environment: ActivityEnvironment, names = maxNames) {
     this.#environment = environment;
@@ -79,7 +77,7 @@ export class Activity {
   }
 
   /** Counts a request, and the size of its response body. */
-  delivered(subject: Subject, bytes: number): void {
+  delivered(subject: RequestCounter, bytes: number): void {
     subject.bytes += bytes;
     subject.requests += 1;
     if (subject.requests > 1) return;

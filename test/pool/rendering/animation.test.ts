@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import type { Fit } from '../../../contract/fit-modes.ts';
+import type { Fit } from '../../../contract/image-terms.ts';
 import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { operations } from '../../../pool/rendering/operations.ts';
 import type { Variant } from '../../../pool/variant.ts';

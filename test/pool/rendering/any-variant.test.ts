@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
-import { fitModes, gravities } from '../../../contract/fit-modes.ts';
+import { fitModes, gravities } from '../../../contract/image-terms.ts';
 import { rasterFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { type Fit, fitModes } from '../../../contract/fit-modes.ts';
+import { type Fit, fitModes } from '../../../contract/image-terms.ts';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import type { OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';

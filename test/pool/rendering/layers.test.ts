@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { type Gravity, gravities } from '../../../contract/fit-modes.ts';
+import { type Gravity, gravities } from '../../../contract/image-terms.ts';
 import { packagedFamily } from '../../../pool/rendering/text/fonts.ts';
 import {
   blends,

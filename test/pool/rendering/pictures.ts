@@ -1,6 +1,6 @@
 import { deflateSync } from 'node:zlib';
 import sharp, { type Color } from 'sharp';
-import type { Gravity } from '../../../contract/fit-modes.ts';
+import type { Gravity } from '../../../contract/image-terms.ts';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
 import { type ImageLayer, plainVariant, type Variant } from '../../../pool/variant.ts';
 import { watermarkLayer } from '../../../server/image/layers.ts';

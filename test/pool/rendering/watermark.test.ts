@@ -1,6 +1,6 @@
 import sharp from 'sharp';
 import t from 'tap';
-import { type Gravity, gravities } from '../../../contract/fit-modes.ts';
+import { type Gravity, gravities } from '../../../contract/image-terms.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { drawn, findBox, plain } from './drawn.ts';
 import { claimingPng, near, type Rgb, type WatermarkChanges, watermark } from './pictures.ts';

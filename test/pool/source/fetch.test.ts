@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { createServer, type Socket } from 'node:net';
 import { gzipSync } from 'node:zlib';
 import t, { type Test } from 'tap';
-import { version } from '../../../contract/own-files.ts';
+import { version } from '../../../contract/package.ts';
 import { FairShare } from '../../../pool/fair-share.ts';
 import { readBody } from '../../../pool/source/body.ts';
 import { Connections } from '../../../pool/source/connections.ts';

@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap';
 import { Activity } from '../../../server/usage/activity/activity.ts';
-import { percentile } from '../../../server/usage/activity/durations.ts';
-import { Subject } from '../../../server/usage/activity/subject.ts';
-import { lastFailures, sumOfActivity } from '../../../server/usage/activity/sum.ts';
+import { RequestCounter } from '../../../server/usage/activity/request-counter.ts';
+import { lastFailures, percentile, sumOfActivity } from '../../../server/usage/activity/slice.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
 import { ActivityRecords, type NameCount } from '../../../store/activity.ts';
 import { testDatabase } from '../../store/connection.ts';
@@ -51,7 +50,7 @@ async function start(t: Test) {
       activity,
       store: () => activity.store(atOnce),
       deliver(source: string, times = 1, of = project) {
-        const subject = new Subject(
+        const subject = new RequestCounter(
           { project: of, source, variant: 'w=1', isSigned: false },
           image,
         );

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Liveness } from '../../../server/cluster/liveness.ts';
+import { Liveness } from '../../../server/cluster/supervisor.ts';
 
 /**
  * Returns a Liveness, and a function that advances its clock second by second with a check after

@@ -1,8 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { App, type Route } from '../../../server/http/app.ts';
-import { Connections } from '../../../server/http/connection-limit.ts';
-import { splitTarget } from '../../../server/http/node-request.ts';
+import { ClientConnections } from '../../../server/http/connection-limit.ts';
+import { splitTarget } from '../../../server/http/node-server.ts';
 import type { HttpRequest, HttpResponse } from '../../../server/http/request.ts';
 import type { HttpServer } from '../../../server/http/server.ts';
 import { respond } from '../request.ts';
@@ -61,7 +61,7 @@ t.test('counts requests and stops its server once', async (t) => {
   const engine: HttpServer = {
     listen: async (host, port) => calls.push(`${host}:${port}`) > 0,
     stopListening: () => void calls.push('stop'),
-    connections: new Connections(1),
+    connections: new ClientConnections(1),
   };
   t.equal(await app.listen(() => engine, 'h', 1), true);
   t.not(app.begin(), app.begin());

@@ -1,10 +1,6 @@
 import t from 'tap';
 import { parseAddress, parseNetwork } from '../../../contract/networks.ts';
-import {
-  clientAddress,
-  clientNetwork,
-  clientNetworks,
-} from '../../../server/http/client-address.ts';
+import { clientAddress, clientNetwork, clientNetworks } from '../../../server/http/forwarded.ts';
 
 const trusted = ['10.0.0.0/8', '2001:db8::/64']
   .map(parseNetwork)

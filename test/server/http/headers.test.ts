@@ -1,11 +1,11 @@
 import t from 'tap';
+import type { Headers } from '../../../server/http/request.ts';
 import {
   checkHeaders,
   encodeHeaders,
   getEncoded,
   withHeaders,
-} from '../../../server/http/headers.ts';
-import type { Headers } from '../../../server/http/request.ts';
+} from '../../../server/http/responses.ts';
 
 const headers: Headers = [
   ['content-type', 'image/png'],

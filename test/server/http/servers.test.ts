@@ -5,7 +5,7 @@ import { type Network, parseNetwork } from '../../../contract/networks.ts';
 import { App } from '../../../server/http/app.ts';
 import { chooseHttpServer } from '../../../server/http/choose-server.ts';
 import {
-  Connections,
+  ClientConnections,
   descriptorLimit,
   maxConnections,
 } from '../../../server/http/connection-limit.ts';
@@ -127,7 +127,7 @@ const patient: NodeTimeouts = {
 t.test('Node: handles no request after a malformed request', async (t) => {
   const { send, ended } = await serve(
     t,
-    (host) => new NodeServer(host, new Connections(many), patient),
+    (host) => new NodeServer(host, new ClientConnections(many), patient),
   );
   const twoHosts = `${partOfHead}Host: y\r\n\r\n`;
   const text = (await rest(await send(`${twoHosts}${partOfHead}\r\n`))).toString();
@@ -139,7 +139,7 @@ t.test('Node: disconnects clients that stop in the middle', async (t) => {
   const { send, ended } = await serve(
     t,
     (host) =>
-      new NodeServer(host, new Connections(many), {
+      new NodeServer(host, new ClientConnections(many), {
         ...patient,
         headersTimeout: 200,
         requestTimeout: 400,
@@ -164,7 +164,8 @@ t.test('Node: keeps a client connected that reads slowly', async (t) => {
   const { send, ended } = await serve(
     t,
     // Less than the body takes, and more than a busy machine suspends this process.
-    (host) => new NodeServer(host, new Connections(many), { ...patient, stalledTimeout: 1_000 }),
+    (host) =>
+      new NodeServer(host, new ClientConnections(many), { ...patient, stalledTimeout: 1_000 }),
   );
   const socket = await send(`${partOfHead}\r\n`);
   let received = 0;
@@ -181,7 +182,7 @@ const uws = loadUws();
 
 for (const name of typeof uws === 'string' ? ['node'] : ['node', 'uws']) {
   t.test(`${name}: reports a header with a line break as a service error`, async (t) => {
-    const server = await chooseHttpServer(name as 'node' | 'uws', new Connections(many));
+    const server = await chooseHttpServer(name as 'node' | 'uws', new ClientConnections(many));
     if (typeof server === 'string') throw new Error(server);
     const { start } = server;
     const { send, ended } = await serve(t, start);
@@ -202,7 +203,7 @@ t.test(
     const { UwsServer } = await import('../../../server/http/uws-server.ts');
     const { send, ended } = await serve(
       t,
-      (host) => new UwsServer(host, uws, new Connections(many)),
+      (host) => new UwsServer(host, uws, new ClientConnections(many)),
     );
     const stalled = await send(`${partOfHead}\r\n`);
     stalled.pause();
@@ -224,7 +225,7 @@ const skip = process.platform !== 'linux' && 'other systems have one loopback ad
 async function limited(
   ...trustedProxies: readonly Network[]
 ): Promise<readonly (readonly [name: string, StartHttpServer])[]> {
-  const connections = () => new Connections(limit, trustedProxies);
+  const connections = () => new ClientConnections(limit, trustedProxies);
   const node = ['node', (host: HttpApp) => new NodeServer(host, connections(), patient)] as const;
   if (typeof uws === 'string') return [node];
   const { UwsServer } = await import('../../../server/http/uws-server.ts');

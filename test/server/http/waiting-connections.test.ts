@@ -1,6 +1,6 @@
 import t from 'tap';
 import { parseNetwork } from '../../../contract/networks.ts';
-import { Connections } from '../../../server/http/connection-limit.ts';
+import { ClientConnections } from '../../../server/http/connection-limit.ts';
 import { WaitingConnections } from '../../../server/http/waiting-connections.ts';
 
 const limit = 640;
@@ -10,7 +10,7 @@ const batch = 10;
 /** Adds a waiting connection per address, and returns the addresses of closed connections. */
 function closedAddresses(addresses: readonly string[], batches = 1, network?: string): string[] {
   const trusted = [parseNetwork('192.0.2.0/24')].filter((parsed) => parsed !== null);
-  const connections = new Connections(limit, trusted);
+  const connections = new ClientConnections(limit, trusted);
   const waiting = new WaitingConnections();
   const closed: string[] = [];
   for (const address of addresses) {
@@ -70,7 +70,7 @@ t.test('closes connections of trusted proxies last, and the longest waiting firs
 });
 
 t.test('closes only connections of a given network', async (t) => {
-  const [address = ''] = new Connections(limit).countedNetworks('203.0.113.1');
+  const [address = ''] = new ClientConnections(limit).countedNetworks('203.0.113.1');
   const others = many(50, () => '198.51.100.1');
   t.same(closedAddresses([...others, '203.0.113.7', '203.0.113.1'], 1, address), [
     '203.0.113.7',

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { RangeNotSatisfiable } from '../../../server/http/error-response.ts';
+import { RangeNotSatisfiable } from '../../../server/http/responses.ts';
 import { ifRangeMatches, readRange } from '../../../server/image/conditions.ts';
 
 t.test('reads a single range of bytes (RFC 9110, 14.1.2)', async (t) => {

@@ -3,7 +3,7 @@ import { MemoryCache } from '../../../pool/cache/image-caches.ts';
 import type { Image } from '../../../pool/image.ts';
 import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
-import { Subject } from '../../../server/usage/activity/subject.ts';
+import { RequestCounter } from '../../../server/usage/activity/request-counter.ts';
 import { RequestCounts } from '../../../server/usage/request-counts.ts';
 import { project } from '../../project.ts';
 
@@ -28,7 +28,7 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   const lifetime = { expires, freshness: undefined, report: undefined };
   const urlHeaders = { download: null, tags: [], warnings: '' };
   const about = { project: 'p', source: 's', variant: 'v', isSigned: true };
-  const subject = new Subject(about, image);
+  const subject = new RequestCounter(about, image);
   const response = { project: state, subject, entry, headers, urlHeaders, lifetime };
   return { response, memory, state };
 }

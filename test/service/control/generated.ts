@@ -1,5 +1,5 @@
 import fc, { type Arbitrary } from 'fast-check';
-import { gravities } from '../../../contract/fit-modes.ts';
+import { gravities } from '../../../contract/image-terms.ts';
 import { alignments, blends } from '../../../pool/variant.ts';
 import { inputNamed } from '../../server/control/inputs.ts';
 

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { backgroundHeader, backgroundToken } from '../../../contract/background-token.ts';
+import { backgroundHeader, backgroundToken } from '../../../contract/secrets.ts';
 import { signature, signedText } from '../../../server/image/access.ts';
 import { findDeployment } from '../../../store/deployment.ts';
 import { until } from '../../until.ts';

@@ -1,7 +1,7 @@
 import { once } from 'node:events';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Worker } from 'node:worker_threads';
-import { programUrl } from '../../../../contract/own-files.ts';
+import { programUrl } from '../../../../contract/package.ts';
 import { tooMuchMemory, transformTimeout } from '../../../formats/errors.ts';
 import { startThread, vipsModule } from '../../../formats/wasm/run.ts';
 import type { JxlInput, JxlOptions, JxlResult, JxlTask } from './thread.ts';

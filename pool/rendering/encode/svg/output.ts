@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../../contract/errors.ts';
-import type { Gravity } from '../../../../contract/fit-modes.ts';
+import type { Gravity } from '../../../../contract/image-terms.ts';
 import { maxSide } from '../../../bounds.ts';
 import { corrupt, unsupported } from '../../../formats/errors.ts';
 import type { Container } from '../../../formats/source-format.ts';

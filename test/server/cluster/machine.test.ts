@@ -1,5 +1,5 @@
 import t from 'tap';
-import { memoryLimit, memoryShortage, readOomKills } from '../../../server/cluster/memory.ts';
+import { memoryLimit, memoryShortage, readOomKills } from '../../../server/cluster/machine.ts';
 
 const [mebibyte, gibibyte] = [2 ** 20, 2 ** 30];
 const memoryCacheBytes = 256 * mebibyte;

@@ -4,7 +4,7 @@ import type { Image } from '../../../pool/image.ts';
  * The subject of a response, and its number of requests since the last collection. Responses in the
  * response cache keep it, so that a hit only increments two numbers.
  */
-export class Subject {
+export class RequestCounter {
   readonly project: string;
   readonly source: string;
   readonly variant: string;
@@ -28,5 +28,5 @@ export class Subject {
   }
 }
 
-/** @see Subject */
-export type RequestedImage = Pick<Subject, 'project' | 'source' | 'variant' | 'isSigned'>;
+/** @see RequestCounter */
+export type RequestedImage = Pick<RequestCounter, 'project' | 'source' | 'variant' | 'isSigned'>;

@@ -1,0 +1,111 @@
+import { constants } from 'node:fs';
+import { access, stat } from 'node:fs/promises';
+import type { Logger } from '../contract/log.ts';
+import type { OriginEntry } from '../contract/origins.ts';
+import { adminCommand, documentPath, version } from '../contract/package.ts';
+import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
+import type { Settings } from '../contract/settings/table.ts';
+import { FontError } from '../pool/rendering/text/font-file.ts';
+import { readInstalledFonts } from '../pool/rendering/text/fonts.ts';
+import { findErrorCode } from '../pool/source/fetch-errors.ts';
+import type { ChosenServer } from './http/choose-server.ts';
+
+/** Logs variables that seem to have an effect but do not. */
+export function warnOfVariables(log: Logger): void {
+  const ignored = ignoredVariables(process.env);
+  if (ignored.length > 0) {
+    log.warn({ variables: ignored }, 'ignoring variables that are not settings');
+  }
+  const proxies = proxyVariables(process.env);
+  if (proxies.length > 0) {
+    log.warn(
+      { variables: proxies },
+      'ignoring proxy variables: a proxy would resolve source hosts itself and bypass the address checks',
+    );
+  }
+}
+
+/** Returns why a folder in the settings is unusable, or null if all are usable. */
+export const findFolderFailure = async ({
+  origins,
+  fonts,
+}: Pick<Settings, 'origins' | 'fonts'>): Promise<string | null> =>
+  (await originFolderFailure(origins)) ?? (await fontFolderFailure(fonts));
+
+/** Returns why an origin's folder is unreadable, or null if all folders are readable. */
+async function originFolderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
+  for (const { host, target } of entries) {
+    if (target.kind !== 'folder') continue;
+    const failure = await findFailure(target.folder);
+    if (failure !== null) {
+      return `SERVICE_ORIGINS: the folder ${target.folder} of ${host} cannot be used: ${failure}.`;
+    }
+  }
+  return null;
+}
+
+async function findFailure(folder: string): Promise<string | null> {
+  try {
+    if (!(await stat(folder)).isDirectory()) return 'it is not a folder';
+    await access(folder, constants.R_OK | constants.X_OK);
+    return null;
+  } catch (error) {
+    const code = findErrorCode(error) ?? 'unknown';
+    return code === 'ENOENT' ? `it does not exist (${code})` : `it cannot be read (${code})`;
+  }
+}
+
+/** Returns why the operator's fonts are unusable, or null if all are usable. */
+async function fontFolderFailure(folder: string | null): Promise<string | null> {
+  if (folder === null) return null;
+  try {
+    await readInstalledFonts(folder);
+    return null;
+  } catch (error) {
+    if (error instanceof FontError) return `SERVICE_FONTS: ${error.message}`;
+    return `SERVICE_FONTS: the folder ${folder} cannot be read (${findErrorCode(error) ?? 'unknown'}).`;
+  }
+}
+
+const print = (text: string): void => void process.stdout.write(text);
+
+function serverLine({ engine, release, because }: ChosenServer): string {
+  if (engine === 'uws') return `uWebSockets.js (${release})`;
+  return because === undefined
+    ? "Node's own server"
+    : `Node's own server, which serves fewer hits: ${because} (${documentPath('http-engines.md')})`;
+}
+
+/** The output of a start: the address, the first key, and the next step. */
+export class StartMessage {
+  readonly #settings: Settings;
+  /** Null if there is no new key, or after printing it. */
+  #firstKey: string | null;
+
+  constructor(settings: Settings, firstKey: string | null) {
+    this.#settings = settings;
+    this.#firstKey = firstKey;
+  }
+
+  /** Prints the first key between log lines, once. */
+  printKey(): void {
+    if (this.#firstKey === null) return;
+    print(`\nFirst API key, for all projects, shown only this once:\n\n  ${this.#firstKey}\n\n`);
+    this.#firstKey = null;
+  }
+
+  /** Prints a few lines to a terminal. */
+  print(httpServer: ChosenServer | null): void {
+    const { baseUrl, host, port } = this.#settings;
+    const key = this.#firstKey;
+    const keyLine =
+      key === null
+        ? `the one that you have; another: ${adminCommand('keys create --root')}`
+        : `${key} (for all projects, shown only this once)`;
+    print(`Ready    ${baseUrl}/ (version ${version}; listening on ${host} port ${port}; Ctrl-C stops it)
+API key  ${keyLine}
+${httpServer === null ? '' : `HTTP     ${serverLine(httpServer)}\n`}Next     open the address in a browser, or create a project: ${adminCommand('projects create --help')}
+`);
+    this.#firstKey = null;
+  }
+}
