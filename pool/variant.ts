@@ -214,11 +214,11 @@ export interface Variant extends OperationValues {
 }
 
 /**
- * How a field changes pixels: `plan` only through the plan's numbers, `trim` through the plan's
- * area, `turn` by moving pixels, `pixels` by changing them. A gain map follows only `plan` and
- * `turn`.
+ * How a field changes the image: `output` through its size, format or encoding, which an SVG
+ * follows too; `plan` through other numbers of the plan, `trim` through the plan's area, `turn` by
+ * moving pixels, `pixels` by changing them. A gain map follows `output`, `plan` and `turn`.
  */
-type Effect = 'plan' | 'trim' | 'turn' | 'pixels';
+type Effect = 'output' | 'plan' | 'trim' | 'turn' | 'pixels';
 
 type Fields<Names extends keyof Variant> = {
   readonly [Field in Names]: readonly [Variant[Field], Effect];
@@ -228,31 +228,31 @@ type Fields<Names extends keyof Variant> = {
 const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   crop: [null, 'plan'],
   trim: [null, 'trim'],
-  width: [null, 'plan'],
-  height: [null, 'plan'],
-  pixelRatio: [1, 'plan'],
-  aspectRatio: [null, 'plan'],
-  fit: ['cover', 'plan'],
-  position: ['center', 'plan'],
-  enlarge: [false, 'plan'],
-  kernel: ['lanczos3', 'plan'],
-  maxWidth: [null, 'plan'],
+  width: [null, 'output'],
+  height: [null, 'output'],
+  pixelRatio: [1, 'output'],
+  aspectRatio: [null, 'output'],
+  fit: ['cover', 'output'],
+  position: ['center', 'output'],
+  enlarge: [false, 'output'],
+  kernel: ['lanczos3', 'output'],
+  maxWidth: [null, 'output'],
   extend: [null, 'plan'],
   background: [null, 'plan'],
   flatten: [false, 'plan'],
   layers: [null, 'pixels'],
-  formats: [[], 'plan'],
-  negotiated: [false, 'plan'],
+  formats: [[], 'output'],
+  negotiated: [false, 'output'],
   page: [null, 'plan'],
-  lenient: [false, 'plan'],
-  animated: [true, 'plan'],
+  lenient: [false, 'output'],
+  animated: [true, 'output'],
   placeholder: [null, 'plan'],
-  quality: [80, 'plan'],
-  maxBytes: [null, 'plan'],
-  lossless: [null, 'plan'],
-  stripMetadata: [true, 'plan'],
-  copyright: [false, 'plan'],
-  keepProfile: [false, 'plan'],
+  quality: [80, 'output'],
+  maxBytes: [null, 'output'],
+  lossless: [null, 'output'],
+  stripMetadata: [true, 'output'],
+  copyright: [false, 'output'],
+  keepProfile: [false, 'output'],
   gainMap: [false, 'plan'],
 };
 

@@ -10,29 +10,6 @@ import { type Box, fitBox, type Size, scaleWithin } from '../../../geometry.ts';
 import { changedFields, strategies, type Variant } from '../../../variant.ts';
 import { sanitise } from './sanitise.ts';
 
-/** Fields of a variant that an SVG follows, or that do not concern it. */
-const followed: ReadonlySet<keyof Variant> = new Set([
-  'width',
-  'height',
-  'pixelRatio',
-  'aspectRatio',
-  'fit',
-  'position',
-  'enlarge',
-  'kernel',
-  'maxWidth',
-  'formats',
-  'negotiated',
-  'animated',
-  'quality',
-  'maxBytes',
-  'lossless',
-  'stripMetadata',
-  'copyright',
-  'keepProfile',
-  'lenient',
-]);
-
 /** The parameters of fields with other names. */
 const parameterNames: Partial<Record<keyof Variant, string>> = {
   background: 'bg',
@@ -95,8 +72,7 @@ function findPixelField(variant: Variant): keyof Variant | null {
   const isPlaced =
     typeof position === 'object' || strategies.some((strategy) => strategy === position);
   if (isPlaced && fit === 'cover') return 'position';
-  const changed = changedFields(variant, 'plan', 'trim', 'turn', 'pixels');
-  return changed.find((field) => !followed.has(field)) ?? null;
+  return changedFields(variant, 'plan', 'trim', 'turn', 'pixels')[0] ?? null;
 }
 
 async function write(
