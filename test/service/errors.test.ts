@@ -54,7 +54,8 @@ eachHttpServer(
     const { origin, project, store } = service;
     const image = await picture(400, 300);
     origin.serve('/ok.jpg', image);
-    origin.serve('/cut.jpg', image.subarray(0, image.length / 2));
+    const png = await picture(400, 300, 'png');
+    origin.serve('/cut.png', png.subarray(0, png.length / 2));
     const serve = (path: string, contentType: string | null, body: string) =>
       origin.serve(path, (_, response) => {
         if (contentType !== null) response.setHeader('content-type', contentType);
@@ -137,7 +138,7 @@ eachHttpServer(
       [of('/401'), 403, 'source_unauthorized', /127\.0\.0\.1 returned 401/],
       [of('/403'), 403, 'source_forbidden', /127\.0\.0\.1 returned 403/],
       [of('/429'), 429, 'source_rate_limited', /127\.0\.0\.1 returned 429/],
-      [of('/cut.jpg'), 422, 'source_corrupt', /./],
+      [of('/cut.png'), 422, 'source_corrupt', /./],
       [of('/broken'), 502, 'source_unreachable', /500/],
       [of('/slow'), 504, 'source_timeout', /3000/],
       [
@@ -334,7 +335,7 @@ eachHttpServer(
         ['/403', 'source_forbidden'],
         ['/wide.webp', 'source_too_large'],
         ['/page.jpg', 'source_unsupported'],
-        ['/cut.jpg', 'source_corrupt'],
+        ['/cut.png', 'source_corrupt'],
         ['/broken', 'source_unreachable'],
       ] as const;
       for (const [path, code] of replaced) {
