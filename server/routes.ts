@@ -10,8 +10,8 @@ import type { Route } from './http/app.ts';
 import type { RequestHosts } from './http/forwarded.ts';
 import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
 import { readableAnywhere } from './http/responses.ts';
-import { imageErrorHeaders } from './image/error-header.ts';
 import type { ImageEndpoint } from './image/image-endpoint.ts';
+import { imageErrorHeaders } from './image/image-errors.ts';
 
 interface Endpoints {
   readonly delivery: ImageEndpoint;

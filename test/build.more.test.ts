@@ -9,7 +9,7 @@ import { temporaryFolder } from './temporary-root.ts';
 
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
-const folders = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk', 'scripts', 'bin'];
+const folders = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk', 'urls', 'scripts', 'bin'];
 
 /** Copies the sources, with the clone's packages. */
 async function startClone(t: { teardown(action: () => Promise<unknown>): void }) {
@@ -18,7 +18,7 @@ async function startClone(t: { teardown(action: () => Promise<unknown>): void })
   for (const name of [...folders, 'package.json', 'tsconfig.json']) {
     await cp(join(rootPath, name), at(name), {
       recursive: true,
-      filter: (path) => !/node_modules|sdk\/(?:dist|examples)/.test(path),
+      filter: (path) => !/node_modules|sdk\/(?:dist|examples)|urls\/dist/.test(path),
     });
   }
   await symlink(join(rootPath, 'node_modules'), at('node_modules'));

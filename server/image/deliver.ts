@@ -5,10 +5,10 @@ import { checkSignature, checkSource } from './access.ts';
 import { requireKnown, unknownWarnings } from './address.ts';
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
 import { readRequestAddress } from './host-address.ts';
+import { withLostQuery } from './image-errors.ts';
 import { confirmProject, ImageLookup } from './image-lookup.ts';
 import { readTransform, resolveTransform, type Transform } from './resolve-variant.ts';
 import { redirectTo, respond, respondDocument, send } from './response.ts';
-import { withLostQuery } from './source-errors.ts';
 import { resolveSource } from './source-url.ts';
 
 /** The order of an image request that the response cache does not serve. */

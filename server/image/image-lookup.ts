@@ -9,6 +9,7 @@ import { requireProject } from '../request-errors.ts';
 import type { ObservedRequest } from '../telemetry/image-telemetry.ts';
 import { isAllowedHost } from './access.ts';
 import type { DeliveryEnvironment } from './delivery-environment.ts';
+import { combinedError, isReplaceable, withoutSourceArea } from './image-errors.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import { withoutFailed } from './layers.ts';
 import {
@@ -17,7 +18,6 @@ import {
   type ResolvedTransform,
   sourceSize,
 } from './resolve-variant.ts';
-import { combinedError, isReplaceable, withoutSourceArea } from './source-errors.ts';
 
 /** An image to send. */
 export interface DeliveredImage {

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Gravity } from '../../contract/image-terms.ts';
+import { nearestName } from '../../contract/suggestion.ts';
 import {
   type ImageLayer,
   type Layer,
@@ -11,10 +12,26 @@ import type { LayerFields, StoredLayer } from '../../store/layer.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { fieldsOfKind, type LayerKind } from './layer-fields.ts';
-import { findNamed } from './project-item.ts';
 import { toText } from './values.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
+
+/**
+ * A preset or a layer of a project.
+ * @throws ServiceError preset_not_found, layer_not_found
+ */
+export function findNamed<T>(
+  kind: 'preset' | 'layer',
+  parts: Readonly<Record<string, T>>,
+  name: string,
+): T {
+  const found = Object.hasOwn(parts, name) ? parts[name] : undefined;
+  if (found !== undefined) return found;
+  const near = nearestName(name, Object.keys(parts));
+  const hint = near === undefined ? '' : ` Did you mean ${near}?`;
+  const shown = name.slice(0, 40).toWellFormed();
+  throw new ServiceError(`${kind}_not_found`, `The project has no ${kind} ${shown}.${hint}`);
+}
 
 /** Returns a project's layer. @throws ServiceError layer_not_found */
 export const findLayer = ({ layers = {} }: Pick<Project, 'layers'>, name: string): StoredLayer =>

@@ -1,15 +1,16 @@
-import { type Fit, fitModes } from '../../contract/image-terms.ts';
+import { type Fit, fitModes, gravities } from '../../contract/image-terms.ts';
 import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
 import {
   kernels,
   type PlaceholderKind,
+  type Position,
   placeholderKinds,
   plainVariant,
+  strategies,
 } from '../../pool/variant.ts';
 import { fileName } from './download.ts';
 import { layerNames } from './layer-fields.ts';
-import { positionName } from './positions.ts';
 import { sourceUrl } from './source-url.ts';
 import {
   angle,
@@ -102,6 +103,38 @@ function ofDelivery<T>(
 ): Parameter<T> {
   return { ...parameter(group, value, meaning, example), role: 'delivery' };
 }
+
+/** Gravities by CSS side name. */
+const sideGravities: Readonly<Record<string, Position>> = {
+  top: 'north',
+  right: 'east',
+  bottom: 'south',
+  left: 'west',
+};
+
+/** sharp's positions, as other names of its gravities; of two sides in either order. */
+const spellings: Readonly<Record<string, Position>> = {
+  centre: 'center',
+  ...sideGravities,
+  ...corner('right', 'top', 'northeast'),
+  ...corner('right', 'bottom', 'southeast'),
+  ...corner('left', 'bottom', 'southwest'),
+  ...corner('left', 'top', 'northwest'),
+};
+
+function corner(side: string, end: string, position: Position): Record<string, Position> {
+  const names = [' ', '-', '_', ','].flatMap((between) => [
+    side + between + end,
+    end + between + side,
+  ]);
+  return Object.fromEntries(names.map((name) => [name, position]));
+}
+
+/** The value of `pos`. */
+const positionName: ParameterType<Position> = choice<Position>(
+  [...gravities, ...strategies],
+  spellings,
+);
 
 const pixels = integer(0, 100_000);
 const side = integer(1, 100_000);

@@ -14,10 +14,9 @@ import type { PresetParameters } from '../../store/preset.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { type Options, readLayerTexts, readOptions } from './address.ts';
-import { resolveLayers } from './layers.ts';
+import { findNamed, resolveLayers } from './layers.ts';
 import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './negotiate.ts';
 import { type ParameterName, parameters } from './parameters.ts';
-import { findNamed } from './project-item.ts';
 import { toText } from './values.ts';
 
 /** Returns the options of a preset's parameters. @throws ServiceError parameter_invalid */

@@ -13,7 +13,6 @@ import {
 } from '../http/responses.ts';
 import type { ProjectState } from '../project-cache.ts';
 import { RequestCounter } from '../usage/activity/request-counter.ts';
-import { attachment } from './attachment.ts';
 import {
   cacheTagHeaders,
   cachingHeaders,
@@ -25,12 +24,12 @@ import {
 } from './caching.ts';
 import { type Conditions, ifRangeMatches, isNotModified, readRange } from './conditions.ts';
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
-import { imageErrorHeaders } from './error-header.ts';
+import { attachment } from './download.ts';
+import { fallbackHeaders, imageErrorHeaders } from './image-errors.ts';
 import type { DeliveredImage, SourceFacts } from './image-lookup.ts';
 import { redactParameters } from './redact-request.ts';
 import type { ResolvedTransform } from './resolve-variant.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response-cache.ts';
-import { fallbackHeaders } from './source-errors.ts';
 
 /** Headers of every image. */
 const constantHeaders: Headers = [

@@ -1,7 +1,6 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/colour.ts';
 import type { PresetValue } from '../../store/preset.ts';
-import { decimalPattern, maxDecimals } from './decimal-pattern.ts';
 
 /**
  * A JSON Schema (2020-12) in a form that client generators understand. As in OpenAPI 3.1, a
@@ -32,6 +31,44 @@ export interface ParameterType<T> {
   /** The types of several numbers in one text, in order. */
   readonly parts?: Readonly<Record<string, ParameterType<number>>>;
 }
+
+/** Maximum decimals in a text: programs often print every decimal of a float. */
+const maxDecimals = 20;
+const zeros = `(?:\\.0{1,${maxDecimals}})?`;
+const fraction = `(?:\\.[0-9]{1,${maxDecimals}})?`;
+
+/** Numbers from 0, 1 or minus the maximum; the maximum is whole. */
+interface NumberRange {
+  readonly minimum: number;
+  readonly maximum: number;
+  readonly whole: boolean;
+}
+
+/**
+ * Returns the source of a pattern for a range's decimal texts, with up to three leading zeros. It
+ * is valid in all regular expression dialects, from ECMA-262 to RE2.
+ */
+function decimalPattern({ minimum, maximum, whole }: NumberRange): string {
+  const positive = minimum > 0;
+  const digits = String(maximum);
+  // First the numbers with a smaller digit than the maximum's, then those with fewer digits.
+  const sameLength = [...digits].flatMap((digit, index) => {
+    const least = index === 0 && (positive || digits.length > 1) ? 1 : 0;
+    const most = Number(digit) - 1;
+    if (most < least) return [];
+    return `${digits.slice(0, index)}[${least}-${most}]${anyDigits(digits.length - index - 1)}`;
+  });
+  const shorter = [...digits].slice(1).map((_, length) => {
+    if (length > 0 || positive) return `[1-9]${anyDigits(length)}`;
+    return '[0-9]';
+  });
+  const below = [...shorter, ...sameLength].map((integer) => integer + (whole ? zeros : fraction));
+  const all = `0{0,3}(?:${[...below, `${digits}${zeros}`].join('|')})`;
+  if (minimum < 0) return `-?${all}`;
+  return positive ? all : `(?:-0${zeros}|${all})`;
+}
+
+const anyDigits = (count: number): string => (count === 0 ? '' : `[0-9]{${count}}`);
 
 /** Plain decimal notation: no exponent, hex, blanks or plus sign. */
 const decimal = new RegExp(`^-?\\d{1,9}(?:\\.\\d{1,${maxDecimals}})?$`);

@@ -4,7 +4,7 @@ import { signature } from '../../server/image/access.ts';
 import { signImageUrl } from '../../server/image/sign-url.ts';
 import { siteAtHost } from '../../server/image/site.ts';
 import type { Project } from '../../store/projects.ts';
-import { cloudinarySignature } from '../../urls/src/cloudinary/cloudinary.ts';
+import { cloudinarySignature } from '../../urls/src/cloudinary.ts';
 import { imgixSignature } from '../../urls/src/imgix.ts';
 import { imgproxySignature } from '../../urls/src/imgproxy/imgproxy.ts';
 import { thumborSignature } from '../../urls/src/thumbor.ts';

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import { signature } from '../../server/image/access.ts';
-import { cloudinarySignature } from '../../urls/src/cloudinary/cloudinary.ts';
+import { cloudinarySignature } from '../../urls/src/cloudinary.ts';
 import { imgixSignature } from '../../urls/src/imgix.ts';
 import { imgproxySignature } from '../../urls/src/imgproxy/imgproxy.ts';
 import { thumborSignature } from '../../urls/src/thumbor.ts';

@@ -1,5 +1,3 @@
-import { noEquivalent, optionInvalid, sourceInvalid, sourceMissing } from './errors.ts';
-import { NativeQuery } from './native-query.ts';
 import {
   decodeOption,
   isAbsolute,
@@ -10,7 +8,17 @@ import {
   sideGravities,
   withBothSlashes,
 } from './read.ts';
-import type { Source, Translation, UrlDialect, UrlHost } from './translation.ts';
+import {
+  NativeQuery,
+  noEquivalent,
+  optionInvalid,
+  type Source,
+  sourceInvalid,
+  sourceMissing,
+  type Translation,
+  type UrlDialect,
+  type UrlHost,
+} from './translation.ts';
 
 const prefix = '/cdn-cgi/image/';
 const maxOptions = 40;

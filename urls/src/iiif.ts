@@ -1,14 +1,16 @@
-import { sourceInvalid, sourceMissing, UrlError } from './errors.ts';
-import { NativeQuery } from './native-query.ts';
 import { parseQuery, percentDecode } from './read.ts';
-import type {
-  Size,
-  Source,
-  SourceDocument,
-  Translation,
-  UrlClient,
-  UrlDialect,
-  UrlHost,
+import {
+  NativeQuery,
+  type Size,
+  type Source,
+  type SourceDocument,
+  sourceInvalid,
+  sourceMissing,
+  type Translation,
+  type UrlClient,
+  type UrlDialect,
+  UrlError,
+  type UrlHost,
 } from './translation.ts';
 
 /** The characters of a segment (RFC 3986, 3.3), up to the length that a source can have. */

@@ -1,6 +1,4 @@
 import { createHash } from 'node:crypto';
-import { noEquivalent, optionInvalid } from './errors.ts';
-import { NativeQuery } from './native-query.ts';
 import {
   decodeSource,
   parseQuery,
@@ -11,7 +9,15 @@ import {
   sideGravities,
   withBothSlashes,
 } from './read.ts';
-import type { Source, Translation, UrlDialect, UrlSignature } from './translation.ts';
+import {
+  NativeQuery,
+  noEquivalent,
+  optionInvalid,
+  type Source,
+  type Translation,
+  type UrlDialect,
+  type UrlSignature,
+} from './translation.ts';
 
 /** Short names of parameters with an equivalent. */
 const aliases: Readonly<Record<string, string>> = {

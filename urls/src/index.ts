@@ -1,6 +1,6 @@
 import { timingSafeEqual } from 'node:crypto';
 import { cloudflare } from './cloudflare.ts';
-import { cloudinary } from './cloudinary/cloudinary.ts';
+import { cloudinary } from './cloudinary.ts';
 import { iiif } from './iiif.ts';
 import { imgix } from './imgix.ts';
 import { imgproxy } from './imgproxy/imgproxy.ts';
@@ -9,10 +9,9 @@ import { hasTooManyParameters, maxParameters, parseQuery } from './read.ts';
 import { thumbor } from './thumbor.ts';
 import type { Translation, UrlDialect, UrlHost, UrlSecret } from './translation.ts';
 
-export { UrlError, type UrlErrorCode } from './errors.ts';
-export type { NativeQuery, NativeValue } from './native-query.ts';
 export { expiryFault, percentDecode, withBothSlashes } from './read.ts';
 export type * from './translation.ts';
+export { UrlError } from './translation.ts';
 export { hasTooManyParameters, maxParameters };
 
 /** The URL languages by the name of their service. */

@@ -1,7 +1,13 @@
-import { sourceInvalid, sourceMissing, UrlError } from './errors.ts';
-import { NativeQuery } from './native-query.ts';
 import { parseQuery, readPathname } from './read.ts';
-import type { Source, Translation, UrlDialect } from './translation.ts';
+import {
+  NativeQuery,
+  type Source,
+  sourceInvalid,
+  sourceMissing,
+  type Translation,
+  type UrlDialect,
+  UrlError,
+} from './translation.ts';
 
 /** The path of Next's optimiser, below the site's `basePath` if it sets one. */
 const optimiser = /\/_next\/image\/?$/;

@@ -1,5 +1,10 @@
-import { optionInvalid, sourceInvalid, UrlError } from './errors.ts';
-import type { Source, UrlHost } from './translation.ts';
+import {
+  optionInvalid,
+  type Source,
+  sourceInvalid,
+  UrlError,
+  type UrlHost,
+} from './translation.ts';
 
 /** Enough for all parameters and those that caches and trackers add. */
 export const maxParameters = 100;

@@ -1,6 +1,4 @@
 import { createHmac } from 'node:crypto';
-import { noEquivalent, optionInvalid, sourceMissing } from './errors.ts';
-import { NativeQuery } from './native-query.ts';
 import {
   decodeSource,
   isAbsolute,
@@ -12,8 +10,12 @@ import {
   withBothSlashes,
 } from './read.ts';
 import {
+  NativeQuery,
+  noEquivalent,
+  optionInvalid,
   type Size,
   type Source,
+  sourceMissing,
   type Translation,
   type UrlDialect,
   type UrlHost,

@@ -1,6 +1,6 @@
 import t from 'tap';
 import { readRequestAddress } from '../../../server/image/host-address.ts';
-import { cloudinary, cloudinarySignature } from '../../../urls/src/cloudinary/cloudinary.ts';
+import { cloudinary, cloudinarySignature } from '../../../urls/src/cloudinary.ts';
 import { createSite, outcome } from './url-outcome.ts';
 
 /** Returns the native query for a transformation of `/a.jpg`. */

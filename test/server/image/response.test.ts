@@ -5,7 +5,7 @@ import { type ContentType, entityTag, type Image } from '../../../pool/image.ts'
 import { cachingHeaders } from '../../../server/image/caching.ts';
 import { isNotModified } from '../../../server/image/conditions.ts';
 import { fileName } from '../../../server/image/download.ts';
-import { imageErrorHeaders } from '../../../server/image/error-header.ts';
+import { imageErrorHeaders } from '../../../server/image/image-errors.ts';
 import {
   backgroundResponse,
   imageBytes,

@@ -1,5 +1,5 @@
-import { noEquivalent, optionInvalid } from '../errors.ts';
 import { decodeOption, readExpiry, readInteger, readNumber } from '../read.ts';
+import { noEquivalent, optionInvalid } from '../translation.ts';
 
 /** A direction, with edge offsets that are positive towards the inside of the image. */
 export interface Placement {

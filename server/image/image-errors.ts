@@ -1,5 +1,6 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { plainVariant, type Variant } from '../../pool/variant.ts';
+import { embeddableAnywhere } from '../http/responses.ts';
 import type { Headers } from '../http/request.ts';
 import type { ImageAddress } from './address.ts';
 
@@ -85,3 +86,23 @@ export function withLostQuery(error: unknown, address: ImageAddress): unknown {
   const message = `${error.message} The source was requested without ${lost}; encode the source URL.`;
   return new ServiceError(error.code, message, error.cause, error.details);
 }
+
+/** Maximum message length, in characters: proxies limit response headers, often to 4 KiB. */
+const maxMessage = 500;
+
+/** Returns an RFC 9651 string (3.3.3), which allows only visible ASCII characters and spaces. */
+function structuredString(text: string): string {
+  const shortened = text.length > maxMessage ? `${text.slice(0, maxMessage - 3)}...` : text;
+  return `"${shortened.replace(/[^\x20-\x7e]/g, '?').replace(/["\\]/g, '\\$&')}"`;
+}
+
+/**
+ * Returns the error headers of the image endpoint. For images from another origin, browsers hide an
+ * error's body and status (Opaque Response Blocking), but developer tools show its headers, and
+ * scripts can read exposed headers.
+ */
+export const imageErrorHeaders = ({ code, message }: ServiceError): Headers => [
+  ...embeddableAnywhere,
+  ['access-control-expose-headers', 'x-image-error, x-request-id, retry-after'],
+  ['x-image-error', `${code}; message=${structuredString(message)}`],
+];
