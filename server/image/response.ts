@@ -1,7 +1,9 @@
 import { hash } from 'node:crypto';
 import { redactSource } from '../../contract/redact.ts';
 import type { CacheResult } from '../../pool/engine.ts';
+import { sourceExtensions } from '../../pool/formats/source-formats.ts';
 import type { Image } from '../../pool/image.ts';
+import { encodings } from '../../pool/rendering/encode/encodings.ts';
 import type { SourceDocument } from '../../urls/src/index.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import {
@@ -24,12 +26,12 @@ import {
 } from './caching.ts';
 import { type Conditions, ifRangeMatches, isNotModified, readRange } from './conditions.ts';
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
-import { attachment } from './download.ts';
 import { fallbackHeaders, imageErrorHeaders } from './image-errors.ts';
 import type { DeliveredImage, SourceFacts } from './image-lookup.ts';
 import { redactParameters } from './redact-request.ts';
 import type { ResolvedTransform } from './resolve-variant.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response-cache.ts';
+import { percentEncode } from './source-url.ts';
 
 /** Headers of every image. */
 const constantHeaders: Headers = [
@@ -77,6 +79,42 @@ function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timing
 /** The data that a response sends: part of an image, or of a document in its place. */
 export interface SentImage extends Pick<Image, 'body' | 'etag' | 'warnings'> {
   readonly contentType: string;
+}
+
+/** File extensions by media type. A name that lacks an extension gets the first. */
+const extensions: Readonly<Record<string, readonly [string, ...string[]]>> = {
+  ...Object.fromEntries(
+    Object.values(encodings).map(({ contentType, extensions }) => [contentType, extensions]),
+  ),
+  'text/plain': ['txt'],
+  'application/json': ['json'],
+};
+const imageExtensions = new Set([...Object.values(extensions).flat(), ...sourceExtensions]);
+
+/** Adds the extension of the delivered type, replacing another image type's extension. */
+function withExtension(name: string, contentType: string): string {
+  const own = extensions[contentType.split(';')[0] ?? ''];
+  if (own === undefined) return name;
+  const [, stem = name, extension = ''] = /^(.+)\.([^.]+)$/.exec(name) ?? [];
+  const written = extension.toLowerCase();
+  if (own.includes(written)) return name;
+  return `${imageExtensions.has(written) ? stem : name}.${own[0]}`;
+}
+
+/**
+ * The Content-Disposition header (RFC 6266) of a download: the name in ASCII for old clients, and in full
+ * (RFC 8187).
+ *
+ * @param name as `fileName` in download.ts reads it
+ */
+function attachment(name: string, contentType: string): string {
+  const full = withExtension(name, contentType);
+  const ascii = full
+    .normalize('NFKD')
+    .replace(/\p{M}/gu, '')
+    // Some clients decode percent signs.
+    .replace(/[^ -~]|[%"\\]/gu, '_');
+  return `attachment; filename="${ascii}"; filename*=UTF-8''${percentEncode(full)}`;
 }
 
 /**
