@@ -14,13 +14,13 @@ const policy = (...directives: readonly string[]): string =>
  * Each page's Content-Security-Policy (CSP Level 3): only this origin, no inline code. The
  * playground shows images as blobs, because scripts can read headers only of fetched images.
  * Trusted Types prevent text from becoming markup, except in Swagger UI, which renders Markdown as
- * markup. Its style sheet contains data URIs.
+ * markup. Style sheets of libraries contain icons as data URIs.
  */
 export const policies = {
   index: policy(
     "script-src 'self'",
     "style-src 'self'",
-    "img-src 'self' blob:",
+    "img-src 'self' blob: data:",
     "connect-src 'self'",
     "require-trusted-types-for 'script'",
     "trusted-types 'none'",
@@ -70,7 +70,7 @@ const needsScript =
 
 /** The playground and the console. */
 export function indexPage(files: string, { project, urls }: ConsolePictures): string {
-  const sheets = ['controls', 'playground', 'viewer', 'app']
+  const sheets = ['console', 'viewer']
     .map((name) => `<link rel="stylesheet" href="${files}${name}.css">`)
     .join('\n');
   const head = `${sheets}

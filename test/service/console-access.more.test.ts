@@ -41,7 +41,7 @@ t.test(
       t.notMatch(await page.content(), key, 'it is shown once');
       await page.getByRole('button', { name: 'Revoke shop backend …' }).click();
       await page.getByRole('button', { name: 'Revoke shop backend', exact: true }).click();
-      await page.getByText('shop backend is revoked').waitFor();
+      await page.getByText('shop backend revoked').waitFor();
       await until('the end of the key', async () => {
         return (await api.call('GET', `/projects/${id}`, { key })).status === 401;
       });

@@ -78,7 +78,7 @@ t.test(
       await form.getByLabel('Font', { exact: true }).fill('');
       t.same(await findViolations(page), []);
       await form.getByRole('button', { name: 'Create layer' }).click();
-      await page.getByText('price is saved').waitFor();
+      await page.getByText('price saved').waitFor();
       await hasFocus(page.locator('#layers-price'));
       const stored = async () => (await api.call('GET', `/projects/${id}/layers`)).body.layers;
       await until('the draft is deleted', async () => (await stored()).length === 1);
@@ -111,7 +111,7 @@ t.test(
       await form.getByText('Effects', { exact: true }).click();
       await control(form, 'Blend').selectOption('soft-light');
       await form.getByRole('button', { name: 'Create layer' }).click();
-      await page.getByText('badge is saved').waitFor();
+      await page.getByText('badge saved').waitFor();
       t.same((await stored())[0], {
         name: 'badge',
         image: { url: source, offsetX: '10%', blend: 'soft-light' },
@@ -140,13 +140,13 @@ t.test(
       await open('Freshness');
       await page.getByLabel('Source age').fill('origin');
       await page.getByLabel('Browser age').fill('60');
-      await page.getByRole('button', { name: 'Save freshness' }).click();
+      await page.getByRole('button', { name: 'Save 2 changes' }).click();
       await page.getByText('Saved. Images follow it').waitFor();
       const freshness = async () =>
         (await api.call('GET', `/projects/${id}/freshness`)).body.freshness;
       t.same(await freshness(), { sourceAge: 'origin', browserAge: 60 });
       await page.getByLabel('Source age').fill('soon');
-      await page.getByRole('button', { name: 'Save freshness' }).click();
+      await page.getByRole('button', { name: 'Save 1 change' }).click();
       await hasFocus(page.getByLabel('Source age'));
       await page
         .getByText('It must be a whole number from 1 to 31536000, "origin" or empty')
@@ -154,7 +154,7 @@ t.test(
       await page.getByText('until the service revalidates a source; empty for never').waitFor();
       t.match(await reported(problems, 1), [/status of 400/]);
       await page.getByLabel('Source age').fill('');
-      await page.getByRole('button', { name: 'Save freshness' }).click();
+      await page.getByRole('button', { name: 'Save 1 change' }).click();
       await until('no age', async () => (await freshness()).sourceAge === null);
       t.same(problems, []);
     });
@@ -248,7 +248,7 @@ t.test(
       await open('Limits');
       const usage = page.locator('main');
       await usage.getByLabel('Renders per day').fill('500');
-      await usage.getByRole('button', { name: 'Save limits' }).click();
+      await usage.getByRole('button', { name: 'Save 1 change' }).click();
       await usage.getByText('Saved. Above a limit').waitFor();
       const { limits } = (await api.store.projects.find(id)) ?? {};
       t.same(limits, { rendersPerDay: 500, bytesPerDay: null });
@@ -256,7 +256,7 @@ t.test(
       await page.route('**/limits', (route) => route.fulfill({ status: 503, body: '{}' }));
       await page.reload();
       await usage.getByRole('alert').waitFor();
-      t.equal(await usage.getByRole('button', { name: 'Save limits' }).count(), 0, 'not loaded');
+      t.equal(await usage.getByRole('button', { name: 'Save' }).count(), 0, 'not loaded');
       t.equal(await usage.getByLabel('Renders per day').count(), 0);
       t.match(await reported(problems, 1), [/status of 503/]);
       await page.unroute('**/limits');

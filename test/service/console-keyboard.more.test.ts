@@ -79,7 +79,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   t.same((await projects())[0].allowedOrigins, ['images.example']);
   await keepsFocus('hosts');
 
-  await open('Presets', 11);
+  await open('Presets', 12);
   await page.getByText('No presets yet').waitFor();
   await tabTo('button "New preset"', 1);
   await press('Enter');
@@ -106,7 +106,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   await hasFocus('button "Delete card …"');
   await keepsFocus('a preset');
 
-  await open('Keys', 7);
+  await open('Keys', 8);
   await page.getByText('No keys for this project yet').waitFor();
   await tabTo('button "New key"', 1);
   await press('Enter');
@@ -131,23 +131,23 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   await keepsFocus('a key');
 
   await open('Limits', 6);
-  await open('Keys', 5);
+  await open('Keys', 6);
   t.notMatch(await page.content(), secret, 'the secret is shown once');
 
   await open('Settings', 1);
   await tabTo('textbox "Name"', 1);
   await press('End');
   await type(' of all');
-  await tabTo('button "Save"', 2);
+  await tabTo('button "Save 1 change"', 2);
   await press('Enter');
   await page.getByText('Saved.').waitFor();
   await hasFocus('button "Save"');
   t.match(await projects(), [{ name: 'Shop of all' }]);
   await keepsFocus('another name');
 
-  await tabTo('textbox "The name of the project"', 1);
+  await tabTo('textbox "The name of the project"', 2);
   await type('Shop of all');
-  await tabTo('checkbox "Cancel prewarming that waits or runs"', 1);
+  await tabTo('checkbox "Cancel waiting and running prewarms"', 1);
   await press('Space');
   await tabTo('button "Delete the project"', 1);
   await press('Enter');

@@ -113,6 +113,9 @@ export const hasFocus = (element: Locator) =>
 /** Opens a page of a project by the list of them. */
 export const createOpener = (page: Page) => async (name: string) => {
   const list = page.getByRole('navigation', { name: 'Project' });
+  // On a phone the list opens on request.
+  const isOpen = await list.locator('details').evaluate((details) => details.hasAttribute('open'));
+  if (!isOpen) await list.locator('summary').click();
   await list.getByRole('link', { name, exact: true }).click();
   await hasFocus(page.getByRole('heading', { level: 1, name }));
   await loaded(page);

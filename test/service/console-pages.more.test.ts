@@ -10,6 +10,7 @@ import {
   hasFocus,
   loaded,
   reported,
+  show,
   signIn,
   startConsole,
   unexplained,
@@ -65,6 +66,8 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     const measureTop = async (locator: Locator) => (await locator.boundingBox())?.y ?? 0;
     const link = page.getByRole('link', { name: long.slice(0, 80) });
     t.ok((await measureTop(add)) < (await measureTop(link)), 'the button is above the list');
+    // In a narrow window, the list of a project's pages opens on request.
+    await show(page, { width: 1440, colorScheme: 'light' });
     await link.click();
     const list = page.getByRole('navigation', { name: 'Project' }).getByRole('listitem');
     await list.first().waitFor();
@@ -273,7 +276,7 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
       [`projects/${id}/presets/more`, 'Playground'],
     ] as const) {
       await page.goto(`${url}/#/${path}`);
-      await hasFocus(page.getByRole('heading', { level: 1, name: 'There is no such page' }));
+      await hasFocus(page.getByRole('heading', { level: 1, name: 'Page not found' }));
       t.same(await findViolations(page), []);
       await page.getByRole('link', { name: /^Go to / }).click();
       await page.getByRole('heading', { level: 1, name: back }).waitFor();

@@ -2,14 +2,16 @@ import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { computeState, type HealthHistory, missingWorker, useHealth } from './api/health.ts';
 import { type ApiDescription, readOpenApi } from './api/openapi.ts';
+import { launchCommand } from './api/page-data.ts';
 import { Failure, fetchJson } from './api/service.ts';
 import { type Session, useProject, useSession } from './api/session.ts';
+import { ActionForm } from './components/action-form.tsx';
+import { TextField } from './components/fields.tsx';
 import { FailureNotice, Loading } from './components/notice.tsx';
-import { titleId, UnknownPage } from './components/page-section.tsx';
+import { Title, titleId, UnknownPage } from './components/page-section.tsx';
 import { ProjectPage } from './pages/project-page.tsx';
 import { ProjectsPage } from './pages/projects-page.tsx';
 import { ServicePage } from './pages/service-page.tsx';
-import { SignIn } from './pages/sign-in.tsx';
 import { Playground } from './playground/playground.tsx';
 import { confirmLeaving, linkTo, moveFocus, type PageRoute, useRoute } from './route.ts';
 
@@ -131,7 +133,7 @@ function Page({ route, session, history, description }: PageProps) {
   if (id === '') return <ProjectsPage api={api} session={session} description={description} />;
   if (project === undefined) return <Loading />;
   if (project === null) {
-    const message = `There is no project ${id}, or the key has no access to it.`;
+    const message = `Project ${id} does not exist, or the key cannot access it.`;
     return <UnknownPage message={message} back="/projects" to="all projects" />;
   }
   const onChange = session.setProject;
@@ -147,6 +149,38 @@ function Page({ route, session, history, description }: PageProps) {
       onDelete={session.removeProject}
       missingWorker={missingWorker(history)}
     />
+  );
+}
+
+function SignIn({ session }: { readonly session: Session }) {
+  const [key, setKey] = useState('');
+  const signIn = async () => {
+    await session.signIn(key.trim());
+    moveFocus('main');
+    return '';
+  };
+  return (
+    <section class="card narrow">
+      <Title text="Sign in" />
+      <p>
+        An API key manages projects. The service printed a key when it first started;{' '}
+        <code>{launchCommand('admin', 'npm run admin --')} keys create --help</code> explains how to
+        create more, also for a single project or read-only.
+      </p>
+      <FailureNotice failure={session.failure} />
+      <ActionForm label="Sign in" submit="Sign in" onSubmit={signIn} disabled={key.trim() === ''}>
+        {() => (
+          <TextField
+            label="API key"
+            type="password"
+            value={key}
+            onChange={setKey}
+            required
+            help="It stays in this tab, and is sent to this service only. Closing the tab or signing out removes it. Example: sk_…"
+          />
+        )}
+      </ActionForm>
+    </section>
   );
 }
 

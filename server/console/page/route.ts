@@ -48,7 +48,7 @@ let unsaved = false;
 
 /** Asks the user before discarding unsaved changes. Returns whether to leave the page. */
 export function confirmLeaving(): boolean {
-  return !unsaved || confirm('There are changes that are not saved. Discard them?');
+  return !unsaved || confirm('You have unsaved changes. Discard them?');
 }
 
 /** While `isUnsaved` is true, {@link confirmLeaving} and the browser ask before leaving. */

@@ -10,10 +10,9 @@ import {
 import { openApiDocument } from '../../../server/control/openapi.ts';
 
 t.test('keeps the values of flags, and of flags with a keyword', async (t) => {
-  const { schemas } = readOpenApi(openApiDocument('http://localhost:3000'));
-  const fields = getFields(schemas['PresetParameters']).filter(([name]) =>
-    ['enlarge', 'flip'].includes(name),
-  );
+  const { getOperation } = readOpenApi(openApiDocument('http://localhost:3000'));
+  const { parameters } = getOperation('putProjectPreset').body.properties ?? {};
+  const fields = getFields(parameters).filter(([name]) => ['enlarge', 'flip'].includes(name));
   const controls = fields.map(([name, schema]) => [name, chooseKind(schema), getWords(schema)]);
   t.same(controls, [
     ['enlarge', 'flag', ['box']],

@@ -35,16 +35,42 @@ export function useAction(): Action {
   };
 }
 
-/**
- * Loads data for a part of the page, at first and when an input changes, as an action without a
- * message.
- */
-export function useLoading(
-  run: Action['run'],
-  load: () => Promise<void>,
-  inputs: readonly unknown[],
-): void {
+/** Data for a part of the page. */
+export interface Data<T> {
+  /** Null until loaded. */
+  readonly value: T | null;
+  readonly busy: boolean;
+  readonly failure: Failure | null;
+  /** Replaces the value, such as after a change. */
+  readonly set: (value: T) => void;
+  readonly reload: () => void;
+}
+
+type Loading<T> = Pick<Data<T>, 'value' | 'busy' | 'failure'>;
+
+/** Loads data, and loads it again when an input changes. */
+export function useData<T>(load: () => Promise<T>, inputs: readonly unknown[]): Data<T> {
+  const nothing: Loading<T> = { value: null, busy: true, failure: null };
+  const [state, setState] = useState(nothing);
+  const [loads, setLoads] = useState(0);
+  useEffect(() => setState(nothing), inputs);
   useEffect(() => {
-    void run(() => load().then(() => ''));
-  }, inputs);
+    let isCurrent = true;
+    const set = (next: Partial<Loading<T>>) => {
+      if (isCurrent) setState((last) => ({ ...last, ...next }));
+    };
+    set({ busy: true });
+    load().then(
+      (value) => set({ value, busy: false, failure: null }),
+      (error) => set({ busy: false, failure: Failure.of(error) }),
+    );
+    return () => {
+      isCurrent = false;
+    };
+  }, [...inputs, loads]);
+  return {
+    ...state,
+    set: (value) => setState({ value, busy: false, failure: null }),
+    reload: () => !state.busy && setLoads(loads + 1),
+  };
 }

@@ -1,41 +1,22 @@
+import type { HealthStatus } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
 import { formatTime } from './format.ts';
 import { pollWhileVisible } from './progress.ts';
 import { Failure, fetchJson } from './service.ts';
 
-/** The fields of `api/health` that the page uses. */
-export interface HealthBody {
-  readonly ok: boolean;
-  readonly status: string;
-  readonly reason?: string;
-  readonly uptimeSeconds: number;
-  readonly checks: {
-    readonly cache: Readonly<
-      Record<'diskSizeBytes' | 'diskMaxBytes' | 'memorySizeBytes' | 'memoryMaxBytes', number>
-    >;
-    readonly database: { readonly ok: boolean; readonly latencyMs: number };
-    /** Null while the store is unavailable. */
-    readonly prewarmQueue: Readonly<Record<'active' | 'queued' | 'failed', number | null>> & {
-      readonly workerSeenAt: string | null;
-      readonly status: string;
-    };
-    readonly transformQueue: Readonly<
-      Record<
-        | 'active'
-        | 'queued'
-        | 'concurrency'
-        | 'maxQueue'
-        | 'rejected'
-        | 'completed'
-        | 'fetching'
-        | 'misses',
-        number
-      >
-    >;
-  };
-}
+type Complete<T> = T extends object
+  ? { readonly [K in keyof T]-?: Complete<Exclude<T[K], undefined>> }
+  : T;
 
-interface HealthSample {
+/** The body of `api/health`, with counters that the public schema leaves out. */
+type HealthBody = Pick<HealthStatus, 'reason'> &
+  Complete<Omit<HealthStatus, 'reason'>> & {
+    readonly checks: {
+      readonly transformQueue: Readonly<Record<'completed' | 'fetching' | 'misses', number>>;
+    };
+  };
+
+export interface HealthSample {
   /** Time of the request, in ms; the numbers can be a second older. */
   readonly at: number;
   readonly health: HealthBody;

@@ -1,5 +1,8 @@
 import { chooseKind, type Schema } from './schema.ts';
 
+/** The control plane's prefix, relative to the page, because a proxy can add a prefix. */
+export const prefix = 'api/sdk/v1';
+
 /** The parts of `openapi.json` that the page uses. */
 
 /** A transform parameter of the image endpoint. */
@@ -14,13 +17,22 @@ export interface ApiParameter {
   readonly aliases: readonly string[];
 }
 
+/** An operation of the control plane that takes a body. */
+export interface Operation {
+  readonly method: string;
+  /** Below the control plane's prefix, with names in braces. */
+  readonly path: string;
+  /** The schema of the body, without references. */
+  readonly body: Schema;
+}
+
 export interface ApiDescription {
   /** The base of delivery URLs, excluding the trailing slash. */
   readonly baseUrl: string;
   /** In the order of the service's table. */
   readonly parameters: readonly ApiParameter[];
-  /** Schemas of control plane bodies, by name. */
-  readonly schemas: Readonly<Record<string, Schema>>;
+  /** Returns an operation by its id. */
+  readonly getOperation: (id: string) => Operation;
 }
 
 interface DocumentParameter {
@@ -30,11 +42,17 @@ interface DocumentParameter {
   readonly 'x-transform'?: Pick<ApiParameter, 'group' | 'meaning' | 'accepts' | 'aliases'>;
 }
 
+interface DocumentOperation {
+  readonly operationId: string;
+  readonly parameters?: readonly DocumentParameter[];
+  readonly requestBody?: {
+    readonly content: { readonly 'application/json': { readonly schema: Schema } };
+  };
+}
+
 interface OpenApiDocument {
   readonly servers: readonly [{ readonly url: string }];
-  readonly paths: {
-    readonly '/img/': { readonly get: { readonly parameters: readonly DocumentParameter[] } };
-  };
+  readonly paths: Readonly<Record<string, Readonly<Record<string, DocumentOperation>>>>;
   readonly components: { readonly schemas: Readonly<Record<string, Schema>> };
 }
 
@@ -65,32 +83,66 @@ export function parametersIn(
   return Object.fromEntries([...known, ...words]);
 }
 
-/** Returns the schemas with references resolved. */
-function withoutReferences(
-  schemas: Readonly<Record<string, Schema>>,
-): Readonly<Record<string, Schema>> {
-  const resolve = ({ $ref, ...own }: Schema): Schema => {
+/** Returns a function that replaces the references in a schema, recursively. */
+function createResolver(schemas: Readonly<Record<string, Schema>>) {
+  return function resolve({ $ref, ...own }: Schema): Schema {
     const name = $ref?.split('/').at(-1);
-    return name === undefined ? own : { ...schemas[name], ...own, name };
+    const schema = name === undefined ? own : { ...schemas[name], ...own, name };
+    const { properties, items } = schema;
+    const fields = Object.entries(properties ?? {});
+    return {
+      ...schema,
+      ...(items && { items: resolve(items) }),
+      ...(properties && {
+        properties: Object.fromEntries(fields.map(([field, of]) => [field, resolve(of)])),
+      }),
+    };
   };
-  const map = (all: Readonly<Record<string, Schema>>, change: (schema: Schema) => Schema) =>
-    Object.fromEntries(Object.entries(all).map(([name, schema]) => [name, change(schema)]));
-  return map(schemas, (schema) => {
-    const { properties } = schema;
-    return properties === undefined ? schema : { ...schema, properties: map(properties, resolve) };
-  });
 }
 
 /** Reads `openapi.json`. */
 export function readOpenApi(document: unknown): ApiDescription {
   const { servers, paths, components } = document as OpenApiDocument;
-  const schemas = withoutReferences(components.schemas);
-  const parameters = paths['/img/'].get.parameters.flatMap((parameter) => {
+  const resolve = createResolver(components.schemas);
+  const operations = new Map<string, Operation>();
+  for (const [path, methods] of Object.entries(paths)) {
+    for (const [method, { operationId, requestBody }] of Object.entries(methods)) {
+      if (requestBody === undefined) continue;
+      operations.set(operationId, {
+        method: method.toUpperCase(),
+        path: path.slice(`/${prefix}`.length),
+        body: resolve(requestBody.content['application/json'].schema),
+      });
+    }
+  }
+  const parameters = (paths['/img/']?.['get']?.parameters ?? []).flatMap((parameter) => {
     const { name, schema, example, 'x-transform': transform } = parameter;
     if (transform === undefined) return [];
-    const reference = schema.$ref?.split('/').at(-1);
-    const resolved = reference === undefined ? schema : { ...schemas[reference], name: reference };
-    return [{ ...transform, name, schema: resolved, example: String(example ?? '') }];
+    return [{ ...transform, name, schema: resolve(schema), example: String(example ?? '') }];
   });
-  return { baseUrl: servers[0].url.replace(/\/+$/, ''), parameters, schemas };
+  return {
+    baseUrl: servers[0].url.replace(/\/+$/, ''),
+    parameters,
+    getOperation(id) {
+      const operation = operations.get(id);
+      if (operation === undefined) throw new Error(`openapi.json has no operation ${id}`);
+      return operation;
+    },
+  };
+}
+
+/** Returns an operation's path with these values instead of the names in braces. */
+export const fillPath = (path: string, ...values: readonly string[]): string =>
+  values.reduce(
+    (filled, value) => filled.replace(/\{\w+\}/, () => encodeURIComponent(value)),
+    path,
+  );
+
+/** Returns the parameters that a body accepts, in the order of the service's table. */
+export function listParameters(
+  { parameters }: ApiDescription,
+  body: Schema | undefined,
+): readonly ApiParameter[] {
+  const accepted = body?.properties ?? {};
+  return parameters.filter(({ name }) => name in accepted);
 }

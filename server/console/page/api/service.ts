@@ -1,30 +1,6 @@
-import type {
-  Callback,
-  DeliveryHost,
-  Freshness,
-  ImageFailure,
-  Layer,
-  Limits,
-  NewProjectKey,
-  NewSigningSecret,
-  Preset,
-  PrewarmStatus,
-  Project,
-  ProjectKey,
-  ProjectOrigin,
-  PurgeStatus,
-  ServiceVersion,
-  SignedUrl,
-  Signing,
-  Top,
-  UrlMeaning,
-  UrlSecret,
-  Usage,
-} from '@image-delivery/sdk/client';
+import type * as sdk from '@image-delivery/sdk/client';
 import { formText } from './format.ts';
-
-/** Relative, because a proxy can add a prefix. */
-const prefix = 'api/sdk/v1';
+import { prefix } from './openapi.ts';
 
 /** An error response, or a missing response. */
 export class Failure extends Error {
@@ -73,31 +49,31 @@ export interface ResponseBody {
   readonly next: string | null;
   /** The id in the response's `Location`, or null. */
   readonly locatedId: string | null;
-  readonly version: ServiceVersion;
-  readonly project: Project;
-  readonly projects: readonly Project[];
-  readonly prewarm: PrewarmStatus;
-  readonly purge: PurgeStatus;
-  readonly usage: Usage;
-  readonly top: Top;
-  readonly failures: readonly ImageFailure[];
-  readonly limits: Limits;
-  readonly freshness: Freshness;
-  readonly preset: Preset;
-  readonly presets: readonly Preset[];
-  readonly layer: Layer;
-  readonly layers: readonly Layer[];
-  readonly origin: ProjectOrigin;
-  readonly origins: readonly ProjectOrigin[];
-  readonly hosts: readonly DeliveryHost[];
-  readonly urlMeaning: UrlMeaning;
-  readonly urlSecret: UrlSecret;
-  readonly urlSecrets: readonly UrlSecret[];
-  readonly key: NewProjectKey;
-  readonly keys: readonly ProjectKey[];
-  readonly signing: Signing | NewSigningSecret;
-  readonly signedUrl: SignedUrl;
-  readonly callbacks: readonly Callback[];
+  readonly version: sdk.ServiceVersion;
+  readonly project: sdk.Project;
+  readonly projects: readonly sdk.Project[];
+  readonly prewarm: sdk.PrewarmStatus;
+  readonly purge: sdk.PurgeStatus;
+  readonly usage: sdk.Usage;
+  readonly top: sdk.Top;
+  readonly failures: readonly sdk.ImageFailure[];
+  readonly limits: sdk.Limits;
+  readonly freshness: sdk.Freshness;
+  readonly preset: sdk.Preset;
+  readonly presets: readonly sdk.Preset[];
+  readonly layer: sdk.Layer;
+  readonly layers: readonly sdk.Layer[];
+  readonly origin: sdk.ProjectOrigin;
+  readonly origins: readonly sdk.ProjectOrigin[];
+  readonly hosts: readonly sdk.DeliveryHost[];
+  readonly urlMeaning: sdk.UrlMeaning;
+  readonly urlSecret: sdk.UrlSecret;
+  readonly urlSecrets: readonly sdk.UrlSecret[];
+  readonly key: sdk.NewProjectKey;
+  readonly keys: readonly sdk.ProjectKey[];
+  readonly signing: sdk.Signing | sdk.NewSigningSecret;
+  readonly signedUrl: sdk.SignedUrl;
+  readonly callbacks: readonly sdk.Callback[];
 }
 
 /** Calls the control plane. @throws Failure, or TypeError if there is no response */

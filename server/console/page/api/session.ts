@@ -1,6 +1,6 @@
 import type { Project } from '@image-delivery/sdk/client';
 import { useCallback, useEffect, useState } from 'preact/hooks';
-import { forgetProject } from './last-picture.ts';
+import { forgetProject } from './page-data.ts';
 import { type Api, apiWithKey, Failure } from './service.ts';
 
 /** The page's user, with or without an API key. */

@@ -1,12 +1,11 @@
 import type { Project } from '@image-delivery/sdk/client';
-import { useState } from 'preact/hooks';
 import { fieldLabel, withoutBackticks } from '../api/format.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
 import type { ApiParameter } from '../api/openapi.ts';
 import { chooseKind, getWords } from '../api/schema.ts';
 import { type FieldErrors, noErrors } from '../api/service.ts';
-import { FieldGroups, isWide } from './field-groups.tsx';
 import { SchemaField } from './fields.tsx';
+import { FieldGroups, useWide } from './schema-fields.tsx';
 
 /** The groups in order; the first are open initially. */
 const groups = ['size', 'format', 'crop', 'colour', 'filters', 'layers', 'delivery'];
@@ -32,7 +31,7 @@ export function toDefaults(project: Project | null): Defaults {
 
 export function Controls(props: ControlsProps) {
   const { parameters, options, onChange, fieldErrors = noErrors, defaults } = props;
-  const [open] = useState(isWide);
+  const open = useWide();
   const control = ({ name, schema, example, meaning, accepts }: ApiParameter) => {
     const kind = chooseKind(schema);
     const isFlag = kind === 'flag' && getWords(schema).length === 0;

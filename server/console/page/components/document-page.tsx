@@ -1,97 +1,127 @@
+import type { ComponentChildren, ComponentType } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
-import { useAction, useLoading } from '../api/action.ts';
+import { useData } from '../api/action.ts';
+import { countText } from '../api/format.ts';
+import { fillPath } from '../api/openapi.ts';
 import { getFields, toBody, toValues, type Values } from '../api/schema.ts';
 import { useUnsaved } from '../route.ts';
 import { ActionForm } from './action-form.tsx';
-import { FailureNotice, Loading } from './notice.tsx';
+
+import { Loaded } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
-import { SchemaFields } from './schema-fields.tsx';
+import { GroupedFields, SchemaFields, useWide } from './schema-fields.tsx';
 
-/**
- * Single documents of a project: their pages, by the path segment, which is also the response
- * field.
- */
-const documents = {
-  freshness: {
-    title: 'Freshness',
-    /** The schema name of the request body, in which every field is nullable. */
-    input: 'FreshnessInput',
-    intro:
-      'How images follow sources that change under the same URL. Without a source age, an image changes only after a purge, or with another v in its URL.',
-    label: 'Freshness',
-    /** The meaning of an empty control. */
-    placeholders: { sourceAge: 'never', browserAge: 'a year' },
-    saved: 'Saved. Images follow it within two seconds; browsers keep their images.',
-  },
-  limits: {
-    title: 'Limits',
-    input: 'LimitsInput',
-    intro:
-      'Daily limits (UTC). Above a limit, the service refuses images that are not cached. Only a root key can change limits.',
-    label: 'Daily limits',
-    placeholders: { rendersPerDay: 'no limit', bytesPerDay: 'no limit' },
-    saved: 'Saved. Above a limit, the service refuses images that are not cached.',
-  },
-} as const;
+/** Properties of a preview next to the form. */
+export interface PreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
+  readonly values: Values;
+  readonly saved: Values;
+}
 
-export const documentPage = (name: keyof typeof documents) => (props: ProjectProps) => {
-  const { title, intro } = documents[name];
-  return (
-    <PageSection title={title} project={props.project} intro={intro}>
-      <DocumentForm {...props} name={name} />
-    </PageSection>
-  );
-};
+/** A single document of a project, with a form for its fields. */
+export interface DocumentKind {
+  readonly title: string;
+  readonly intro: string;
+  /** The form's name. */
+  readonly label: string;
+  /** The id of the operation that stores the document. Its body determines the controls. */
+  readonly operation: string;
+  /** The response field; the fields of `project` belong to the project itself. */
+  readonly field: 'project' | 'freshness' | 'limits';
+  /** The success message. */
+  readonly saved: string;
+  /** The meanings of empty controls, by field. */
+  readonly placeholders?: Readonly<Record<string, string>>;
+  /** The values that clear fields; the other fields of a project are required. */
+  readonly cleared?: Readonly<Record<string, unknown>>;
+  /** Field names by group title; by default there are no groups. */
+  readonly groups?: Readonly<Record<string, readonly string[]>>;
+  readonly Preview?: ComponentType<PreviewProps>;
+  /** More sections of the page. */
+  readonly More?: ComponentType<ProjectProps>;
+}
 
-function DocumentForm({
-  api,
-  project,
-  description,
-  name,
-}: ProjectProps & { readonly name: keyof typeof documents }) {
-  const document = documents[name];
-  const path = `/projects/${project.id}/${name}`;
+/** Returns a document's page. */
+export const documentPage = (kind: DocumentKind) =>
+  function DocumentPage(props: ProjectProps) {
+    const { api, project, description } = props;
+    const { title, intro, field, operation, More } = kind;
+    const path = fillPath(description.getOperation(operation).path, project.id);
+    // The form must have the stored values: saving empty controls would remove all values.
+    const document = useData<object>(
+      async () => (field === 'project' ? project : (await api('GET', path))[field]),
+      [api, path],
+    );
+    return (
+      <PageSection title={title} project={project} intro={intro}>
+        <Loaded data={document}>
+          {(stored) => <DocumentForm {...props} kind={kind} stored={stored} path={path} />}
+        </Loaded>
+        {More !== undefined && <More {...props} />}
+      </PageSection>
+    );
+  };
+
+interface DocumentFormProps extends ProjectProps {
+  readonly kind: DocumentKind;
+  readonly stored: object;
+  readonly path: string;
+}
+
+function DocumentForm({ kind, stored, path, ...props }: DocumentFormProps) {
+  const { api, project, description, onChange } = props;
+  const { label, operation, field, placeholders = {}, cleared = {}, groups, Preview } = kind;
+  const { method, body } = description.getOperation(operation);
+  const isPart = method === 'PATCH';
   const schema = useMemo(() => {
-    const { properties = {} } = description.schemas[document.input] ?? {};
-    return { properties };
-  }, [description, document]);
+    const names = getFields(body).map(([name]) => name);
+    const required = isPart ? names.filter((name) => !(name in cleared)) : [];
+    return { properties: body.properties ?? {}, required };
+  }, [body]);
   const fields = getFields(schema);
-  /** Null until loaded: saving empty controls would remove all values. */
-  const [saved, setSaved] = useState<Values | null>(null);
-  const [values, setValues] = useState<Values>({});
-  const { run, failure } = useAction();
-  const show = (found: object) => {
-    const loaded = toValues(getFields(schema), found);
-    setSaved(loaded);
-    setValues(loaded);
-  };
-  useLoading(run, async () => show((await api('GET', path))[name]), [api, path, name, schema]);
-  useUnsaved(saved !== null && fields.some(([field]) => values[field] !== saved[field]));
+  const [saved, setSaved] = useState(() => toValues(fields, stored));
+  const [values, setValues] = useState(saved);
+  const wide = useWide();
+  const changed = fields.filter(([name]) => (values[name] ?? '').trim() !== saved[name]);
+  const count = changed.length;
+  useUnsaved(count > 0);
   const save = async () => {
-    const none = Object.fromEntries(fields.map(([field]) => [field, null]));
-    show((await api('PUT', path, { ...none, ...toBody(fields, values) }))[name]);
-    return document.saved;
+    // A change contains only the changed fields, and a new document all fields.
+    const sent = isPart ? changed : fields;
+    const empty = sent.filter(([name]) => !isPart || name in cleared);
+    const none = Object.fromEntries(empty.map(([name]) => [name, cleared[name] ?? null]));
+    const response = await api(method, path, { ...none, ...toBody(sent, values) });
+    if (field === 'project') onChange(response.project);
+    const next = toValues(fields, response[field]);
+    setSaved(next);
+    setValues(next);
+    return kind.saved;
   };
+  const form = (
+    <ActionForm
+      label={label}
+      submit={count > 0 ? `Save ${countText(count, 'change')}` : 'Save'}
+      onSubmit={save}
+      disabled={count === 0}
+      class={Preview === undefined ? 'card narrow' : ''}
+      buttons={
+        <button type="button" aria-disabled={count === 0} onClick={() => setValues(saved)}>
+          Discard
+        </button>
+      }
+    >
+      {(errors): ComponentChildren => {
+        const shared = { schema, values, onChange: setValues, errors, placeholders };
+        if (groups === undefined) return <SchemaFields {...shared} />;
+        const openCount = wide ? 2 : 1;
+        return <GroupedFields {...shared} {...{ groups, openCount, saved }} example="watermark" />;
+      }}
+    </ActionForm>
+  );
+  if (Preview === undefined) return form;
   return (
-    <>
-      <FailureNotice failure={failure} />
-      {saved === null && failure === null && <Loading />}
-      {saved !== null && (
-        <ActionForm
-          label={document.label}
-          submit={`Save ${name}`}
-          onSubmit={save}
-          class="card narrow"
-        >
-          {(errors) => (
-            <SchemaFields
-              {...{ schema, values, errors }}
-              onChange={setValues}
-              placeholders={document.placeholders}
-            />
-          )}
-        </ActionForm>
-      )}
-    </>
+    <div class="split card">
+      {form}
+      <Preview {...{ api, project, values, saved }} />
+    </div>
   );
 }

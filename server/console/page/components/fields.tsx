@@ -27,7 +27,7 @@ interface Attributes {
   readonly required: boolean | undefined;
   readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void;
   readonly 'aria-describedby': string | undefined;
-  readonly 'aria-invalid': boolean;
+  readonly 'aria-invalid': true | undefined;
 }
 
 interface LabelledProps extends FieldProps {
@@ -51,7 +51,7 @@ function Labelled(props: LabelledProps) {
         required,
         onInput: (event) => onChange(event.currentTarget.value),
         'aria-describedby': described || undefined,
-        'aria-invalid': error !== '',
+        'aria-invalid': error !== '' || undefined,
       })}
       {error !== '' && (
         <p class="help error" id={errorId}>

@@ -1,19 +1,40 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
-import { useAction, useLoading } from '../api/action.ts';
-import type { ApiDescription } from '../api/openapi.ts';
-import { getFields, type Schema, toBody, toValues, type Values } from '../api/schema.ts';
+import { useAction, useData } from '../api/action.ts';
+import { fillPath } from '../api/openapi.ts';
+import { getFields, toBody, toValues, type Values } from '../api/schema.ts';
 import { type FieldErrors, nameKey, type ResponseBody } from '../api/service.ts';
 import { moveFocus, useUnsaved } from '../route.ts';
-import { ActionForm } from './action-form.tsx';
-import { Confirm } from './confirm.tsx';
+import { ActionForm, Confirm } from './action-form.tsx';
 import { TextField } from './fields.tsx';
-import { Loading, Outcome } from './notice.tsx';
+import { Loaded, Outcome } from './notice.tsx';
 import { PageSection, type ProjectProps, titleId } from './page-section.tsx';
 import { SchemaFields } from './schema-fields.tsx';
 
+interface ItemListProps<T> {
+  readonly items: readonly T[];
+  /** Shown instead of an empty list. */
+  readonly empty: string;
+  /** Returns the id of an item's row, which can receive the focus. */
+  readonly toId: (item: T) => string;
+  readonly children: (item: T) => ComponentChildren;
+}
+
+export function ItemList<T>({ items, empty, toId, children }: ItemListProps<T>) {
+  if (items.length === 0) return <p class="card empty">{empty}</p>;
+  return (
+    <ul class="rows card">
+      {items.map((item) => (
+        <li key={toId(item)} id={toId(item)} tabIndex={-1}>
+          {children(item)}
+        </li>
+      ))}
+    </ul>
+  );
+}
+
 /** Properties of an item's controls. */
-export interface PartFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDelete'> {
+export interface ItemFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDelete'> {
   readonly values: Values;
   readonly onChange: (values: Values) => void;
   readonly errors: FieldErrors;
@@ -23,209 +44,205 @@ export interface PartFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDele
  * A kind of named items in a project: presets, layers, private sources, delivery hosts, URL
  * secrets.
  */
-export interface ItemKind<P> {
-  /** The list field in a response, and the path segment unless `segment` is set. */
+export interface ItemKind<T> {
+  /** The list field in a response. */
   readonly plural: 'presets' | 'layers' | 'origins' | 'hosts' | 'urlSecrets';
-  readonly segment?: string;
+  /** The id of the operation that stores an item. Its body determines the controls. */
+  readonly operation: string;
   readonly singular: string;
   readonly title: string;
   readonly intro: ComponentChildren;
   readonly nameLabel: string;
   readonly nameHelp: string;
-  readonly getName: (part: P) => string;
+  readonly getName: (item: T) => string;
   /** Details that the list shows next to the name. */
-  readonly describe: (part: P) => ComponentChildren;
-  /** Returns a link to the item in the playground, or null. */
-  readonly getLink: (part: P, project: string) => string | null;
+  readonly describe: (item: T) => ComponentChildren;
+  /** Returns a link to the item in the playground. */
+  readonly getLink?: (item: T, project: string) => string;
   /** The effect of deleting an item. */
   readonly consequence: (name: string) => ComponentChildren;
   /** The success message after saving an item. */
   readonly saved: string;
-  readonly Fields: ComponentType<PartFieldsProps>;
-  /** Returns the texts of the controls. @param part null for a new item */
-  readonly toValues: (part: P | null, props: ProjectProps) => Values;
-  readonly toBody: (values: Values, props: ProjectProps) => object;
+  /** Own controls, with the texts and the body of their values. */
+  readonly form?: {
+    readonly Fields: ComponentType<ItemFieldsProps>;
+    /** @param item null for a new item */
+    readonly toValues: (item: T | null, props: ProjectProps) => Values;
+    readonly toBody: (values: Values, props: ProjectProps) => object;
+  };
 }
 
-interface Open<P> {
-  /** Null for a new item. */
-  readonly part: P | null;
-  readonly initial: Values;
-}
+/** Returns the form with a control per field of the operation's body. */
+const schemaForm = (operation: string): NonNullable<ItemKind<object>['form']> => ({
+  Fields: ({ description, values, onChange, errors }) => (
+    <SchemaFields
+      schema={description.getOperation(operation).body}
+      {...{ values, onChange, errors }}
+    />
+  ),
+  toValues: (item, { description }) =>
+    toValues(getFields(description.getOperation(operation).body), item ?? {}),
+  toBody: (values, { description }) =>
+    toBody(getFields(description.getOperation(operation).body), values),
+});
 
-interface ProjectItemsProps<P> extends ProjectProps {
-  readonly kind: ItemKind<P>;
-}
-
-/** The items of a kind, and a form for one item, which opens on request. */
-export function ProjectItems<P>({ kind, ...props }: ProjectItemsProps<P>) {
-  const { api, project } = props;
-  const { plural, singular, title, getName } = kind;
-  const path = `/projects/${project.id}/${kind.segment ?? plural}`;
-  const toPath = (name: string) => `${path}/${encodeURIComponent(name)}`;
-  const toId = (name: string) => `${plural}-${name}`;
-  const getItems = (body: ResponseBody) => body[plural] as unknown as readonly P[];
-  const [parts, setParts] = useState<readonly P[] | null>(null);
-  const [form, setForm] = useState<Open<P> | null>(null);
-  const [focusId, setFocusId] = useState('');
-  /** The saved item's link to the playground. */
-  const [saved, setSaved] = useState<string | null>(null);
-  const { run, clear, message, failure } = useAction();
-  useLoading(run, async () => setParts(getItems(await api('GET', path))), [api, path]);
-  useLayoutEffect(() => {
-    if (focusId !== '') moveFocus(focusId);
-    setFocusId('');
-  }, [focusId]);
-  const open = (part: P | null) => {
-    clear();
-    setForm({ part, initial: kind.toValues(part, props) });
-  };
-  const close = (focus: string) => {
-    setForm(null);
-    setFocusId(focus);
-  };
-  const save = async (name: string, values: Values) => {
-    const body = await api('PUT', toPath(name), kind.toBody(values, props));
-    const part = body[plural.slice(0, -1) as keyof ResponseBody] as unknown as P;
-    const others = (parts ?? []).filter((other) => getName(other) !== getName(part));
-    setParts([...others, part].sort((a, b) => (getName(a) < getName(b) ? -1 : 1)));
-    close(toId(getName(part)));
-    setSaved(kind.getLink(part, project.id));
-    await run(async () => `${getName(part)} is saved. ${kind.saved}`);
-    return '';
-  };
-  const remove = async (name: string) => {
-    setSaved(null);
-    const isRemoved = await run(async () => {
-      setParts(getItems(await api('DELETE', toPath(name))));
-      return `${name} is deleted.`;
-    });
-    if (isRemoved) setFocusId(titleId);
-  };
+/** Returns the page with a kind's items, and a form for one item, which opens on request. */
+export function itemsPage<T extends object>(kind: ItemKind<T>) {
+  const { plural, operation, singular, getName, form = schemaForm(operation) } = kind;
+  const toId = (item: T) => `${plural}-${getName(item)}`;
   const newId = `new-${plural}`;
-  return (
-    <PageSection title={title} project={project} intro={kind.intro}>
-      {parts === null && failure === null && <Loading />}
-      {parts?.length === 0 && form === null && <p class="card empty">No {singular}s yet.</p>}
-      {parts !== null && parts.length > 0 && (
-        <ul class="rows card">
-          {parts.map((part) => (
-            <Row
-              key={getName(part)}
-              id={toId(getName(part))}
-              name={getName(part)}
-              link={kind.getLink(part, project.id)}
-              description={kind.describe(part)}
-              consequence={kind.consequence(getName(part))}
-              onEdit={() => open(part)}
-              onRemove={() => remove(getName(part))}
-            />
-          ))}
-        </ul>
-      )}
-      <Outcome message={message} failure={failure}>
-        {saved !== null && <a href={saved}>Try it in the playground</a>}
-      </Outcome>
-      {form === null ? (
-        <button
-          id={newId}
-          type="button"
-          class="primary"
-          aria-disabled={parts === null}
-          onClick={() => parts !== null && open(null)}
-        >
-          New {singular}
-        </button>
-      ) : (
-        <PartForm
-          // Each item's form keeps its own values.
-          key={form.part === null ? '' : getName(form.part)}
-          {...props}
-          kind={kind}
-          part={form.part}
-          initial={form.initial}
-          onSave={save}
-          onClose={() => close(form.part === null ? newId : toId(getName(form.part)))}
-        />
-      )}
-    </PageSection>
-  );
+  const getItems = (body: ResponseBody) => body[plural] as unknown as readonly T[];
+
+  return function ItemsPage(props: ProjectProps) {
+    const { api, project, description } = props;
+    const { path } = description.getOperation(operation);
+    const toPath = (item: string) => fillPath(path, project.id, item);
+    const items = useData(
+      async () => getItems(await api('GET', fillPath(path.replace(/\/\{\w+\}$/, ''), project.id))),
+      [api, project.id],
+    );
+    /** The item of the open form, null for a new item; undefined without a form. */
+    const [edited, setEdited] = useState<T | null>();
+    const [focusId, setFocusId] = useState('');
+    /** The last saved item. */
+    const [saved, setSaved] = useState<T | null>(null);
+    const { run, clear, message, failure } = useAction();
+    useLayoutEffect(() => {
+      if (focusId !== '') moveFocus(focusId);
+      setFocusId('');
+    }, [focusId]);
+    const open = (item: T | null) => {
+      clear();
+      setEdited(item);
+    };
+    const close = (focus: string) => {
+      setEdited(undefined);
+      setFocusId(focus);
+    };
+    const save = async (name: string, values: Values) => {
+      const body = await api('PUT', toPath(name), form.toBody(values, props));
+      const item = body[plural.slice(0, -1) as keyof ResponseBody] as unknown as T;
+      const others = (items.value ?? []).filter((other) => getName(other) !== getName(item));
+      items.set([...others, item].sort((a, b) => (getName(a) < getName(b) ? -1 : 1)));
+      close(toId(item));
+      setSaved(item);
+      await run(async () => `${getName(item)} saved. ${kind.saved}`);
+      return '';
+    };
+    const remove = async (name: string) => {
+      setSaved(null);
+      const isRemoved = await run(async () => {
+        items.set(getItems(await api('DELETE', toPath(name))));
+        return `${name} deleted.`;
+      });
+      if (isRemoved) setFocusId(titleId);
+    };
+    return (
+      <PageSection title={kind.title} project={project} intro={kind.intro}>
+        <Loaded data={items}>
+          {(list) =>
+            (list.length > 0 || edited === undefined) && (
+              <ItemList items={list} empty={`No ${singular}s yet.`} toId={toId}>
+                {(item) => {
+                  const name = getName(item);
+                  const link = kind.getLink?.(item, project.id);
+                  return (
+                    <>
+                      <span>
+                        {link === undefined ? <strong>{name}</strong> : <a href={link}>{name}</a>}{' '}
+                        {kind.describe(item)}
+                      </span>
+                      <span class="row">
+                        <button type="button" class="small" onClick={() => open(item)}>
+                          Edit<span class="hidden"> {name}</span>
+                        </button>
+                        <Confirm
+                          verb="Delete"
+                          object={name}
+                          consequence={kind.consequence(name)}
+                          onConfirm={() => remove(name)}
+                        />
+                      </span>
+                    </>
+                  );
+                }}
+              </ItemList>
+            )
+          }
+        </Loaded>
+        <Outcome message={message} failure={failure}>
+          {saved !== null && kind.getLink !== undefined && (
+            <a href={kind.getLink(saved, project.id)}>Try it in the playground</a>
+          )}
+        </Outcome>
+        {edited === undefined ? (
+          <button
+            id={newId}
+            type="button"
+            class="primary"
+            aria-disabled={items.value === null}
+            onClick={() => items.value !== null && open(null)}
+          >
+            New {singular}
+          </button>
+        ) : (
+          <ItemForm
+            // Each item's form keeps its own values.
+            key={edited === null ? '' : getName(edited)}
+            {...props}
+            kind={{ ...kind, form }}
+            name={edited === null ? null : getName(edited)}
+            initial={form.toValues(edited, props)}
+            onSave={save}
+            onClose={() => close(edited === null ? newId : toId(edited))}
+          />
+        )}
+      </PageSection>
+    );
+  };
 }
 
-interface PartFormProps<P> extends ProjectItemsProps<P>, Open<P> {
+interface ItemFormProps<T> extends ProjectProps {
+  readonly kind: ItemKind<T> & Required<Pick<ItemKind<T>, 'form'>>;
+  /** Null for a new item. */
+  readonly name: string | null;
+  readonly initial: Values;
   readonly onSave: (name: string, values: Values) => Promise<string>;
   readonly onClose: () => void;
 }
 
-function PartForm<P>({ kind, part, initial, onSave, onClose, ...props }: PartFormProps<P>) {
-  const { singular, getName, nameLabel, nameHelp, Fields } = kind;
-  const [name, setName] = useState(part === null ? '' : getName(part));
+function ItemForm<T>({ kind, name, onSave, onClose, ...props }: ItemFormProps<T>) {
+  const { singular, nameLabel, nameHelp, form } = kind;
+  const [initial] = useState(props.initial);
+  const [newName, setNewName] = useState('');
   const [values, setValues] = useState(initial);
-  useUnsaved(values !== initial || (part === null && name !== ''));
-  const title = part === null ? `New ${singular}` : `Change ${name}`;
+  useUnsaved(values !== initial || newName !== '');
+  const title = name === null ? `New ${singular}` : `Change ${name}`;
   return (
     <section class="card" aria-label={title}>
       <h2>{title}</h2>
       <ActionForm
         label={title}
-        submit={part === null ? `Create ${singular}` : title}
-        onSubmit={() => onSave(name.trim(), values)}
+        submit={name === null ? `Create ${singular}` : title}
+        onSubmit={() => onSave(name ?? newName.trim(), values)}
         onCancel={onClose}
       >
         {(errors) => (
           <>
-            {part === null && (
+            {name === null && (
               <TextField
                 label={nameLabel}
                 help={nameHelp}
-                value={name}
-                onChange={setName}
+                value={newName}
+                onChange={setNewName}
                 required
                 error={errors.get(nameKey) ?? errors.get('host') ?? errors.get('kind')}
               />
             )}
-            <Fields {...props} values={values} onChange={setValues} errors={errors} />
+            <form.Fields {...props} values={values} onChange={setValues} errors={errors} />
           </>
         )}
       </ActionForm>
     </section>
   );
-}
-
-interface RowProps {
-  readonly id: string;
-  readonly name: string;
-  readonly link: string | null;
-  readonly description: ComponentChildren;
-  readonly consequence: ComponentChildren;
-  readonly onEdit: () => void;
-  readonly onRemove: () => void;
-}
-
-function Row({ id, name, link, description, consequence, onEdit, onRemove }: RowProps) {
-  return (
-    <li id={id} tabIndex={-1}>
-      <span>
-        {link === null ? <strong>{name}</strong> : <a href={link}>{name}</a>} {description}
-      </span>
-      <span class="row">
-        <button type="button" class="small" onClick={onEdit}>
-          Edit<span class="hidden"> {name}</span>
-        </button>
-        <Confirm verb="Delete" object={name} consequence={consequence} onConfirm={onRemove} />
-      </span>
-    </li>
-  );
-}
-
-/** Returns the form of items with a control per field of the named schema. */
-export function schemaPart(name: string): Pick<ItemKind<object>, 'Fields' | 'toValues' | 'toBody'> {
-  const getSchema = ({ schemas }: ApiDescription): Schema => schemas[name] ?? {};
-  return {
-    Fields: ({ description, values, onChange, errors }: PartFieldsProps) => (
-      <SchemaFields schema={getSchema(description)} {...{ values, onChange, errors }} />
-    ),
-    toValues: (part, { description }) => toValues(getFields(getSchema(description)), part ?? {}),
-    toBody: (values, { description }) => toBody(getFields(getSchema(description)), values),
-  };
 }

@@ -1,5 +1,5 @@
 import type { ComponentChildren } from 'preact';
-import type { Action } from '../api/action.ts';
+import type { Action, Data } from '../api/action.ts';
 import { launchCommand } from '../api/page-data.ts';
 import type { Failure } from '../api/service.ts';
 
@@ -36,6 +36,21 @@ export function FailureNotice({ failure }: { readonly failure: Failure | null })
   );
 }
 
+interface LoadedProps<T> {
+  readonly data: Pick<Data<T>, 'value' | 'failure'>;
+  readonly children: (value: T) => ComponentChildren;
+}
+
+/** Shows data once it has arrived, and why it has not. */
+export function Loaded<T>({ data: { value, failure }, children }: LoadedProps<T>) {
+  return (
+    <>
+      <FailureNotice failure={failure} />
+      {value === null ? failure === null && <Loading /> : children(value)}
+    </>
+  );
+}
+
 interface OutcomeProps extends Pick<Action, 'message' | 'failure'> {
   /** A next step after a success. */
   readonly children?: ComponentChildren;
@@ -53,11 +68,21 @@ export function Outcome({ message, failure, children }: OutcomeProps) {
   );
 }
 
-export function StartWorker() {
+/** A warning that no worker runs, with the commands that start one. */
+export function WorkerNotice({ warning }: { readonly warning: string }) {
   return (
-    <>
-      <code>{launchCommand('start', 'npm start')}</code> runs one with the service,{' '}
-      <code>{launchCommand('worker', 'npm run start:worker')}</code> runs only a worker.
-    </>
+    <p class="notice" role="status">
+      {warning} Run <code>{launchCommand('start', 'npm start')}</code> to start one with the
+      service, or <code>{launchCommand('worker', 'npm run start:worker')}</code> to start only a
+      worker.
+    </p>
+  );
+}
+
+export function ReloadButton({ data }: { readonly data: Pick<Data<unknown>, 'busy' | 'reload'> }) {
+  return (
+    <button type="button" aria-disabled={data.busy} onClick={data.reload}>
+      Load again
+    </button>
   );
 }

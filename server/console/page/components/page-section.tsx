@@ -61,10 +61,10 @@ interface UnknownPageProps {
 
 /** A page that does not exist, with a link back. */
 export function UnknownPage({ back, to, ...props }: UnknownPageProps) {
-  const { message = 'The address may be mistyped, or the page has another one now.' } = props;
+  const { message = 'Check the address; the page may have moved.' } = props;
   return (
     <section class="card narrow">
-      <Title text="There is no such page" />
+      <Title text="Page not found" />
       <p>{message}</p>
       <p>
         <a href={linkTo(back)}>Go to {to}</a>

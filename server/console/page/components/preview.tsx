@@ -4,7 +4,7 @@ import { useState } from 'preact/hooks';
 import { formatBytes } from '../api/format.ts';
 import type { ImageState } from '../api/image.ts';
 import { exampleSource, isSource } from '../api/image-url.ts';
-import { keepPicture, lastPicture } from '../api/last-picture.ts';
+import { keepPicture, lastPicture } from '../api/page-data.ts';
 import { TextField } from './fields.tsx';
 import { FailureNotice, Loading } from './notice.tsx';
 import { Samples } from './samples.tsx';

@@ -1,16 +1,8 @@
-import { launchCommand } from '../api/page-data.ts';
+import { initial, launchCommand } from '../api/page-data.ts';
 import { linkTo } from '../route.ts';
 
 /** Images of the sample origin (`npm run origin`, `npm run demo`), one per kind of source. */
 const sampleNames = ['landscape.jpg', 'lantern.png', 'pulse.gif'] as const;
-
-const { project = '', pictures = '' } = document.getElementById('app')?.dataset ?? {};
-
-/**
- * The playground's first project and images (`SERVICE_CONSOLE_PICTURES`); '' and an empty list by
- * default.
- */
-export const initial = { project, pictures: pictures.split(' ').filter((url) => url !== '') };
 
 interface SamplesProps {
   readonly project: string;

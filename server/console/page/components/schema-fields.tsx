@@ -1,3 +1,5 @@
+import type { ComponentChildren } from 'preact';
+import { useEffect, useState } from 'preact/hooks';
 import { fieldLabel, formText } from '../api/format.ts';
 import {
   chooseKind,
@@ -9,8 +11,7 @@ import {
   type Values,
 } from '../api/schema.ts';
 import { type FieldErrors, noErrors } from '../api/service.ts';
-import { FieldGroups } from './field-groups.tsx';
-import { SchemaField } from './fields.tsx';
+import { SchemaField, TextField } from './fields.tsx';
 
 export interface SchemaFieldsProps {
   /** An object schema; each property gets a control. */
@@ -132,5 +133,95 @@ function Checkboxes({ label, name, words, value, onChange, error, help }: Checkb
       {error !== undefined && <p class="help error">{error}</p>}
       {help !== '' && <p class="help">{help}</p>}
     </fieldset>
+  );
+}
+
+interface GroupedField {
+  readonly name: string;
+  readonly group: string;
+  /** Whether the group counts the field. */
+  readonly isUsed: boolean;
+  /** More texts to search. */
+  readonly texts: readonly string[];
+  readonly control: ComponentChildren;
+}
+
+interface FieldGroupsProps {
+  /** In order; the first are open initially. */
+  readonly groups: readonly string[];
+  readonly openCount: number;
+  readonly fields: readonly GroupedField[];
+  readonly errors: FieldErrors;
+  /** Describes counted fields. */
+  readonly used?: string;
+  /** Such as `parameter`. */
+  readonly noun: string;
+  /** An example search. */
+  readonly example: string;
+  readonly grid?: 'controls' | 'fields';
+}
+
+const wideWindow = matchMedia('(min-width: 60rem)');
+
+/** Whether the window shows the result next to the controls. */
+export function useWide(): boolean {
+  const [isWide, setWide] = useState(wideWindow.matches);
+  useEffect(() => {
+    const look = () => setWide(wideWindow.matches);
+    wideWindow.addEventListener('change', look);
+    return () => wideWindow.removeEventListener('change', look);
+  }, []);
+  return isWide;
+}
+
+/** Controls in groups. A search and an error open a group. */
+export function FieldGroups(props: FieldGroupsProps) {
+  const {
+    groups,
+    openCount,
+    fields,
+    errors,
+    noun,
+    example,
+    used = 'used',
+    grid = 'controls',
+  } = props;
+  const [search, setSearch] = useState('');
+  const wanted = search.trim().toLowerCase();
+  const found = fields.filter(({ name, group, texts }) =>
+    [name, group, ...texts].some((text) => text.toLowerCase().includes(wanted)),
+  );
+  const present = groups.filter((group) => fields.some((field) => field.group === group));
+  return (
+    <>
+      <TextField
+        label={`Find a ${noun}`}
+        help={`Part of its name or its explanation. Example: ${example}`}
+        type="search"
+        value={search}
+        onChange={setSearch}
+      />
+      {present.map((group, index) => {
+        const members = found.filter((field) => field.group === group);
+        if (members.length === 0) return null;
+        const count = members.filter(({ isUsed }) => isUsed).length;
+        const isRefused = members.some(({ name }) => errors.has(name));
+        return (
+          <details key={group} class="group" open={index < openCount || wanted !== '' || isRefused}>
+            <summary>
+              {group}
+              {count > 0 && (
+                <span class="quiet">
+                  {' '}
+                  {count} {used}
+                </span>
+              )}
+            </summary>
+            <div class={grid}>{members.map(({ control }) => control)}</div>
+          </details>
+        );
+      })}
+      {found.length === 0 && <p class="quiet">No {noun} matches.</p>}
+    </>
   );
 }

@@ -42,7 +42,6 @@ interface SnippetsProps {
 export function Snippets({ snippets, isLoading }: SnippetsProps) {
   const [chosen, setChosen] = useState('');
   const shown = snippets.find(({ title }) => title === chosen) ?? snippets[0];
-  const state = isLoading ? 'are being loaded' : 'are not known: it is a text, or it failed';
   const titles = snippets.map(({ title }) => title);
   return (
     <div class="snippets">
@@ -56,7 +55,9 @@ export function Snippets({ snippets, isLoading }: SnippetsProps) {
       {shown?.code != null && <CopyText label={`code for ${shown.title}`} text={shown.code} />}
       {shown?.code === null && (
         <p class="quiet">
-          {`The code for ${shown.title} states the size and the kind of the image, which ${state}.`}
+          {isLoading
+            ? `The code for ${shown.title} appears when the image has loaded.`
+            : `No code for ${shown.title}: this request returned no image, so its size is unknown.`}
         </p>
       )}
     </div>

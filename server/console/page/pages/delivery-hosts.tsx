@@ -1,17 +1,16 @@
 import type { DeliveryHost, UrlSecret } from '@image-delivery/sdk/client';
 import { formatTime } from '../api/format.ts';
-import { type ItemKind, ProjectItems, schemaPart } from '../components/items-page.tsx';
-import type { ProjectProps } from '../components/page-section.tsx';
+import { itemsPage } from '../components/items-page.tsx';
 
-const hosts: ItemKind<DeliveryHost> = {
+export const DeliveryHosts = itemsPage<DeliveryHost>({
   plural: 'hosts',
+  operation: 'putProjectHost',
   singular: 'delivery host',
   title: 'Delivery hosts',
   intro:
-    'Hosts for short image URLs of this project: the URL path is the path of the source below the base. Only a root key can change them.',
+    "Host names for short image URLs: the URL's path is the source's path below the base. Changing them needs a root key.",
   nameLabel: 'Host',
-  nameHelp:
-    'A host name that leads to this service, without wildcard and port. Example: img.shop.example',
+  nameHelp: 'A host name that resolves to this service, without a port. Example: img.shop.example',
   getName: ({ host }) => host,
   describe: ({ base, urls, updatedAt }) => (
     <>
@@ -19,22 +18,18 @@ const hosts: ItemKind<DeliveryHost> = {
       <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),
-  getLink: () => null,
-  consequence: () => 'Its URLs will fail.',
+  consequence: () => 'Its URLs stop working.',
   saved: 'Its URLs follow within two seconds.',
-  ...schemaPart('DeliveryHostInput'),
-};
+});
 
-/** The delivery hosts of a project. */
-export const DeliveryHosts = (props: ProjectProps) => <ProjectItems {...props} kind={hosts} />;
-
-const secrets: ItemKind<UrlSecret> = {
+/** The secrets with which other services sign a project's URLs. */
+export const UrlSecrets = itemsPage<UrlSecret>({
   plural: 'urlSecrets',
-  segment: 'url-secrets',
+  operation: 'putProjectUrlSecret',
   singular: 'URL secret',
   title: 'URL secrets',
   intro:
-    "Another service's secrets, to verify the signatures in its URLs on a delivery host. URLs with a wrong signature return 403; unsigned URLs too, if the project requires signatures. Only a key for all projects can change secrets, and no page shows them again.",
+    "Another service's secrets, to verify the signatures in its URLs on a delivery host. URLs with a wrong signature return 403, and so do unsigned URLs if the project requires signatures. Changing secrets needs a key for all projects, and no page shows them again.",
   nameLabel: 'Service',
   nameHelp:
     'The service whose URLs a delivery host reads: imgix, cloudinary, imgproxy or thumbor. Example: imgix',
@@ -45,12 +40,7 @@ const secrets: ItemKind<UrlSecret> = {
       <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),
-  getLink: () => null,
   consequence: () =>
-    'Its signatures are not checked any more; a project that requires them refuses its URLs.',
+    'Its signatures are no longer checked. A project that requires signatures refuses its URLs.',
   saved: 'URLs are checked with it within two seconds.',
-  ...schemaPart('UrlSecretInput'),
-};
-
-/** The secrets that other services sign a project's URLs with. */
-export const UrlSecrets = (props: ProjectProps) => <ProjectItems {...props} kind={secrets} />;
+});

@@ -1,38 +1,34 @@
 import type { ProjectKey } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
-import { useAction, useLoading } from '../api/action.ts';
+import { useAction, useData } from '../api/action.ts';
 import { formatTime } from '../api/format.ts';
-import { NewItem } from '../components/action-form.tsx';
-import { Confirm } from '../components/confirm.tsx';
+import { Confirm, NewItem } from '../components/action-form.tsx';
 import { ShownOnce } from '../components/copy.tsx';
-import { Loading, Outcome } from '../components/notice.tsx';
+import { ItemList } from '../components/items-page.tsx';
+import { Loaded, Outcome } from '../components/notice.tsx';
 import { PageSection, type ProjectProps, titleId } from '../components/page-section.tsx';
 import { moveFocus } from '../route.ts';
 
+/** The API keys of a project. */
 export function Keys({ api, project, description }: ProjectProps) {
   const path = `/projects/${project.id}/keys`;
-  const [keys, setKeys] = useState<readonly ProjectKey[] | null>(null);
+  const keys = useData(async () => (await api('GET', path)).keys, [api, path]);
   /** The secret of the newest key. */
   const [secret, setSecret] = useState('');
   const { run, clear, message, failure } = useAction();
-  useLoading(run, async () => setKeys((await api('GET', path)).keys), [api, path]);
   const create = async (body: object) => {
     const { secret, ...key } = (await api('POST', path, body)).key;
-    setKeys([...(keys ?? []), key]);
+    keys.set([...(keys.value ?? []), key]);
     setSecret(secret);
   };
   const revoke = async ({ id, name }: ProjectKey) => {
     const isRevoked = await run(async () => {
-      setKeys((await api('DELETE', `${path}/${id}`)).keys);
-      return `${name} is revoked. It ends within two seconds.`;
+      keys.set((await api('DELETE', `${path}/${id}`)).keys);
+      return `${name} revoked. It stops working within two seconds.`;
     });
     if (isRevoked) moveFocus(titleId);
   };
-  const open = () => {
-    clear();
-    setSecret('');
-  };
-  const { properties = {} } = description.schemas['ProjectKeyInput'] ?? {};
+  const { properties = {} } = description.getOperation('createProjectKey').body;
   return (
     <PageSection
       title="Keys"
@@ -40,39 +36,43 @@ export function Keys({ api, project, description }: ProjectProps) {
       intro="API keys that can access only this project. Managing them needs a key for all projects."
     >
       {secret !== '' && <ShownOnce title="The new key" secret={secret} />}
-      {keys === null && failure === null && <Loading />}
-      {keys?.length === 0 && <p class="card empty">No keys for this project yet.</p>}
-      {keys !== null && keys.length > 0 && (
-        <ul class="rows card">
-          {keys.map((key) => (
-            <li key={key.id}>
-              <span>
-                <strong>{key.name}</strong> {key.access === 'read' ? 'may read' : 'may change'}{' '}
-                <span class="quiet">
-                  <code>{key.id}</code> created {formatTime(key.createdAt)}
-                  {key.revokedAt !== null && `, revoked ${formatTime(key.revokedAt)}`}
+      <Loaded data={keys}>
+        {(list) => (
+          <ItemList items={list} empty="No keys for this project yet." toId={({ id }) => id}>
+            {(key) => (
+              <>
+                <span>
+                  <strong>{key.name}</strong>{' '}
+                  {key.access === 'read' ? 'read only' : 'read and write'}{' '}
+                  <span class="quiet">
+                    <code>{key.id}</code> created {formatTime(key.createdAt)}
+                    {key.revokedAt !== null && `, revoked ${formatTime(key.revokedAt)}`}
+                  </span>
                 </span>
-              </span>
-              {key.revokedAt === null && (
-                <Confirm
-                  verb="Revoke"
-                  object={key.name}
-                  consequence="Who uses it has no access any more."
-                  onConfirm={() => revoke(key)}
-                />
-              )}
-            </li>
-          ))}
-        </ul>
-      )}
+                {key.revokedAt === null && (
+                  <Confirm
+                    verb="Revoke"
+                    object={key.name}
+                    consequence="Anyone using this key loses access."
+                    onConfirm={() => revoke(key)}
+                  />
+                )}
+              </>
+            )}
+          </ItemList>
+        )}
+      </Loaded>
       <Outcome message={message} failure={failure} />
       <NewItem
         noun="key"
         submit="Create key"
         schema={{ properties, required: ['name', 'access'] }}
         initial={{ access: 'read' }}
-        isReady={keys !== null}
-        onOpen={open}
+        isReady={keys.value !== null}
+        onOpen={() => {
+          clear();
+          setSecret('');
+        }}
         onCreate={create}
       />
     </PageSection>

@@ -1,5 +1,7 @@
 import type { Layer } from '@image-delivery/sdk/client';
-import { useState } from 'preact/hooks';
+import { useEffect, useRef, useState } from 'preact/hooks';
+import { browsers, useImage, useSignPath } from '../api/image.ts';
+import { imagePath, isSource } from '../api/image-url.ts';
 import type { ApiDescription } from '../api/openapi.ts';
 import {
   type Fields,
@@ -9,25 +11,29 @@ import {
   toValues,
   type Values,
 } from '../api/schema.ts';
-import { isWide } from '../components/field-groups.tsx';
+import { type Api, Failure } from '../api/service.ts';
 import { multiline, SelectField } from '../components/fields.tsx';
-import { type ItemKind, type PartFieldsProps, ProjectItems } from '../components/items-page.tsx';
+import { type ItemFieldsProps, itemsPage } from '../components/items-page.tsx';
 import type { ProjectProps } from '../components/page-section.tsx';
-import { GroupedFields } from '../components/schema-fields.tsx';
+import { Preview, PreviewImage, usePreviewSource } from '../components/preview.tsx';
+import { GroupedFields, useWide } from '../components/schema-fields.tsx';
 import { linkTo } from '../route.ts';
-import { LayerPreview } from './layer-preview.tsx';
+
+const operation = 'putProjectLayer';
 
 const kinds = [
   ['text', 'A text'],
   ['image', 'An image'],
 ] as const;
 
-function findSchema({ schemas }: ApiDescription, kind: string): Schema {
-  const { properties = {}, required = [] } =
-    schemas[kind === 'image' ? 'LayerImage' : 'LayerText'] ?? {};
-  const words = properties['words'];
-  if (words === undefined) return { properties, required };
-  return { properties: { ...properties, words: { ...words, format: multiline } }, required };
+function findSchema({ getOperation }: ApiDescription, kind: string): Schema {
+  const schema = getOperation(operation).body.properties?.[kind] ?? {};
+  const { words } = schema.properties ?? {};
+  if (words === undefined) return schema;
+  return {
+    ...schema,
+    properties: { ...schema.properties, words: { ...words, format: multiline } },
+  };
 }
 
 const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
@@ -57,8 +63,10 @@ function toLayer(values: Values, description: ApiDescription): object {
   return { [kind]: toBody(fieldsOfKind(description, kind), values) };
 }
 
-const layers: ItemKind<Layer> = {
+/** A project's layers: named texts and images. */
+export const Layers = itemsPage<Layer>({
   plural: 'layers',
+  operation,
   singular: 'layer',
   title: 'Layers',
   intro: (
@@ -68,7 +76,8 @@ const layers: ItemKind<Layer> = {
     </>
   ),
   nameLabel: 'Layer name',
-  nameHelp: 'A lower-case letter, and up to 39 lower-case letters, digits, - and _. Example: badge',
+  nameHelp:
+    'A lower-case letter, then up to 39 lower-case letters, digits, - and _. Example: badge',
   getName: ({ name }) => name,
   describe: ({ image, text }) =>
     image === undefined ? (
@@ -81,26 +90,26 @@ const layers: ItemKind<Layer> = {
   getLink: ({ name }, project) => linkTo('/', { project, layer: name }),
   consequence: (name) => (
     <>
-      URLs with <code>layer={name}</code> will fail.
+      URLs with <code>layer={name}</code> stop working.
     </>
   ),
   saved: 'Images with it change within two seconds.',
-  Fields: LayerFields,
-  toValues: (layer, { description }) => {
-    if (layer === null) return { ...newText, kind: 'text' };
-    const kind = layer.image === undefined ? 'text' : 'image';
-    const given = layer[kind] ?? {};
-    return { ...toValues(fieldsOfKind(description, kind), given), kind };
+  form: {
+    Fields: LayerFields,
+    toValues: (layer, { description }) => {
+      if (layer === null) return { ...newText, kind: 'text' };
+      const kind = layer.image === undefined ? 'text' : 'image';
+      const given = layer[kind] ?? {};
+      return { ...toValues(fieldsOfKind(description, kind), given), kind };
+    },
+    toBody: (values, { description }) => toLayer(values, description),
   },
-  toBody: (values, { description }) => toLayer(values, description),
-};
+});
 
-export const Layers = (props: ProjectProps) => <ProjectItems {...props} kind={layers} />;
-
-function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {
+function LayerFields({ values, onChange, errors, ...props }: ItemFieldsProps) {
   const { description } = props;
   const kind = values['kind'] ?? 'text';
-  const [wide] = useState(isWide);
+  const wide = useWide();
   return (
     <div class="split">
       <div>
@@ -123,5 +132,98 @@ function LayerFields({ values, onChange, errors, ...props }: PartFieldsProps) {
       </div>
       <LayerPreview {...props} layer={toLayer(values, description)} />
     </div>
+  );
+}
+
+const debounceMs = 400;
+const [[modernAccept]] = browsers;
+const width = '640';
+
+interface Draft {
+  /** The preview layer's name, or null before the first write. */
+  readonly name: string | null;
+  readonly changes: number;
+  readonly failure: Failure | null;
+}
+
+/**
+ * Stores the form's content as a temporary layer, because images can contain only stored layers.
+ * The layer name is unique. The closing form deletes the layer.
+ *
+ * @param json null if there is no layer
+ */
+function useDraft(api: Api, path: string, json: string | null): Draft {
+  const [draft, setDraft] = useState<Draft>({ name: null, changes: 0, failure: null });
+  const name = useRef(`draft-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}`);
+  /** The end of the last change, so that changes arrive in order. */
+  const last = useRef<Promise<unknown>>(Promise.resolve());
+  const isStored = useRef(false);
+  useEffect(() => {
+    if (json === null) return;
+    const store = async () => {
+      isStored.current = true;
+      try {
+        await api('PUT', `${path}/${name.current}`, JSON.parse(json));
+        setDraft(({ changes }) => ({ name: name.current, changes: changes + 1, failure: null }));
+      } catch (error) {
+        setDraft((before) => ({ ...before, failure: Failure.of(error) }));
+      }
+    };
+    const timer = setTimeout(() => {
+      last.current = last.current.then(store);
+    }, debounceMs);
+    return () => clearTimeout(timer);
+  }, [api, path, json]);
+  useEffect(() => {
+    const remove = () => {
+      if (!isStored.current) return;
+      isStored.current = false;
+      // If the deletion fails, the list of layers shows the layer.
+      api('DELETE', `${path}/${name.current}`).then(null, () => {});
+    };
+    // Covers closing the tab.
+    addEventListener('pagehide', remove);
+    return () => {
+      removeEventListener('pagehide', remove);
+      void last.current.then(remove);
+    };
+  }, [api, path]);
+  return draft;
+}
+
+interface LayerPreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
+  readonly layer: object;
+}
+
+/** An image that previews the edited layer. */
+function LayerPreview({ api, project, layer }: LayerPreviewProps) {
+  const [source, setSource] = usePreviewSource(project);
+  const isShown = isSource(source);
+  const isComplete = Object.values(layer).some((parts) => 'words' in parts || 'url' in parts);
+  const json = isShown && isComplete ? JSON.stringify(layer) : null;
+  const draft = useDraft(api, `/projects/${project.id}/layers`, json);
+  const options = { w: width, layer: draft.name ?? '' };
+  const path = isShown ? imagePath({ source, project: project.id, options }) : null;
+  const sign = useSignPath(api, project);
+  const image = useImage(path, modernAccept, sign, draft.changes);
+  const isDrawn = draft.name !== null && image.loaded?.path === path;
+  return (
+    <Preview
+      project={project}
+      source={source}
+      onChange={setSource}
+      note={
+        <>
+          While the form is open, the project has the layer <code>draft-…</code> for this preview.
+        </>
+      }
+    >
+      <PreviewImage title={isDrawn ? 'With the layer' : 'Without the layer'} state={image} />
+      {isShown && draft.failure !== null && (
+        <p class="notice over" role="status">
+          Not drawn: {draft.failure.message} {draft.failure.hint}
+        </p>
+      )}
+    </Preview>
   );
 }

@@ -1,14 +1,19 @@
 import type { Usage } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
-import { useAction, useLoading } from '../api/action.ts';
-import { formatBytes, formatNumber, formatTime } from '../api/format.ts';
+import { useData } from '../api/action.ts';
+import { formatBytes, formatChange, formatNumber, formatTime } from '../api/format.ts';
+import { browsers } from '../api/image.ts';
+import { toAbsolute } from '../api/image-url.ts';
+import { lastPicture } from '../api/page-data.ts';
 import { CopyText } from '../components/copy.tsx';
-import { type Fact, FactList } from '../components/facts.tsx';
-import { Graph } from '../components/graph.tsx';
-import { FailureNotice, Loading } from '../components/notice.tsx';
+import { TextField } from '../components/fields.tsx';
+import { type Fact, FactList, Graph } from '../components/figures.tsx';
+import { FailureNotice, Loaded, Loading } from '../components/notice.tsx';
 import { PageSection, type ProjectProps } from '../components/page-section.tsx';
+import { Samples, SourceHelp } from '../components/samples.tsx';
+import { Snippets } from '../components/snippets.tsx';
+import { type Picture, usePicture } from '../playground/use-picture.ts';
 import { linkTo } from '../route.ts';
-import { FirstPicture } from './first-picture.tsx';
 
 /**
  * A project's id, and its usage in the last 30 days, or instructions to deliver its first image.
@@ -16,12 +21,7 @@ import { FirstPicture } from './first-picture.tsx';
 export function Overview(props: ProjectProps) {
   const { api, project } = props;
   const { id, name, origin, createdAt, requireSignedUrls } = project;
-  const [usage, setUsage] = useState<Usage | null>(null);
-  const { run, failure } = useAction();
-  useLoading(run, async () => setUsage((await api('GET', `/projects/${id}/usage`)).usage), [
-    api,
-    id,
-  ]);
+  const usage = useData(async () => (await api('GET', `/projects/${id}/usage`)).usage, [api, id]);
   return (
     <PageSection
       title={name}
@@ -37,50 +37,46 @@ export function Overview(props: ProjectProps) {
       <div class="narrow">
         <CopyText label="project id" text={id} />
       </div>
-      <FailureNotice failure={failure} />
-      {usage === null && failure === null && <Loading />}
-      {usage !== null &&
-        (usage.total.bytes === 0 ? <FirstPicture {...props} /> : <LastDays usage={usage} />)}
+      <Loaded data={usage}>
+        {(loaded) =>
+          loaded.total.bytes === 0 ? <FirstPicture {...props} /> : <LastDays usage={loaded} />
+        }
+      </Loaded>
     </PageSection>
   );
 }
 
-function LastDays({ usage }: { readonly usage: Usage }) {
+const shown = [
+  ['Requests', 'requests', formatNumber],
+  ['Delivered', 'bytes', formatBytes],
+  ['Renders', 'renders', formatNumber],
+] as const;
+
+function LastDays({ usage: { days, total } }: { readonly usage: Usage }) {
   return (
     <section aria-labelledby="usage">
       <h2 id="usage">Usage</h2>
-      <p class="quiet">Of the last 30 days (UTC), at most a minute behind.</p>
-      <Graphs {...usage} />
+      <p class="quiet">Last 30 days (UTC), updated every minute.</p>
+      <div class="graphs">
+        {shown.map(([title, field, format]) => {
+          const values = days.map((day) => day[field]);
+          return (
+            <Graph
+              key={field}
+              {...{ title, format, values }}
+              unit="per day"
+              from={formatTime(days[0]?.date ?? '')}
+              to="today"
+              now={format(values.at(-1) ?? 0)}
+              more="today"
+            />
+          );
+        })}
+      </div>
       <div class="ten">
-        <FactList facts={toFacts(usage.total)} />
+        <FactList facts={toFacts(total)} />
       </div>
     </section>
-  );
-}
-
-const shown = [
-  ['Requests', 'requests', formatNumber, 'per day'],
-  ['Delivered', 'bytes', formatBytes, 'per day'],
-  ['Renders', 'renders', formatNumber, 'per day'],
-] as const;
-
-function Graphs({ days }: Pick<Usage, 'days'>) {
-  return (
-    <div class="graphs">
-      {shown.map(([title, field, format, unit]) => {
-        const values = days.map((day) => day[field]);
-        return (
-          <Graph
-            key={field}
-            {...{ title, unit, format, values }}
-            from={formatTime(days[0]?.date ?? '')}
-            to="today"
-            now={format(values.at(-1) ?? 0)}
-            more="today"
-          />
-        );
-      })}
-    </div>
   );
 }
 
@@ -96,4 +92,107 @@ function toFacts({ hits, misses, errors, ...total }: Usage['total']): readonly F
     ['Render time', `${formatNumber(total.renderSeconds)} s`, ''],
     ['Prewarmed', formatNumber(total.background.renders), 'renders'],
   ];
+}
+
+const options = { w: '800' } as const;
+const [[accept]] = browsers;
+
+/** Guides a project without deliveries: its first image, URL and code, and the next steps. */
+function FirstPicture({ api, project, description }: ProjectProps) {
+  const { id, origin } = project;
+  const [text, setText] = useState(() => lastPicture(id).source);
+  const source = toAbsolute(text, origin);
+  const { baseUrl } = description;
+  const picture = usePicture({
+    api,
+    known: project,
+    baseUrl,
+    accept,
+    source,
+    project: id,
+    options,
+  });
+  const { failure } = picture.result;
+  return (
+    <>
+      <section class="card" aria-labelledby="first-image">
+        <h2 id="first-image">Deliver the first image</h2>
+        <TextField
+          label="Source image URL"
+          value={text}
+          onChange={(next) => setText(next.trim())}
+          help={`A path on ${origin}, or the URL of an image on an allowed host. Example: /photo.jpg`}
+        />
+        <Samples project={id} near={origin} onChoose={setText} />
+        {source !== '' && (
+          <div aria-busy={picture.result.loading}>
+            <FailureNotice failure={failure} />
+            <SourceHelp source={source} project={id} code={failure?.code ?? ''} />
+            <Delivered picture={picture} project={id} />
+          </div>
+        )}
+      </section>
+      <section aria-labelledby="next-steps">
+        <h2 id="next-steps">Next steps</h2>
+        <ul class="projects next-steps">
+          {steps.map(([page, name, reason]) => (
+            <li key={page} class="card">
+              <h3>
+                <a href={linkTo(`/projects/${id}/${page}`)}>{name}</a>
+              </h3>
+              <p class="quiet">{reason}</p>
+            </li>
+          ))}
+        </ul>
+      </section>
+    </>
+  );
+}
+
+const steps = [
+  ['hosts', 'Allow another host', 'Images in a bucket or on a CDN come from another host.'],
+  ['prewarm', 'Prewarm images', 'Render images before visitors request them.'],
+  ['signing', 'Sign URLs', 'Let only your backend decide which images and sizes exist.'],
+  [
+    'delivery-hosts',
+    'Put a CDN in front',
+    'Cache your own host by the whole URL and the Accept header: see docs/cdn.md in the package.',
+  ],
+] as const;
+
+/** Shows the loaded image with its URL and code. */
+function Delivered({ picture, project }: { readonly picture: Picture; readonly project: string }) {
+  const { result, information, source, url, snippets } = picture;
+  const { loaded, loading } = result;
+  if (loaded === null) return loading ? <Loading /> : null;
+  const { width, height, bytes, type } = loaded;
+  const from = information?.source;
+  return (
+    <>
+      <div class="split first">
+        <figure class="preview">
+          <img src={loaded.url ?? ''} alt="The first result" width={width} height={height} />
+          <figcaption>
+            {type}, {width} × {height}, {formatBytes(bytes)}{' '}
+            {from !== undefined && (
+              <span class="quiet">
+                {formatChange(from.bytes, bytes)} from {formatBytes(from.bytes)} as {from.format}
+              </span>
+            )}
+          </figcaption>
+        </figure>
+        <div>
+          <h3>Its URL</h3>
+          <CopyText label="URL" text={url} />
+          <p>
+            <a href={linkTo('/', { project, url: source, ...options })}>
+              Change its size, crop and format in the playground
+            </a>
+          </p>
+        </div>
+      </div>
+      <h3>Code for your pages</h3>
+      <Snippets snippets={snippets} isLoading={loading || information === null} />
+    </>
+  );
 }

@@ -1,16 +1,15 @@
-import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { countText } from '../api/format.ts';
 import { exampleSource, type ParameterTexts, withAbsolute } from '../api/image-url.ts';
+import { type ApiParameter, listParameters } from '../api/openapi.ts';
 import { useProgress } from '../api/progress.ts';
-import { getFields, type Schema, splitLines, toBody, type Values } from '../api/schema.ts';
+import { getFields, splitLines, toBody, type Values } from '../api/schema.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Controls, toDefaults } from '../components/controls.tsx';
 import { SelectField } from '../components/fields.tsx';
-import { FailureNotice, Loading, StartWorker } from '../components/notice.tsx';
+import { FailureNotice, Loaded, WorkerNotice } from '../components/notice.tsx';
 import { PageSection, type ProjectProps } from '../components/page-section.tsx';
 import { SchemaFields } from '../components/schema-fields.tsx';
-import { listParameters } from './presets.tsx';
 
 interface Accepted {
   readonly path: string;
@@ -26,60 +25,45 @@ const modes = [
 /** The images that `auto` produces: AVIF, WebP, and a format for browsers that lack both. */
 const autoImages = 3;
 
-const imagesOfFormat = (format: string): number =>
-  format === '' || format === 'auto' ? autoImages : 1;
-
-const sum = (numbers: readonly number[]): number =>
-  numbers.reduce((total, number) => total + number, 0);
-
-/**
- * Returns the maximum images per source for these widths and formats. If no width is given there is
- * one; if no format is given, it is `auto`.
- */
-function imagesOfFormats(widths: readonly string[], formats: readonly string[]): number {
-  const each = sum(formats.length === 0 ? [autoImages] : formats.map(imagesOfFormat));
-  return Math.max(1, new Set(widths).size) * each;
-}
-
-/** Returns the maximum images per source for these variants. */
-const imagesOfVariants = (variants: readonly ParameterTexts[]): number =>
-  sum(variants.map(({ fmt = '' }) => imagesOfFormat(fmt)));
+/** Returns the maximum number of images for these formats, of which '' is `auto`. */
+const countImages = (formats: readonly string[]): number =>
+  formats.reduce((sum, fmt) => sum + (fmt === '' || fmt === 'auto' ? autoImages : 1), 0);
 
 /** Queues images to render before the first request. */
 export function Prewarm({ api, project, description, missingWorker }: ProjectProps) {
+  const { properties = {} } = description.getOperation('prewarmProjectImages').body;
+  const { sources = {}, variants: variantList } = properties;
   // `sources` replaces `src`, and the page shows the progress itself.
-  const {
-    src: _,
-    callbackUrl: __,
-    sources = {},
-    variants: { maxItems = 50 } = {},
-    ...all
-  } = description.schemas['PrewarmInput']?.properties ?? {};
-  const { variants: ___, ...sizes } = all as Readonly<Record<string, Schema>>;
-  const parameters = listParameters(description, 'PrewarmVariant');
-  const variantFields = parameters.map((parameter) => [parameter.name, parameter.schema] as const);
-  const { q = 0, dpr = 0 } = toDefaults(project);
+  const others = ['src', 'callbackUrl', 'sources', 'variants'];
+  const sizes = Object.fromEntries(
+    Object.entries(properties).filter(([name]) => !others.includes(name)),
+  );
+  const parameters = listParameters(description, variantList?.items);
+  const defaults = toDefaults(project);
   const [values, setValues] = useState<Values>({ formats: 'auto' });
   const [way, setWay] = useState<string>('sizes');
   const [variants, setVariants] = useState<readonly ParameterTexts[]>([{ w: '800' }]);
   const [accepted, setAccepted] = useState<Accepted | null>(null);
   const isVariants = way === 'variants';
   const sourceCount = new Set(splitLines(values['sources'] ?? '', /\s+/)).size;
+  const formats = splitLines(values['formats'] ?? '');
+  const widthCount = Math.max(1, new Set(splitLines(values['widths'] ?? '')).size);
   const each = isVariants
-    ? imagesOfVariants(variants)
-    : imagesOfFormats(splitLines(values['widths'] ?? ''), splitLines(values['formats'] ?? ''));
+    ? countImages(variants.map(({ fmt = '' }) => fmt))
+    : widthCount * countImages(formats.length === 0 ? ['auto'] : formats);
   const images = sourceCount * each;
   const submit = async () => {
     const absolute = withAbsolute(values, project.origin);
+    const variantFields = parameters.map(({ name, schema }) => [name, schema] as const);
     const body = isVariants
       ? {
           ...toBody([['sources', sources]], absolute),
           variants: variants.map((variant) => toBody(variantFields, variant)),
         }
       : toBody(getFields({ properties: { sources, ...sizes } }), absolute);
-    const { locatedId } = await api('POST', `/projects/${project.id}/prewarm`, body);
-    const path = `/projects/${project.id}/prewarms/${locatedId}`;
-    setAccepted({ path, images });
+    const path = `/projects/${project.id}`;
+    const { locatedId } = await api('POST', `${path}/prewarm`, body);
+    setAccepted({ path: `${path}/prewarms/${locatedId}`, images });
     return '';
   };
   return (
@@ -88,20 +72,15 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
       project={project}
       intro="Renders images before clients request them, when the service has time."
     >
-      {missingWorker !== null && (
-        <p class="notice" role="status">
-          {missingWorker} <StartWorker />
-        </p>
-      )}
+      {missingWorker !== null && <WorkerNotice warning={missingWorker} />}
       <div class="card">
         <ActionForm label="Prewarm" submit="Prewarm" onSubmit={submit}>
           {(errors) => (
             <>
               <SchemaFields
                 schema={{ properties: { sources }, required: ['sources'] }}
-                values={values}
+                {...{ values, errors }}
                 onChange={setValues}
-                errors={errors}
                 placeholders={{ sources: exampleSource(project.origin) }}
               />
               <SelectField
@@ -112,31 +91,18 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
                 options={modes}
               />
               {isVariants ? (
-                <Rows
-                  label="Variants"
-                  noun="Variant"
-                  rows={variants}
-                  empty={{}}
-                  most={maxItems}
+                <Variants
+                  {...{ variants, parameters, defaults }}
+                  most={variantList?.maxItems ?? 50}
                   onChange={setVariants}
-                >
-                  {(variant, change) => (
-                    <Controls
-                      parameters={parameters}
-                      options={variant}
-                      defaults={toDefaults(project)}
-                      onChange={change}
-                    />
-                  )}
-                </Rows>
+                />
               ) : (
                 <div class="fields">
                   <SchemaFields
                     schema={{ properties: sizes }}
-                    values={values}
+                    {...{ values, errors }}
                     onChange={setValues}
-                    errors={errors}
-                    unset={{ quality: q, dpr }}
+                    unset={{ quality: defaults['q'] ?? 0, dpr: defaults['dpr'] ?? 0 }}
                   />
                 </div>
               )}
@@ -158,10 +124,69 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
   );
 }
 
+interface VariantsProps {
+  readonly variants: readonly ParameterTexts[];
+  readonly most: number;
+  readonly parameters: readonly ApiParameter[];
+  readonly defaults: Readonly<Record<string, number>>;
+  readonly onChange: (variants: readonly ParameterTexts[]) => void;
+}
+
+/** The variants, which the user adds and removes; at least one remains. */
+function Variants({ variants, most, parameters, defaults, onChange }: VariantsProps) {
+  const list = useRef<HTMLDivElement>(null);
+  /** The variant to focus; a new object per change. */
+  const [focus, setFocus] = useState<{ readonly index: number } | null>(null);
+  useLayoutEffect(() => {
+    if (focus === null) return;
+    const variant = list.current?.children[focus.index];
+    variant?.querySelector<HTMLElement>('input:not([type=search]), select, textarea')?.focus();
+  }, [focus]);
+  const change = (next: readonly ParameterTexts[], index: number) => {
+    onChange(next);
+    setFocus({ index });
+  };
+  return (
+    <fieldset class="repeated">
+      <legend>Variants</legend>
+      <div ref={list}>
+        {variants.map((variant, index) => (
+          <fieldset class="card" key={index}>
+            <legend>Variant {index + 1}</legend>
+            <Controls
+              {...{ parameters, defaults }}
+              options={variant}
+              onChange={(options) => onChange(variants.with(index, options))}
+            />
+            {variants.length > 1 && (
+              <button
+                type="button"
+                class="small"
+                onClick={() => change(variants.toSpliced(index, 1), Math.max(0, index - 1))}
+              >
+                Remove<span class="hidden"> Variant {index + 1}</span>
+              </button>
+            )}
+          </fieldset>
+        ))}
+      </div>
+      {variants.length < most && (
+        <button
+          type="button"
+          class="small"
+          onClick={() => change([...variants, {}], variants.length)}
+        >
+          Add a variant
+        </button>
+      )}
+    </fieldset>
+  );
+}
+
 function PrewarmProgress({ api, path, images }: Pick<ProjectProps, 'api'> & Accepted) {
-  const { status: prewarm, failure } = useProgress(api, path, 'prewarm');
-  if (prewarm === null) return failure === null ? <Loading /> : <FailureNotice failure={failure} />;
-  const { status, progress, sourceCount, sources, failures } = prewarm;
+  const { status: value, failure } = useProgress(api, path, 'prewarm');
+  if (value === null) return <Loaded data={{ value, failure }}>{() => null}</Loaded>;
+  const { status, progress, sourceCount, sources, failures } = value;
   const { waiting, running, done, failed } = sources;
   const counts = `${done} done, ${running} running, ${waiting} waiting, ${failed} failed.`;
   return (
@@ -178,69 +203,5 @@ function PrewarmProgress({ api, path, images }: Pick<ProjectProps, 'api'> & Acce
       ))}
       <FailureNotice failure={failure} />
     </div>
-  );
-}
-
-interface RowsProps<T> {
-  readonly label: string;
-  readonly noun: string;
-  readonly rows: readonly T[];
-  readonly empty: T;
-  readonly most: number;
-  readonly onChange: (rows: readonly T[]) => void;
-  readonly children: (row: T, change: (row: T) => void, index: number) => ComponentChildren;
-}
-
-/** Groups of controls that the user adds and removes; at least one remains. */
-function Rows<T>({ label, noun, rows, empty, most, onChange, children }: RowsProps<T>) {
-  const list = useRef<HTMLDivElement>(null);
-  /** The row to focus; a new object per change. */
-  const [focus, setFocus] = useState<{ readonly index: number } | null>(null);
-  useLayoutEffect(() => {
-    if (focus === null) return;
-    const row = list.current?.children[focus.index];
-    row?.querySelector<HTMLElement>('input:not([type=search]), select, textarea')?.focus();
-  }, [focus]);
-  const add = () => {
-    onChange([...rows, empty]);
-    setFocus({ index: rows.length });
-  };
-  const remove = (index: number) => {
-    onChange(rows.filter((_, other) => other !== index));
-    setFocus({ index: Math.max(0, index - 1) });
-  };
-  return (
-    <fieldset class="repeated">
-      <legend>{label}</legend>
-      <div ref={list}>
-        {rows.map((row, index) => (
-          <fieldset class="card" key={index}>
-            <legend>
-              {noun} {index + 1}
-            </legend>
-            {children(
-              row,
-              (changed) =>
-                onChange(rows.map((otherRow, other) => (other === index ? changed : otherRow))),
-              index,
-            )}
-            {rows.length > 1 && (
-              <button type="button" class="small" onClick={() => remove(index)}>
-                Remove
-                <span class="hidden">
-                  {' '}
-                  {noun} {index + 1}
-                </span>
-              </button>
-            )}
-          </fieldset>
-        ))}
-      </div>
-      {rows.length < most && (
-        <button type="button" class="small" onClick={add}>
-          Add a {noun.toLowerCase()}
-        </button>
-      )}
-    </fieldset>
   );
 }

@@ -21,15 +21,33 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
   const list = useRef<HTMLUListElement>(null);
   /** The number of projects before loading more. */
   const [knownCount, setKnownCount] = useState(0);
+  const { run, busy, failure } = useAction();
+  // The button might disappear, so the first loaded project takes the focus.
   useLayoutEffect(() => {
     if (knownCount > 0) list.current?.children[knownCount]?.querySelector('a')?.focus();
   }, [knownCount]);
+  const create = async (body: object) => {
+    const { project } = await api('POST', '/projects', body);
+    session.setProject(project);
+    location.hash = linkTo(`/projects/${project.id}`);
+  };
+  const loadMore = () =>
+    run(async () => {
+      await session.loadMore();
+      setKnownCount(projects.length);
+      return '';
+    });
   return (
     <section>
       <Title text="Projects" />
-      <NewProject api={api} session={session} description={description} />
+      <NewItem
+        noun="project"
+        submit="Create"
+        schema={description.getOperation('createProject').body}
+        onCreate={create}
+      />
       {projects.length === 0 ? (
-        <p class="card empty">No projects yet.</p>
+        <p class="card empty">No projects yet. Create one for your site.</p>
       ) : (
         <ul ref={list} class="projects">
           {projects.map(({ id, name, origin, allowedOrigins, createdAt }) => (
@@ -52,42 +70,12 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
           ))}
         </ul>
       )}
+      <FailureNotice failure={failure} />
       {session.next !== null && (
-        <MoreProjects session={session} onLoad={() => setKnownCount(projects.length)} />
+        <button type="button" aria-disabled={busy} onClick={() => !busy && loadMore()}>
+          Show more projects
+        </button>
       )}
     </section>
   );
-}
-
-interface MoreProjectsProps extends Pick<ProjectsPageProps, 'session'> {
-  readonly onLoad: () => void;
-}
-
-/** Loads more projects. Focuses the first loaded project, because the button might disappear. */
-function MoreProjects({ session, onLoad }: MoreProjectsProps) {
-  const { run, busy, failure } = useAction();
-  const load = () =>
-    run(async () => {
-      await session.loadMore();
-      onLoad();
-      return '';
-    });
-  return (
-    <>
-      <FailureNotice failure={failure} />
-      <button type="button" aria-disabled={busy} onClick={() => !busy && load()}>
-        Show more projects
-      </button>
-    </>
-  );
-}
-
-function NewProject({ api, session, description }: ProjectsPageProps) {
-  const schema = description.schemas['CreateProjectInput'] ?? {};
-  const create = async (body: object) => {
-    const { project } = await api('POST', '/projects', body);
-    session.setProject(project);
-    location.hash = linkTo(`/projects/${project.id}`);
-  };
-  return <NewItem noun="project" submit="Create" schema={schema} onCreate={create} />;
 }

@@ -6,8 +6,7 @@ import { exampleSource, withAbsolute } from '../api/image-url.ts';
 import { useProgress } from '../api/progress.ts';
 import { getFields, toBody, type Values } from '../api/schema.ts';
 import type { Api } from '../api/service.ts';
-import { ActionForm } from '../components/action-form.tsx';
-import { Confirm } from '../components/confirm.tsx';
+import { ActionForm, Confirm } from '../components/action-form.tsx';
 import { FailureNotice, Loading, Outcome } from '../components/notice.tsx';
 import { PageSection, type ProjectProps } from '../components/page-section.tsx';
 import { SchemaFields } from '../components/schema-fields.tsx';
@@ -21,7 +20,7 @@ const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {
 
 /** Deletes cached images of changed sources. */
 export function Purge({ api, project, description }: ProjectProps) {
-  const { sources = {} } = description.schemas['PurgeInput']?.properties ?? {};
+  const { sources = {} } = description.getOperation('purgeProjectImages').body.properties ?? {};
   const schema = { properties: { sources }, required: ['sources'] };
   const [values, setValues] = useState<Values>({});
   /** The last purge's progress. */

@@ -1,18 +1,16 @@
-import type { ServiceVersion } from '@image-delivery/sdk/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useData } from '../api/action.ts';
 import { formatBytes, formatDuration, formatNumber } from '../api/format.ts';
 import {
   computeState,
-  type HealthBody,
   type HealthHistory,
+  type HealthSample,
   missingWorker,
   openJobs,
   perSecond,
 } from '../api/health.ts';
 import type { Api } from '../api/service.ts';
-import { type Fact, FactList } from '../components/facts.tsx';
-import { Graph } from '../components/graph.tsx';
-import { FailureNotice, Loading, StartWorker } from '../components/notice.tsx';
+import { type Fact, FactList, Graph, type GraphProps } from '../components/figures.tsx';
+import { FailureNotice, Loading, WorkerNotice } from '../components/notice.tsx';
 import { Title } from '../components/page-section.tsx';
 
 interface ServicePageProps {
@@ -21,36 +19,22 @@ interface ServicePageProps {
   readonly api: Api | null;
 }
 
-/** Returns the service version, which requires a key. */
-function useVersion(api: Api | null): ServiceVersion | null {
-  const [version, setVersion] = useState<ServiceVersion | null>(null);
-  useEffect(() => {
-    setVersion(null);
-    // If the request fails, the service's state shows the reason.
-    api?.('GET', '/version').then(
-      (body) => setVersion(body.version),
-      () => {},
-    );
-  }, [api]);
-  return version;
-}
-
 /** The service's state, queues and caches over the last minutes. */
 export function ServicePage({ history, api }: ServicePageProps) {
-  const version = useVersion(api);
   const { samples, failure } = history;
-  const health = samples.at(-1)?.health;
   return (
     <section class="service">
       <Title text="Service" />
       <FailureNotice failure={failure} />
-      {health === undefined && failure === null && <Loading />}
-      {health !== undefined && (
+      {samples.length === 0 && failure === null && <Loading />}
+      {samples.length > 0 && (
         <>
-          <State health={health} history={history} version={version} />
+          <State history={history} api={api} />
           <h2>The last five minutes</h2>
           <div class="graphs">
-            <Graphs history={history} health={health} />
+            {describeGraphs(samples).map((graph) => (
+              <Graph key={graph.title} {...graph} />
+            ))}
           </div>
         </>
       )}
@@ -58,28 +42,27 @@ export function ServicePage({ history, api }: ServicePageProps) {
   );
 }
 
-interface StateProps {
-  readonly health: HealthBody;
-  readonly history: HealthHistory;
-  readonly version: ServiceVersion | null;
-}
-
-function State({ health, history, version }: StateProps) {
+function State({ history, api }: ServicePageProps) {
+  // Needs a key. If the request fails, the service's state shows the reason.
+  const load = async () => (api === null ? null : (await api('GET', '/version')).version);
+  const { value: version } = useData(load, [api]);
+  const health = history.samples.at(-1)?.health;
+  if (health === undefined) return null;
   const { reason, uptimeSeconds, checks } = health;
   const { word } = computeState(history, false);
   const worker = missingWorker(history);
   const isKnown = history.failure === null;
-  const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'does not respond';
-  const facts: readonly Fact[] = [
-    ['Status', word, isKnown ? '' : 'the figures are of before'],
+  const store = checks.database.ok ? `${checks.database.latencyMs} ms` : 'no response';
+  const facts: Fact[] = [
+    ['Status', word, isKnown ? '' : 'last known values'],
     ['Uptime', formatDuration(uptimeSeconds), ''],
-    ['Response time of the store', store, ''],
-    ['Refused as too busy', formatNumber(checks.transformQueue.rejected), ''],
+    ['Store response time', store, ''],
+    ['Refused as overloaded', formatNumber(checks.transformQueue.rejected), ''],
     ['Failed prewarm jobs', formatNumber(checks.prewarmQueue.failed), ''],
-    ...(version === null
-      ? []
-      : [['Version', `${version.service}, Node ${version.node}`, version.platform] as const]),
   ];
+  if (version !== null) {
+    facts.push(['Version', `${version.service}, Node ${version.node}`, version.platform]);
+  }
   return (
     <>
       {isKnown && reason !== undefined && (
@@ -87,86 +70,71 @@ function State({ health, history, version }: StateProps) {
           {reason}
         </p>
       )}
-      {isKnown && worker !== null && (
-        <p class="notice" role="status">
-          {worker} <StartWorker />
-        </p>
-      )}
+      {isKnown && worker !== null && <WorkerNotice warning={worker} />}
       <FactList facts={facts} />
     </>
   );
 }
 
-function Graphs({ history: { samples }, health }: { history: HealthHistory; health: HealthBody }) {
-  const { cache, transformQueue, prewarmQueue } = health.checks;
-  const series = (value: (checks: HealthBody['checks']) => number) =>
-    samples.map((sample) => value(sample.health.checks));
-  const renders = perSecond(samples, ({ checks }) => checks.transformQueue.completed);
-  const misses = perSecond(samples, ({ checks }) => checks.transformQueue.misses);
+const queueGraphs = [
+  ['active', 'Transforms running'],
+  ['queued', 'Transforms waiting'],
+  ['fetching', 'Sources being fetched'],
+] as const;
+const rateGraphs = [
+  ['completed', 'Transforms done'],
+  ['misses', 'Cache misses'],
+] as const;
+const cacheGraphs = [
+  ['memory', 'Memory cache'],
+  ['disk', 'Disk cache'],
+] as const;
+
+function describeGraphs(samples: readonly HealthSample[]): readonly GraphProps[] {
   const { at: firstAt = 0 } = samples[0] ?? {};
   const { at: lastAt = 0 } = samples.at(-1) ?? {};
+  const checks = samples.map(({ health }) => health.checks);
+  const { transformQueue, cache } = checks.at(-1) ?? {};
+  if (transformQueue === undefined || cache === undefined) return [];
   const time = { from: `${formatDuration((lastAt - firstAt) / 1_000)} ago`, to: 'now' };
   const counts = { ...time, unit: 'count', format: formatNumber };
-  const rates = { ...time, unit: 'per second', format: formatNumber, more: 'a second' };
-  const bytes = { ...time, unit: '', format: formatBytes };
-  return (
-    <>
-      <Graph
-        title="Transforms running"
-        {...counts}
-        now={formatNumber(transformQueue.active)}
-        more={`of ${transformQueue.concurrency}`}
-        values={series((checks) => checks.transformQueue.active)}
-        limit={transformQueue.concurrency}
-      />
-      <Graph
-        title="Transforms waiting"
-        {...counts}
-        now={formatNumber(transformQueue.queued)}
-        more={`of at most ${transformQueue.maxQueue}`}
-        values={series((checks) => checks.transformQueue.queued)}
-      />
-      <Graph
-        title="Transforms done"
-        {...rates}
-        now={formatNumber(renders.at(-1) ?? 0)}
-        values={renders}
-      />
-      <Graph
-        title="Cache misses"
-        {...rates}
-        now={formatNumber(misses.at(-1) ?? 0)}
-        values={misses}
-      />
-      <Graph
-        title="Memory cache"
-        {...bytes}
-        now={formatBytes(cache.memorySizeBytes)}
-        more={`of ${formatBytes(cache.memoryMaxBytes)}`}
-        values={series((checks) => checks.cache.memorySizeBytes)}
-        limit={cache.memoryMaxBytes}
-      />
-      <Graph
-        title="Disk cache"
-        {...bytes}
-        now={formatBytes(cache.diskSizeBytes)}
-        more={`of ${formatBytes(cache.diskMaxBytes)}`}
-        values={series((checks) => checks.cache.diskSizeBytes)}
-        limit={cache.diskMaxBytes}
-      />
-      <Graph
-        title="Sources being fetched"
-        {...counts}
-        now={formatNumber(transformQueue.fetching)}
-        values={series((checks) => checks.transformQueue.fetching)}
-      />
-      <Graph
-        title="Prewarm queue"
-        {...counts}
-        now={formatNumber(openJobs(health))}
-        more={`sources, ${formatNumber(prewarmQueue.active)} of them running`}
-        values={samples.map((sample) => openJobs(sample.health)).filter((jobs) => jobs !== null)}
-      />
-    </>
-  );
+  const { concurrency, maxQueue } = transformQueue;
+  const limits = {
+    active: { more: `of ${concurrency}`, limit: concurrency },
+    queued: { more: `of at most ${maxQueue}` },
+    fetching: {},
+  };
+  const jobs = samples.map(({ health }) => openJobs(health));
+  const running = checks.at(-1)?.prewarmQueue.active ?? null;
+  return [
+    ...queueGraphs.map(([field, title]) => ({
+      ...counts,
+      title,
+      now: formatNumber(transformQueue[field]),
+      values: checks.map((check) => check.transformQueue[field]),
+      ...limits[field],
+    })),
+    ...rateGraphs.map(([field, title]) => {
+      const values = perSecond(samples, (health) => health.checks.transformQueue[field]);
+      const now = formatNumber(values.at(-1) ?? 0);
+      return { ...counts, title, unit: 'per second', now, more: 'a second', values };
+    }),
+    ...cacheGraphs.map(([tier, title]) => ({
+      ...time,
+      title,
+      unit: '',
+      format: formatBytes,
+      now: formatBytes(cache[`${tier}SizeBytes`]),
+      more: `of ${formatBytes(cache[`${tier}MaxBytes`])}`,
+      values: checks.map((check) => check.cache[`${tier}SizeBytes`]),
+      limit: cache[`${tier}MaxBytes`],
+    })),
+    {
+      ...counts,
+      title: 'Prewarm queue',
+      now: formatNumber(jobs.at(-1) ?? null),
+      more: `sources, ${formatNumber(running)} of them running`,
+      values: jobs.filter((count) => count !== null),
+    },
+  ];
 }

@@ -1,45 +1,41 @@
 import { useState } from 'preact/hooks';
-import { getFields, toBody, toValues } from '../api/schema.ts';
 import { ActionForm } from '../components/action-form.tsx';
+import { documentPage } from '../components/document-page.tsx';
 import { TextField } from '../components/fields.tsx';
-import { PageSection, type ProjectProps } from '../components/page-section.tsx';
-import { SchemaFields } from '../components/schema-fields.tsx';
-import { linkTo, useUnsaved } from '../route.ts';
+import type { ProjectProps } from '../components/page-section.tsx';
+import { linkTo } from '../route.ts';
 
-/** A project's name, site and deletion. */
-export function Settings(props: ProjectProps) {
-  const { api, project, description, onChange } = props;
-  const { properties = {} } = description.schemas['UpdateProjectInput'] ?? {};
-  const schema = { properties, required: Object.keys(properties) };
-  const fields = getFields(schema);
-  const saved = toValues(fields, project);
-  const [values, setValues] = useState(saved);
-  const changed = fields.filter(([name]) => values[name] !== saved[name]);
-  useUnsaved(changed.length > 0);
-  const save = async () => {
-    const body = toBody(changed, values);
-    const after = (await api('PATCH', `/projects/${project.id}`, body)).project;
-    onChange(after);
-    setValues(toValues(fields, after));
-    return 'Saved.';
-  };
-  return (
-    <PageSection title="Settings" project={project} intro="The project's name and site.">
-      <ActionForm
-        label="Name and site"
-        submit="Save"
-        onSubmit={save}
-        disabled={changed.length === 0}
-        class="card narrow"
-      >
-        {(errors) => (
-          <SchemaFields schema={schema} values={values} onChange={setValues} errors={errors} />
-        )}
-      </ActionForm>
-      <Deletion {...props} />
-    </PageSection>
-  );
-}
+export const Freshness = documentPage({
+  title: 'Freshness',
+  intro:
+    'How images follow sources that change under the same URL. Without a source age, an image changes only after a purge, or with another v in its URL.',
+  label: 'Freshness',
+  operation: 'putProjectFreshness',
+  field: 'freshness',
+  placeholders: { sourceAge: 'never', browserAge: 'a year' },
+  saved: 'Saved. Images follow it within two seconds; browsers keep their images.',
+});
+
+export const Limits = documentPage({
+  title: 'Limits',
+  intro:
+    'Daily limits (UTC). Above a limit, the service refuses images that are not cached. Changing limits needs a root key.',
+  label: 'Daily limits',
+  operation: 'putProjectLimits',
+  field: 'limits',
+  placeholders: { rendersPerDay: 'no limit', bytesPerDay: 'no limit' },
+  saved: 'Saved. Above a limit, the service refuses images that are not cached.',
+});
+
+export const Settings = documentPage({
+  title: 'Settings',
+  intro: "The project's name and site.",
+  label: 'Name and site',
+  operation: 'updateProject',
+  field: 'project',
+  saved: 'Saved.',
+  More: Deletion,
+});
 
 /** Deletes a project after the user types its name. */
 function Deletion({ api, project, onDelete }: ProjectProps) {
@@ -55,8 +51,8 @@ function Deletion({ api, project, onDelete }: ProjectProps) {
     <section class="card narrow" aria-labelledby="deletion">
       <h2 id="deletion">Delete the project</h2>
       <p>
-        Its keys, presets, layers, private sources, secrets, usage and images are deleted, and the
-        URLs of its images return 404. This cannot be undone.
+        This deletes its keys, presets, layers, private sources, secrets, usage and images. Its
+        image URLs return 404. You cannot undo this.
       </p>
       <ActionForm
         label="Delete the project"
@@ -79,7 +75,7 @@ function Deletion({ api, project, onDelete }: ProjectProps) {
                   checked={isForced}
                   onChange={(event) => setForced(event.currentTarget.checked)}
                 />{' '}
-                Cancel prewarming that waits or runs
+                Cancel waiting and running prewarms
               </label>
             </p>
           </>

@@ -1,25 +1,23 @@
 import type { Signing as SigningState } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
-import { useAction, useLoading } from '../api/action.ts';
+import { useAction, useData } from '../api/action.ts';
 import { formatDuration, formatNumber, formatTime } from '../api/format.ts';
-import { SchemaForm } from '../components/action-form.tsx';
-import { Confirm } from '../components/confirm.tsx';
+import { Confirm, SchemaForm } from '../components/action-form.tsx';
 import { CopyText, ShownOnce } from '../components/copy.tsx';
-import { type Fact, FactList } from '../components/facts.tsx';
-import { FailureNotice, Loading, Outcome } from '../components/notice.tsx';
+import { type Fact, FactList } from '../components/figures.tsx';
+import { Loaded, Outcome } from '../components/notice.tsx';
 import { PageSection, type ProjectProps, titleId } from '../components/page-section.tsx';
 import { moveFocus } from '../route.ts';
 
-/** Whether the image URLs of a project need signatures, and the secrets that make them. */
+/** Whether a project's image URLs need signatures, and the secrets that make them. */
 export function Signing(props: ProjectProps) {
-  const { api, project, onChange } = props;
+  const { api, project, description, onChange } = props;
   const path = `/projects/${project.id}/signing`;
-  const [signing, setSigning] = useState<SigningState | null>(null);
+  const signing = useData<SigningState>(async () => (await api('GET', path)).signing, [api, path]);
   const [secret, setSecret] = useState('');
   const { run, clear, message, failure } = useAction();
-  useLoading(run, async () => setSigning((await api('GET', path)).signing), [api, path]);
   const show = ({ secret = '', ...next }: SigningState & { readonly secret?: string }) => {
-    setSigning(next);
+    signing.set(next);
     setSecret(secret);
     onChange({
       ...project,
@@ -39,6 +37,8 @@ export function Signing(props: ProjectProps) {
     });
     if (isDone) moveFocus(titleId);
   };
+  const { ttlSeconds = {} } = description.getOperation('createSigningSecret').body.properties ?? {};
+  const longest = { ...ttlSeconds, description: 'Maximum lifetime of a signed URL.' };
   return (
     <PageSection
       title="Signing"
@@ -47,40 +47,55 @@ export function Signing(props: ProjectProps) {
     >
       <Outcome message={message} failure={failure} />
       {secret !== '' && <ShownOnce title="The new secret" secret={secret} />}
-      {signing === null && failure === null && <Loading />}
-      {signing?.required === false && <FirstSecret {...props} onCreate={create} />}
-      {signing?.required === true && (
-        <>
-          <FactList facts={toFacts(signing)} />
-          <p class="row">
-            {signing.secretCount === 1 ? (
-              <Confirm
-                verb="Replace"
-                object="the secret"
-                consequence="Both secrets are valid until you revoke the old one."
-                onConfirm={() => run(() => create({}))}
-                isAlone
+      <Loaded data={signing}>
+        {({ required, secretCount, ttlSeconds }) =>
+          required ? (
+            <>
+              <FactList facts={toFacts({ required, secretCount, ttlSeconds })} />
+              <p class="row">
+                {secretCount === 1 ? (
+                  <Confirm
+                    verb="Replace"
+                    object="the secret"
+                    consequence="Both secrets are valid until you revoke the old one."
+                    onConfirm={() => run(() => create({}))}
+                    isAlone
+                  />
+                ) : (
+                  <Confirm
+                    verb="Revoke"
+                    object="the old secret"
+                    consequence="URLs signed with it stop working."
+                    onConfirm={() => remove('/secrets/previous', 'Only the new secret is valid.')}
+                    isAlone
+                  />
+                )}
+                <Confirm
+                  verb="Accept"
+                  object="unsigned URLs"
+                  consequence="Anyone can request any size. Both secrets are deleted."
+                  onConfirm={() => remove('', 'URLs no longer need a signature.')}
+                  isAlone
+                />
+              </p>
+              <SignUrl {...props} />
+            </>
+          ) : (
+            <>
+              <p>Unsigned URLs accepted.</p>
+              <SchemaForm
+                label="Require signatures"
+                submit="Require signatures"
+                schema={{ properties: { ttlSeconds: longest } }}
+                question={<BrokenUrls {...props} />}
+                placeholders={{ ttlSeconds: 'no limit' }}
+                onSubmit={create}
+                class="card narrow"
               />
-            ) : (
-              <Confirm
-                verb="Revoke"
-                object="the old secret"
-                consequence="URLs that were signed with it are refused."
-                onConfirm={() => remove('/secrets/previous', 'Only the new secret is valid.')}
-                isAlone
-              />
-            )}
-            <Confirm
-              verb="Accept"
-              object="unsigned URLs"
-              consequence="Everybody can ask for every size, and the secrets are deleted."
-              onConfirm={() => remove('', 'URLs need no signature any more.')}
-              isAlone
-            />
-          </p>
-          <SignUrl {...props} />
-        </>
-      )}
+            </>
+          )
+        }
+      </Loaded>
     </PageSection>
   );
 }
@@ -91,46 +106,15 @@ const toFacts = ({ ttlSeconds, secretCount }: SigningState): readonly Fact[] => 
   ['Valid secrets', String(secretCount), secretCount === 2 ? 'one is being replaced' : ''],
 ];
 
-interface FirstSecretProps extends Pick<ProjectProps, 'api' | 'project' | 'description'> {
-  readonly onCreate: (body: object) => Promise<string>;
-}
-
-function FirstSecret({ api, project, description, onCreate }: FirstSecretProps) {
-  const { ttlSeconds = {} } = description.schemas['SigningSecretInput']?.properties ?? {};
-  const field = {
-    ...ttlSeconds,
-    description: 'The longest time until a URL expires; empty for no limit.',
-  };
-  const schema = { properties: { ttlSeconds: field } };
-  return (
-    <>
-      <p>URLs need no signature now.</p>
-      <SchemaForm
-        label="Require signatures"
-        submit="Require signatures"
-        schema={schema}
-        question={<BrokenUrls api={api} project={project} />}
-        placeholders={{ ttlSeconds: 'no limit' }}
-        onSubmit={onCreate}
-        class="card narrow"
-      />
-    </>
-  );
-}
-
 /** Shows how many requests of the last hour would fail if the project required signatures. */
 function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
-  const [unsigned, setUnsigned] = useState<number | null>(null);
-  const { run, failure } = useAction();
   const path = `/projects/${project.id}/top`;
-  useLoading(run, async () => setUnsigned((await api('GET', path)).top.hour.unsigned), [api, path]);
+  const unsigned = useData(async () => (await api('GET', path)).top.hour.unsigned, [api, path]);
   return (
     <>
-      <FailureNotice failure={failure} />
-      {unsigned === null && failure === null && <Loading />}
-      {unsigned !== null && (
-        <p role="status">Unsigned requests in the last hour: {formatNumber(unsigned)}.</p>
-      )}
+      <Loaded data={unsigned}>
+        {(count) => <p role="status">Unsigned requests in the last hour: {formatNumber(count)}.</p>}
+      </Loaded>
       <p>
         Every URL of this project stops working until your backend signs it: pages with unsigned
         URLs lose their images.
@@ -140,7 +124,6 @@ function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
 }
 
 function SignUrl({ api, project, description }: ProjectProps) {
-  const schema = description.schemas['SignedUrlInput'] ?? {};
   const [signed, setSigned] = useState<string | null>(null);
   const sign = async (body: object) => {
     const { signedUrl } = await api('POST', `/projects/${project.id}/signed-urls`, body);
@@ -153,7 +136,7 @@ function SignUrl({ api, project, description }: ProjectProps) {
       <SchemaForm
         label="Sign one URL"
         submit="Sign"
-        schema={schema}
+        schema={description.getOperation('signProjectUrl').body}
         placeholders={{ url: `${description.baseUrl}/img/…?project=${project.id}&w=800` }}
         onSubmit={sign}
       />

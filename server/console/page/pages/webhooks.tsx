@@ -1,64 +1,44 @@
-import type { Callback } from '@image-delivery/sdk/client';
-import { useState } from 'preact/hooks';
-import { useAction, useLoading } from '../api/action.ts';
+import { useData } from '../api/action.ts';
 import { countText, formatTime } from '../api/format.ts';
-import { FailureNotice, Loading } from '../components/notice.tsx';
+import { ItemList } from '../components/items-page.tsx';
+import { Loaded, ReloadButton } from '../components/notice.tsx';
 import { PageSection, type ProjectProps } from '../components/page-section.tsx';
 
-/** The last requests to the callbacks of a project. */
+/** A project's latest callbacks. */
 export function Webhooks({ api, project }: ProjectProps) {
-  const [callbacks, setCallbacks] = useState<readonly Callback[] | null>(null);
-  const { run, busy, failure } = useAction();
-  const [reloads, setReloads] = useState(0);
   const path = `/projects/${project.id}/callbacks`;
-  useLoading(run, async () => setCallbacks((await api('GET', path)).callbacks), [
-    api,
-    path,
-    reloads,
-  ]);
+  const callbacks = useData(async () => (await api('GET', path)).callbacks, [api, path]);
   return (
     <PageSection
       title="Webhooks"
       project={project}
       intro={
         <>
-          If an API request for prewarming or a purge contains a <code>callbackUrl</code>, this URL
-          receives a signed request at the end. The list starts with the newest. Operators print the
-          secret that verifies the signature with{' '}
+          If an API request for prewarming or a purge contains a <code>callbackUrl</code>, that URL
+          receives a signed request when the work is done. Newest first. To print the secret that
+          verifies the signature, run{' '}
           <code>npm run --silent admin -- projects webhook-secret {project.id}</code>.
         </>
       }
     >
-      <FailureNotice failure={failure} />
-      {callbacks === null && failure === null && <Loading />}
-      {callbacks?.length === 0 && <p class="card empty">No callbacks in the last day.</p>}
-      {callbacks !== null && callbacks.length > 0 && (
-        <ul class="rows card">
-          {callbacks.map((callback) => (
-            <li key={callback.id}>
-              <Delivery {...callback} />
-            </li>
-          ))}
-        </ul>
-      )}
-      <button type="button" aria-disabled={busy} onClick={() => !busy && setReloads(reloads + 1)}>
-        Load again
-      </button>
+      <Loaded data={callbacks}>
+        {(list) => (
+          <ItemList items={list} empty="No callbacks in the last day." toId={({ id }) => id}>
+            {({ subject, callId, url, status, reason, failureCount, endedAt, createdAt }) => (
+              <span>
+                <strong>{status}</strong> {subject} <code>{callId}</code> to <code>{url}</code>
+                <br />
+                <span class="quiet">
+                  {formatTime(endedAt ?? createdAt)}
+                  {failureCount > 0 && `, ${countText(failureCount, 'failed attempt')}`}
+                  {reason !== null && `: ${reason}`}
+                </span>
+              </span>
+            )}
+          </ItemList>
+        )}
+      </Loaded>
+      <ReloadButton data={callbacks} />
     </PageSection>
-  );
-}
-
-function Delivery({ subject, callId, url, status, reason, failureCount, ...times }: Callback) {
-  const at = formatTime(times.endedAt ?? times.createdAt);
-  return (
-    <span>
-      <strong>{status}</strong> {subject} <code>{callId}</code> to <code>{url}</code>
-      <br />
-      <span class="quiet">
-        {at}
-        {failureCount > 0 && `, ${countText(failureCount, 'failed attempt')}`}
-        {reason !== null && `: ${reason}`}
-      </span>
-    </span>
   );
 }

@@ -1,5 +1,6 @@
 import type { DeliveryHost, Project } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
+import { useData } from '../api/action.ts';
 import { imageHeaders, useSignPath } from '../api/image.ts';
 import { imagePath, type ParameterTexts } from '../api/image-url.ts';
 import type { ApiDescription } from '../api/openapi.ts';
@@ -10,22 +11,10 @@ type Hosts = readonly DeliveryHost[];
 
 /** Returns a project's delivery hosts, or an empty list while loading and if the key cannot read them. */
 export function useDeliveryHosts(api: Api | null, project: Project | null): Hosts {
-  const [hosts, setHosts] = useState<Hosts>([]);
   const id = project?.id;
-  useEffect(() => {
-    let isCurrent = true;
-    setHosts([]);
-    if (api === null || id === undefined) return;
-    const show = (found: Hosts) => isCurrent && setHosts(found);
-    api('GET', `/projects/${id}/hosts`).then(
-      (body) => show(body.hosts),
-      () => {},
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [api, id]);
-  return hosts;
+  const load = async () =>
+    api === null || id === undefined ? [] : (await api('GET', `/projects/${id}/hosts`)).hosts;
+  return useData(load, [api, id]).value ?? [];
 }
 
 /** Returns whether a text is a URL on one of the hosts. */
@@ -119,7 +108,7 @@ export function ForeignUrl({ api, project, description, url, onUrl, onRead }: Fo
 }
 
 /** The services that delivery hosts can read URLs of. */
-function kindsIn({ schemas }: ApiDescription): readonly string[] {
-  const { urls } = schemas['DeliveryHostInput']?.properties ?? {};
+function kindsIn({ getOperation }: ApiDescription): readonly string[] {
+  const { urls } = getOperation('putProjectHost').body.properties ?? {};
   return (urls?.enum ?? []).map(String).filter((kind) => kind !== 'native');
 }

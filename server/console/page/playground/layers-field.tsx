@@ -1,5 +1,5 @@
 import type { Layer } from '@image-delivery/sdk/client';
-import { useEffect, useState } from 'preact/hooks';
+import { useData } from '../api/action.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
 import type { Session } from '../api/session.ts';
 import { TextField } from '../components/fields.tsx';
@@ -21,25 +21,13 @@ const namesIn = (options: ParameterTexts): readonly string[] =>
  * URL.
  */
 export function LayersField({ session, project, options, onChange }: LayersFieldProps) {
-  const [layers, setLayers] = useState<readonly Layer[] | null>(null);
   const { api, projects } = session;
   const isListed = projects?.some(({ id }) => id === project) ?? false;
-  useEffect(() => {
-    let isCurrent = true;
-    setLayers(null);
-    if (api === null || !isListed) {
-      setLayers([]);
-    } else {
-      api('GET', `/projects/${project}/layers`).then(
-        (body) => isCurrent && setLayers(body.layers),
-        // The image, which needs no key, still appears.
-        () => isCurrent && setLayers([]),
-      );
-    }
-    return () => {
-      isCurrent = false;
-    };
-  }, [api, project, isListed]);
+  const load = async () =>
+    api === null || !isListed ? [] : (await api('GET', `/projects/${project}/layers`)).layers;
+  const { value, failure } = useData<readonly Layer[]>(load, [api, project, isListed]);
+  // The image, which needs no key, appears even if its layers cannot be listed.
+  const layers = failure === null ? value : [];
   const chosen = namesIn(options);
   if (layers === null) return isListed ? <Loading /> : null;
   const kept = new Map(layers.map((layer) => [layer.name, layer]));
@@ -75,7 +63,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
           value={options[`text.${name}`] ?? ''}
           onChange={(words) => onChange({ ...options, [`text.${name}`]: words })}
           placeholder={String(kept.get(name)?.text?.['words'] ?? '')}
-          help="Other words than the layer's own need a signed URL, unless it allows free texts. Example: 19,90 €"
+          help="Custom text needs a signed URL unless the layer allows free text. Example: 19,90 €"
         />
       ))}
     </fieldset>

@@ -1,15 +1,14 @@
 import { useEffect, useState } from 'preact/hooks';
 import { browsers } from '../api/image.ts';
 import { isProjectId, isSource, type ParameterTexts, readImageUrl } from '../api/image-url.ts';
-import { keepProject, lastPicture, lastProject } from '../api/last-picture.ts';
 import { type ApiDescription, parametersIn } from '../api/openapi.ts';
-import { launchCommand } from '../api/page-data.ts';
+import { initial, keepProject, lastPicture, lastProject, launchCommand } from '../api/page-data.ts';
 import { type Session, useProject } from '../api/session.ts';
 import { Controls, toDefaults } from '../components/controls.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { SelectField, TextField } from '../components/fields.tsx';
 import { Title } from '../components/page-section.tsx';
-import { initial, Samples, SourceHelp } from '../components/samples.tsx';
+import { Samples, SourceHelp } from '../components/samples.tsx';
 import { linkTo, type PageRoute, replaceRoute } from '../route.ts';
 import { ForeignUrl, isOnHost, useDeliveryHosts } from './foreign-url.tsx';
 import { LayersField } from './layers-field.tsx';
@@ -116,13 +115,13 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           />
         )}
         <Samples project={project} near={known?.origin ?? source} onChoose={setSource} />
-        <LayersField session={session} project={project} options={options} onChange={setOptions} />
         <Controls
           parameters={parameters}
           options={options}
           defaults={defaults}
           onChange={setOptions}
         />
+        <LayersField session={session} project={project} options={options} onChange={setOptions} />
         <SelectField
           label="For a browser that supports"
           help="The formats from which auto chooses, by the Accept header."

@@ -4,7 +4,7 @@ import { formatBytes, formatChange, formatNumber } from '../api/format.ts';
 import { cacheMeaning, type Loaded } from '../api/image.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
 import { CopyText } from '../components/copy.tsx';
-import { type Fact, FactList } from '../components/facts.tsx';
+import { type Fact, FactList } from '../components/figures.tsx';
 import { Snippets } from '../components/snippets.tsx';
 import type { Picture } from './use-picture.ts';
 import { Viewer } from './viewer.tsx';

@@ -9,7 +9,7 @@ import {
   type PageImage,
   type ParameterTexts,
 } from '../api/image-url.ts';
-import { keepPicture } from '../api/last-picture.ts';
+import { keepPicture } from '../api/page-data.ts';
 import type { Api, Failure } from '../api/service.ts';
 import { toDefaults } from '../components/controls.tsx';
 import type { PictureFacts } from './picture-code.ts';

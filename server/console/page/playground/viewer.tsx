@@ -209,6 +209,7 @@ function Compare({ before, after }: CompareProps) {
       {before !== null && (
         <>
           <input
+            class="whole"
             type="range"
             min="0"
             max="100"
@@ -218,10 +219,10 @@ function Compare({ before, after }: CompareProps) {
             onInput={(event) => setPercent(Number(event.currentTarget.value))}
           />
           <span class="divider" aria-hidden="true" />
-          <span class="tag tag-before" aria-hidden="true">
+          <span class="tag" aria-hidden="true">
             Original
           </span>
-          <span class="tag tag-after" aria-hidden="true">
+          <span class="tag" aria-hidden="true">
             Result
           </span>
         </>

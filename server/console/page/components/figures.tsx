@@ -1,4 +1,21 @@
-interface GraphProps {
+/** A name, its value, and an explanation or ''. */
+export type Fact = readonly [name: string, value: string, explanation: string];
+
+export function FactList({ facts }: { readonly facts: readonly Fact[] }) {
+  return (
+    <dl class="facts">
+      {facts.map(([name, value, explanation]) => (
+        <div key={name}>
+          <dt>{name}</dt>
+          <dd>{value}</dd>
+          {explanation !== '' && <dd class="quiet">{explanation}</dd>}
+        </div>
+      ))}
+    </dl>
+  );
+}
+
+export interface GraphProps {
   readonly title: string;
   /** The unit of the vertical axis, such as `requests per day`; '' if `format` writes it. */
   readonly unit: string;
@@ -30,7 +47,7 @@ export function Graph(props: GraphProps) {
   const line = values.length === 1 ? [...points, `${width},${points[0]?.split(',')[1]}`] : points;
   const highest = format(top);
   return (
-    <div class="graph card">
+    <div class="graph">
       <h3>
         {title}
         {unit !== '' && <span class="unit">, {unit}</span>}
