@@ -167,7 +167,7 @@ export function chooseFormats(
   return { better: ['avif', 'webp'], plain: source.hasAlpha ? 'png' : 'jpeg' };
 }
 
-/** Returns a `image` element; its width and height prevent layout shifts. */
+/** Returns a `picture` element; its width and height prevent layout shifts. */
 export function pictureCode(baseUrl: string, request: PageImage, facts: PictureFacts): string {
   const { width, height, plain, files, ...layout } = computeLayout(request.options, facts);
   const sizes = layout.sizes === '' ? '' : ` sizes="${layout.sizes}"`;
