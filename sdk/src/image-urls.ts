@@ -1,10 +1,9 @@
 import { type Candidate, createCandidates, type SrcsetOptions } from './candidates.ts';
+import { type CheckParts, createChecked } from './checks.ts';
 import type { ImageFormat } from './generated/parameters.ts';
 import type { ApiError, ImageFacts } from './generated/schemas.ts';
 import type { ImageUrls, ImageUrlsOptions, PictureOptions } from './interface.ts';
-import { type CheckParts, createChecked } from './mistakes.ts';
-import { readUrl } from './read.ts';
-import { encode, toTexts } from './write.ts';
+import { encode, readUrl, toTexts } from './url-text.ts';
 
 /** Returns whether an image is animated or could be, judging by its URL. */
 const mayBeAnimated = (src: string, { sourceFrames, animated, page }: PictureOptions): boolean =>

@@ -1,9 +1,13 @@
 import { inspect } from 'node:util';
 import t from 'tap';
 import { createClientWith } from '../../sdk/src/client/client.ts';
-import { systemClock } from '../../sdk/src/client/clock.ts';
-import type { ClientOptions } from '../../sdk/src/client/index.ts';
-import { ApiError, ConnectionError, TimeoutError } from '../../sdk/src/client/index.ts';
+import {
+  ApiError,
+  type ClientOptions,
+  ConnectionError,
+  TimeoutError,
+} from '../../sdk/src/client/index.ts';
+import { systemClock } from '../../sdk/src/client/send.ts';
 import { freePort, startService } from '../service/service.ts';
 import { until } from '../until.ts';
 import { type Fault, refusal, startFaultyProxy } from './faulty-proxy.ts';

@@ -2,8 +2,8 @@ import { createServer } from 'node:http';
 import { inspect } from 'node:util';
 import t from 'tap';
 import { createClientWith } from '../../sdk/src/client/client.ts';
-import { systemClock } from '../../sdk/src/client/clock.ts';
 import { type ClientOptions, createClient } from '../../sdk/src/client/index.ts';
+import { systemClock } from '../../sdk/src/client/send.ts';
 import { listen } from '../listen.ts';
 import { freePort } from '../service/service.ts';
 

@@ -54,12 +54,12 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'an undefined src',
     () => urls.picture(untyped(undefined)),
-    'The source must be a text, and is undefined: give the URL of a picture.',
+    'src must be a string, got undefined. Pass an image URL.',
   ],
   [
     'an imported image as src',
     () => urls.url(untyped({ src: '/a.jpg', width: 1, height: 1 })),
-    'The source must be a text, and is an object: give the src of an imported image, or the href of a URL.',
+    'src must be a string, got an object. Pass the src of an imported image, or the href of a URL.',
   ],
   [
     'a relative src without origin',

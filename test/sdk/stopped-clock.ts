@@ -1,4 +1,4 @@
-import type { Clock } from '../../sdk/src/client/clock.ts';
+import type { Clock } from '../../sdk/src/client/send.ts';
 
 export interface StoppedClock extends Clock {
   /** Durations of the sleeps so far, in ms. */

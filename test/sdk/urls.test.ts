@@ -3,7 +3,7 @@ import fc from 'fast-check';
 import t from 'tap';
 import { checkImage } from '../../sdk/src/checks.ts';
 import { createImageUrls, type ImageOptions, type PictureOptions } from '../../sdk/src/index.ts';
-import { toTexts } from '../../sdk/src/write.ts';
+import { toTexts } from '../../sdk/src/url-text.ts';
 import { readAddress, readOptions } from '../../server/image/address.ts';
 import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { propertyRuns } from '../extended.ts';

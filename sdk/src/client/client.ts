@@ -9,11 +9,17 @@ import type {
   Readiness,
   Usage,
 } from '../generated/schemas.ts';
-import { type Clock, systemClock } from './clock.ts';
 import { type ClientOptions, readOptions } from './connection.ts';
-import { hasInput, type Input, operationList } from './operation.ts';
-import { createPageRequest, createRequest, healthRequest, type Page } from './request.ts';
-import { type CallOptions, type Request, send } from './send.ts';
+import {
+  createPageRequest,
+  createRequest,
+  hasInput,
+  healthRequest,
+  type Input,
+  operationList,
+  type Page,
+} from './request.ts';
+import { type CallOptions, type Clock, type Request, send, systemClock } from './send.ts';
 import { type PictureUrls, toPrewarms } from './to-prewarms.ts';
 
 type Fields<T> = [NonNullable<T>] extends [never] ? unknown : NonNullable<T>;

@@ -1,4 +1,4 @@
-import type { RetryOptions } from './retries.ts';
+import type { RetryOptions } from './send.ts';
 
 export interface ClientOptions {
   /** The service's address, such as `https://img.example.com`; a path is allowed. */

@@ -13,6 +13,5 @@ export {
 } from './client.ts';
 export type { ClientOptions } from './connection.ts';
 export { ApiError, ConnectionError, type ErrorCode, TimeoutError } from './errors.ts';
-export type { RetryOptions } from './retries.ts';
-export type { CallOptions } from './send.ts';
+export type { CallOptions, RetryOptions } from './send.ts';
 export { NotPrewarmableError, type PictureUrls } from './to-prewarms.ts';

@@ -1,8 +1,7 @@
 import { maxVariantCharacters, maxVariants, variantNames } from '../generated/prewarm.ts';
 import type { PrewarmInput, PrewarmVariant } from '../generated/schemas.ts';
 import type { Picture } from '../interface.ts';
-import { readUrl } from '../read.ts';
-import { toText } from '../write.ts';
+import { readUrl, toText } from '../url-text.ts';
 
 /** The URLs in the attributes of a `picture` element, as `createImageUrls` creates them. */
 export interface PictureUrls {

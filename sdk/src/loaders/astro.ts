@@ -1,8 +1,8 @@
 import { createCandidates, type SrcsetOptions } from '../candidates.ts';
+import { checkSettings } from '../checks.ts';
 import { defaultWidths, type ImageOptions } from '../generated/parameters.ts';
 import { createImageUrls } from '../image-urls.ts';
 import type { ImageUrlsOptions } from '../interface.ts';
-import { checkSettings } from '../mistakes.ts';
 import { imageOptions } from './image-options.ts';
 
 /** An image as Astro gives it to a service: the properties of its component. */
