@@ -1,8 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Dispatcher, Pool } from 'undici';
 import type { S3Location } from '../../contract/s3-location.ts';
-import type { Environment } from './credential-source.ts';
-import { CredentialChain } from './credentials.ts';
+import { CredentialChain, type Environment } from './credentials.ts';
 import { bucketUrl, objectPath } from './object-url.ts';
 import { readBody } from './response-body.ts';
 import { sign } from './sign.ts';

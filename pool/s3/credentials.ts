@@ -1,7 +1,31 @@
-import { containerCredentials } from './container-credentials.ts';
-import type { CredentialSource, Credentials, Environment } from './credential-source.ts';
-import { instanceCredentials } from './instance-credentials.ts';
-import { webIdentityCredentials } from './web-identity-credentials.ts';
+import { readFile } from 'node:fs/promises';
+import { parseAddress, parseNetwork, within } from '../../contract/networks.ts';
+import {
+  type CredentialRequest,
+  readCredentials,
+  requestCredentials,
+  toCredentials,
+} from './credential-request.ts';
+import { readXml } from './xml.ts';
+
+export interface Credentials {
+  readonly accessKeyId: string;
+  readonly secretAccessKey: string;
+  /** Null for permanent credentials. */
+  readonly sessionToken: string | null;
+  /** Unix ms; infinite for credentials from environment variables. */
+  readonly expiresAt: number;
+}
+
+export type Environment = Readonly<Record<string, string | undefined>>;
+
+/**
+ * One source of credentials. Resolves with null if the environment does not configure it.
+ *
+ * @param region of the bucket
+ * @throws Error without secrets
+ */
+type CredentialSource = (environment: Environment, region: string) => Promise<Credentials | null>;
 
 const variableCredentials: CredentialSource = async (environment) => {
   const {
@@ -16,6 +40,110 @@ const variableCredentials: CredentialSource = async (environment) => {
     sessionToken: token || null,
     expiresAt: Number.POSITIVE_INFINITY,
   };
+};
+
+const stsTimeoutMs = 5_000;
+
+/**
+ * Exchanges the token in a file that Kubernetes clusters on AWS mount (IRSA) for a role's
+ * credentials.
+ */
+const webIdentityCredentials: CredentialSource = async (environment, region) => {
+  const {
+    AWS_WEB_IDENTITY_TOKEN_FILE: tokenFile,
+    AWS_ROLE_ARN: role,
+    AWS_ROLE_SESSION_NAME: session = 'image-delivery',
+    AWS_REGION: stsRegion = region,
+    AWS_ENDPOINT_URL_STS: endpoint = stsEndpoint(stsRegion),
+  } = environment;
+  if (!tokenFile || !role) return null;
+  const form = new URLSearchParams({
+    Action: 'AssumeRoleWithWebIdentity',
+    Version: '2011-06-15',
+    RoleArn: role,
+    RoleSessionName: session,
+    WebIdentityToken: (await readFile(tokenFile, 'utf8')).trim(),
+  });
+  const answer = await requestCredentials(new URL(endpoint), { form, timeoutMs: stsTimeoutMs });
+  const fields = new Map<string, string>();
+  readXml(answer, (path, text) => fields.set(path, text));
+  const field = (name: string) =>
+    fields.get(
+      `AssumeRoleWithWebIdentityResponse/AssumeRoleWithWebIdentityResult/Credentials/${name}`,
+    );
+  return toCredentials(
+    field('AccessKeyId'),
+    field('SecretAccessKey'),
+    field('SessionToken'),
+    field('Expiration'),
+  );
+};
+
+const stsEndpoint = (region: string): string =>
+  `https://sts.${region}.amazonaws.com${region.startsWith('cn-') ? '.cn' : ''}/`;
+
+const ecsOrigin = 'http://169.254.170.2';
+/**
+ * Loopback, and the addresses of ECS and EKS. Requests to them do not leave the machine, so http is
+ * safe.
+ */
+const localNetworks = ['127.0.0.0/8', '::1', '169.254.170.2', '169.254.170.23', 'fd00:ec2::23']
+  .map(parseNetwork)
+  .filter((network) => network !== null);
+const containerTimeoutMs = 2_000;
+
+/** The credentials of an ECS task, an EKS pod (Pod Identity) or a Greengrass component. */
+const containerCredentials: CredentialSource = async (environment) => {
+  const {
+    AWS_CONTAINER_CREDENTIALS_RELATIVE_URI: relative,
+    AWS_CONTAINER_CREDENTIALS_FULL_URI: full,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN: token,
+    AWS_CONTAINER_AUTHORIZATION_TOKEN_FILE: tokenFile,
+  } = environment;
+  if (!relative && !full) return null;
+  const url = relative ? new URL(ecsOrigin + relative) : new URL(String(full));
+  if (!isTrusted(url)) {
+    throw new Error('AWS_CONTAINER_CREDENTIALS_FULL_URI is http to an address that is not local');
+  }
+  const authorization = tokenFile ? (await readFile(tokenFile, 'utf8')).trim() : token;
+  const headers: CredentialRequest['headers'] = authorization ? { authorization } : {};
+  return readCredentials(await requestCredentials(url, { headers, timeoutMs: containerTimeoutMs }));
+};
+
+function isTrusted({ protocol, hostname }: URL): boolean {
+  if (protocol === 'https:') return true;
+  const address = parseAddress(hostname.replace(/^\[(.*)\]$/, '$1'));
+  return protocol === 'http:' && address !== null && within(address, localNetworks);
+}
+
+/** Short, because machines outside of EC2 get no response at all. */
+const instanceTimeoutMs = 1_000;
+const tokenSeconds = 21_600;
+
+/** The credentials of an EC2 instance's role, by version 2 of its metadata service (IMDSv2). */
+const instanceCredentials: CredentialSource = async (environment) => {
+  const {
+    AWS_EC2_METADATA_DISABLED: disabled = '',
+    AWS_EC2_METADATA_SERVICE_ENDPOINT_MODE: mode = '',
+    AWS_EC2_METADATA_SERVICE_ENDPOINT: endpoint,
+  } = environment;
+  if (disabled.toLowerCase() === 'true') return null;
+  const byDefault =
+    mode.toLowerCase() === 'ipv6' ? 'http://[fd00:ec2::254]' : 'http://169.254.169.254';
+  const url = (path: string) => new URL(path, endpoint || byDefault);
+  const token = await requestCredentials(url('/latest/api/token'), {
+    method: 'PUT',
+    headers: { 'x-aws-ec2-metadata-token-ttl-seconds': String(tokenSeconds) },
+    timeoutMs: instanceTimeoutMs,
+  });
+  const options = {
+    headers: { 'x-aws-ec2-metadata-token': token.trim() },
+    timeoutMs: instanceTimeoutMs,
+  };
+  const roles = url('/latest/meta-data/iam/security-credentials/');
+  const [role = ''] = (await requestCredentials(roles, options)).split('\n');
+  const path = `${roles.pathname}${encodeURIComponent(role.trim())}`;
+  return readCredentials(await requestCredentials(url(path), options));
 };
 
 /**

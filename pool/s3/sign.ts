@@ -1,4 +1,4 @@
-import type { Credentials } from './credential-source.ts';
+import type { Credentials } from './credentials.ts';
 
 /** SHA-256 of the empty body that all requests except PUT have. */
 const emptyDigest = 'e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855';

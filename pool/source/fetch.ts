@@ -55,7 +55,7 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
  * A response's validators (RFC 9110, 8.8), as received; null if absent, too long or unprintable.
  */
 export interface Validators {
-  /** The URL after redirects that the validators belong to, as `toResource` returns it, or null. */
+  /** The URL after redirects that the validators belong to, as `urlDigest` returns it, or null. */
   readonly resource: string | null;
   readonly etag: string | null;
   readonly lastModified: string | null;
@@ -85,7 +85,7 @@ const defaultMaxRedirects = 5;
 const brokenConnection = new Set(['UND_ERR_SOCKET', 'ECONNRESET', 'EPIPE']);
 
 /** Returns a URL's digest, because a redirect's URL can be many kilobytes long. */
-export const toResource = ({ href }: URL): string => hash('sha256', href, 'base64url').slice(0, 22);
+export const urlDigest = ({ href }: URL): string => hash('sha256', href, 'base64url').slice(0, 22);
 
 /** Matches validators that conditional requests can send. */
 const plainValidator = /^[\x20-\x7e]{1,512}$/;
@@ -231,7 +231,7 @@ async function request(
  * Returns the validators for a URL's request: another URL's validators would compare another file.
  */
 function validatorsFor(url: URL, { validators }: FetchOptions): Validators | null {
-  const isKnown = validators !== undefined && validators.resource === toResource(url);
+  const isKnown = validators !== undefined && validators.resource === urlDigest(url);
   return isKnown && (validators.etag ?? validators.lastModified) !== null ? validators : null;
 }
 
@@ -325,7 +325,7 @@ function originResponse(headers: ResponseHead['headers'], url: URL): OriginRespo
     typeof header === 'string' && plainValidator.test(header) ? header : null;
   return {
     validators: {
-      resource: toResource(url),
+      resource: urlDigest(url),
       etag: validator(headers['etag']),
       lastModified: validator(headers['last-modified']),
     },

@@ -8,7 +8,7 @@ import {
   type Fetched,
   type FetchOptions,
   type NotModified,
-  toResource,
+  urlDigest,
   type Validators,
 } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
@@ -99,7 +99,7 @@ async function read(
  */
 function toValidators(url: URL, { ino, size, mtimeNs, mtime }: BigIntStats): Validators {
   const etag = `"${[ino, size, mtimeNs].map((part) => part.toString(36)).join('-')}"`;
-  return { resource: toResource(url), etag, lastModified: mtime.toUTCString() };
+  return { resource: urlDigest(url), etag, lastModified: mtime.toUTCString() };
 }
 
 /** Compares entity tags, or else the times of modification (RFC 9110, 13.2.2). */

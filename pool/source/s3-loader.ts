@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { S3Location } from '../../contract/s3-location.ts';
-import type { Credentials } from '../s3/credential-source.ts';
+import type { Credentials } from '../s3/credentials.ts';
 import { bucketUrl, objectPath } from '../s3/object-url.ts';
 import { sign } from '../s3/sign.ts';
 import { unlessAborted } from '../unless-aborted.ts';

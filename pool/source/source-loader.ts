@@ -1,4 +1,11 @@
-import type { Fetched, FetchOptions, NotModified } from './fetch.ts';
+import { ServiceError } from '../../contract/errors.ts';
+import {
+  type Fetched,
+  type FetchOptions,
+  fetchSource,
+  type NotModified,
+  type SourceHeaders,
+} from './fetch.ts';
 
 /** A way to fetch a host's sources other than by plain HTTP requests. */
 export interface SourceLoader {
@@ -21,3 +28,20 @@ export interface SourceLoader {
  * the requested URL: plain HTTP requests follow redirects.
  */
 export type FindLoader = (url: URL) => SourceLoader | null;
+
+/**
+ * Sends request headers to an HTTP origin, over https only, unless the host is a private source.
+ * @param credentials the headers by lower-case name
+ */
+export function headerLoader(identity: string, credentials: SourceHeaders): SourceLoader {
+  return {
+    identity,
+    fetch: async (url, options) => {
+      if (url.protocol !== 'https:' && !options.guard.isPrivateSource(url)) {
+        const text = `The headers of ${url.host} are sent over https only; use an https URL.`;
+        throw new ServiceError('source_blocked', text);
+      }
+      return fetchSource(url, { ...options, credentials });
+    },
+  };
+}

@@ -2,12 +2,14 @@ import { hash } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import { type OriginEntry, originKey } from '../../contract/origins.ts';
-import type { Credentials } from '../../pool/s3/credential-source.ts';
-import type { CredentialChain } from '../../pool/s3/credentials.ts';
+import type { CredentialChain, Credentials } from '../../pool/s3/credentials.ts';
 import { folderLoader } from '../../pool/source/folder-loader.ts';
-import { headerLoader } from '../../pool/source/header-loader.ts';
 import { s3Loader } from '../../pool/source/s3-loader.ts';
-import type { FindLoader, SourceLoader } from '../../pool/source/source-loader.ts';
+import {
+  type FindLoader,
+  headerLoader,
+  type SourceLoader,
+} from '../../pool/source/source-loader.ts';
 import type { Keyring } from '../../store/keyring.ts';
 import { itemOfHost, type ProjectOrigin } from '../../store/project-origin.ts';
 import type { Project } from '../../store/projects.ts';

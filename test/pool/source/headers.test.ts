@@ -4,8 +4,8 @@ import t from 'tap';
 import type { Dispatcher } from 'undici';
 import { ServiceError } from '../../../contract/errors.ts';
 import { FairShare } from '../../../pool/fair-share.ts';
-import { headerLoader } from '../../../pool/source/header-loader.ts';
 import { SharedMemory } from '../../../pool/source/shared-memory.ts';
+import { headerLoader } from '../../../pool/source/source-loader.ts';
 import { client, createGuard, expectFailure, openSources, startOrigin } from './origin.ts';
 
 const secret = 'Bearer secret-of-the-test';

@@ -1,7 +1,7 @@
 import { inspect } from 'node:util';
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../../contract/s3-location.ts';
-import type { Credentials } from '../../../pool/s3/credential-source.ts';
+import type { Credentials } from '../../../pool/s3/credentials.ts';
 import { s3Loader } from '../../../pool/source/s3-loader.ts';
 import { startTestS3, variables } from '../s3/server.ts';
 import { client, expectFailure, openSources, startOrigin } from './origin.ts';
