@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import { FairShare } from './fair-share.ts';
@@ -23,6 +22,9 @@ import { decodeState, encodeState, SourceStates, type StateCaches } from './sour
 import { unlessAborted } from './unless-aborted.ts';
 import { isUpToDate } from './validity.ts';
 
+/** A revalidation's abort signal and urgency. */
+type Work = Pick<Miss, 'signal' | 'urgency'>;
+
 export interface RevalidatorEnvironment {
   readonly caches: StateCaches;
   readonly coalescer: Coalescer;
@@ -36,7 +38,7 @@ export interface RevalidatorEnvironment {
     request: ImageRequest,
     input: Input,
     validators: Validators,
-    work: Pick<Miss, 'signal' | 'urgency'>,
+    work: Work,
   ) => Promise<SourceLease | NotModified>;
   /** Unix ms. */
   readonly now: () => number;
@@ -84,19 +86,16 @@ export class Revalidator {
   readonly #loading = new SingleFlight<string, SourceState | null>();
   readonly #running = new SingleFlight<string, void>();
   readonly #backgroundShare = new FairShare(maxInBackground, guaranteedInBackground);
-  readonly #closing = new AbortController();
   /** Total outcomes of origins. */
   readonly outcomes = { notModified: 0, sameBytes: 0, changed: 0, gone: 0, failed: 0 };
 
   constructor(environment: RevalidatorEnvironment) {
     this.#environment = environment;
     this.#states = new SourceStates(environment.caches);
-    // Every revalidation in progress listens.
-    setMaxListeners(0, this.#closing.signal);
   }
 
   close(): void {
-    this.#closing.abort(shuttingDown);
+    this.#running.abort(shuttingDown);
   }
 
   /**
@@ -208,13 +207,13 @@ export class Revalidator {
     if (failure !== null && this.#environment.now() - failure.at < retryAfterMs) {
       return Promise.reject(failure.error);
     }
-    const work = (_: AbortSignal, urgency: Urgency) =>
-      this.#revalidateOnce(followed, urgency).catch((error: unknown) => {
+    const start = (signal: AbortSignal, urgency: Urgency) =>
+      this.#revalidateOnce(followed, { signal, urgency }).catch((error: unknown) => {
         if (isInputFailure(error)) this.#fail(key, error);
         throw error;
       });
     // Runs to its end: an aborted request must not make the next request start over.
-    return this.#running.run(key, work, this.#closing.signal, background);
+    return this.#running.run(key, start, undefined, background);
   }
 
   #fail(key: string, error: ServiceError): void {
@@ -223,11 +222,11 @@ export class Revalidator {
   }
 
   /** Leads for the machine, or receives the state as a follower. */
-  async #revalidateOnce(followed: FollowedInput, urgency: Urgency): Promise<void> {
+  async #revalidateOnce(followed: FollowedInput, work: Work): Promise<void> {
     const { key } = followed;
     const role = await this.#environment.coalescer.join(key, {
-      live: urgency.isLive,
-      signal: this.#closing.signal,
+      live: work.urgency.isLive,
+      signal: work.signal,
       retain: () => this.#running.retain(key),
       promote: () => this.#running.promote(key),
     });
@@ -237,9 +236,9 @@ export class Revalidator {
       return;
     }
     try {
-      role.succeed(encodeState(await this.#lead(followed, urgency)));
+      role.succeed(encodeState(await this.#lead(followed, work)));
     } catch (error) {
-      const isOutcome = error instanceof ServiceError && !this.#closing.signal.aborted;
+      const isOutcome = error instanceof ServiceError && !work.signal.aborted;
       role.fail(isOutcome ? error : new Cancelled());
       throw error;
     }
@@ -249,9 +248,10 @@ export class Revalidator {
    * Returns the state from the caches, where another process can have stored it, or else from the
    * origin.
    */
-  async #lead(followed: FollowedInput, urgency: Urgency): Promise<SourceState> {
+  async #lead(followed: FollowedInput, work: Work): Promise<SourceState> {
     const { key, request } = followed;
     // Not while a request waits, which has waited for the shared cache already.
+    const { urgency } = work;
     const hurry = new AbortController();
     if (urgency.isLive) hurry.abort();
     const ignorePromotion = urgency.onPromotion(() => hurry.abort());
@@ -263,7 +263,7 @@ export class Revalidator {
       if (this.#freshness(followed) === 'fresh') return stored;
     }
     const known = this.#get(key)?.state ?? null;
-    const state = await this.#revalidateInput(followed, known, urgency);
+    const state = await this.#revalidateInput(followed, known, work);
     await this.#keep(key, state, request);
     return state;
   }
@@ -271,12 +271,11 @@ export class Revalidator {
   async #revalidateInput(
     { request, input }: FollowedInput,
     before: SourceState | null,
-    urgency: Urgency,
+    work: Work,
   ): Promise<SourceState> {
     const { revalidate, now } = this.#environment;
     const at = now();
     try {
-      const work = { signal: this.#closing.signal, urgency };
       const answer = await revalidate(request, input, before ?? noValidators, work);
       if (answer.bytes === null) {
         if (before === null) throw new Error('an unconditional request got 304');

@@ -52,8 +52,14 @@ interface Call<V> {
 }
 
 /**
- * Single flight: concurrent callers for a key share one execution of the work. Each caller has a
- * separate signal; the work is aborted only when the last caller leaves.
+ * Single flight: concurrent callers for a key share one execution of the work. It alone cancels its
+ * work, when the last caller leaves or by `abort`; a caller's own signal ends only its waiting. A
+ * caller without a signal never leaves, and `retain` is a caller in another process. In the engine:
+ *
+ * - misses end when no request in this process and no follower waits
+ * - fetches end when no miss and no revalidation waits, and when the service closes
+ * - revalidations go on without requests, so that an aborted request does not make the next one
+ *   start over, and end when the service closes
  */
 export class SingleFlight<K, V> {
   readonly #calls = new Map<K, Call<V>>();
