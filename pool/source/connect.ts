@@ -106,7 +106,7 @@ function connectToAny(
   tryNext();
 }
 
-/** Alternates between the families, beginning with the first address's (RFC 8305, 4). */
+/** Alternates between the families, from the first address's (RFC 8305, 4). */
 function interleaved(addresses: readonly LookupAddress[]): LookupAddress[] {
   const family = addresses[0]?.family;
   const first = addresses.filter((address) => address.family === family);

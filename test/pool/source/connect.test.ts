@@ -49,7 +49,7 @@ for (const [name, addresses] of Object.entries({
   'a dead first address': [dead[0], good],
   'two dead addresses before it': [dead[0], dead[2], good],
 })) {
-  t.test(`connects to a distant address beside ${name}`, async (t) => {
+  t.test(`connects to a distant address next to ${name}`, async (t) => {
     const { socket, attempts, ms } = await connectTo(t, addresses);
     t.equal(socket?.remoteAddress, good);
     t.ok(ms >= roundTripMs, `${ms} ms`);

@@ -5,7 +5,7 @@ import { cacheFilePath } from '../../../pool/cache/disk.ts';
 import { toKey } from '../../pool/cache/pictures.ts';
 import { block, createIndex, numbered } from './index-folder.ts';
 
-const pathOf = (folder: string, name: string) => cacheFilePath(folder, toKey(name));
+const toPath = (folder: string, name: string) => cacheFilePath(folder, toKey(name));
 
 t.test('adds existing files by age', async (t) => {
   const folder = t.testdir();
@@ -137,7 +137,7 @@ t.test('ends early when the index closes', async (t) => {
 t.test('forgets the files that were removed by hand', async (t) => {
   const { index, store, exists } = createIndex(t.testdir(), 100);
   await store(...numbered(1, 40));
-  for (const name of numbered(1, 30)) await rm(pathOf(t.testdirName, name));
+  for (const name of numbered(1, 30)) await rm(toPath(t.testdirName, name));
   await index.removed(toKey('new'));
   t.equal(index.count, 40, 'a miss does not start a comparison');
   await index.removed(toKey('7'));
@@ -149,7 +149,7 @@ t.test('forgets the files that were removed by hand', async (t) => {
 t.test('forgets the other missing files when it deletes one to make room', async (t) => {
   const { index, store } = createIndex(t.testdir(), 20);
   await store(...numbered(1, 20));
-  for (const name of numbered(1, 10)) await rm(pathOf(t.testdirName, name));
+  for (const name of numbered(1, 10)) await rm(toPath(t.testdirName, name));
   await store('21');
   await index.settled;
   await index.scan();
@@ -160,7 +160,7 @@ t.test('keeps its list if a folder cannot be read', async (t) => {
   const folder = t.testdir();
   const { index, store } = createIndex(folder, 100);
   await store('1');
-  const path = dirname(pathOf(folder, '1'));
+  const path = dirname(toPath(folder, '1'));
   await rm(path, { recursive: true });
   await writeFile(path, 'not a folder');
   await index.scan();
