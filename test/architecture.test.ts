@@ -317,7 +317,8 @@ t.test('imports certain packages only in certain files', async (t) => {
     t.match(to, /^(preact(\/|$)|@image-delivery\/sdk(\/client)?$)/, from);
     // The client itself takes more bytes than the page needs for its calls.
     if (to !== '@image-delivery/sdk/client') continue;
-    const imported = /^import (type )?\{[^}]*\} from '@image-delivery\/sdk\/client';$/m;
+    const imported =
+      /^import (type )?(?:\{[^}]*\}|\* as \w+) from '@image-delivery\/sdk\/client';$/m;
     t.equal(imported.exec(await readFile(join(root, from), 'utf8'))?.[1], 'type ', from);
   }
   const ofSdk = packages.filter(
