@@ -353,7 +353,7 @@ t.test('prewarms and deletes through the admin command', async (t) => {
   }
 });
 
-t.test('creates no second store beside a running service without asking', async (t) => {
+t.test('creates no unconfirmed second store next to a running service', async (t) => {
   const { port } = await startService(t);
   const parent = shortFolder(t);
   const environment = { PATH: process.env['PATH'] ?? '', SERVICE_PORT: String(port) };

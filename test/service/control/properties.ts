@@ -235,7 +235,8 @@ async function findKinds(control: Control, signed: string): Promise<Kind[]> {
       success: 200,
       least: 20,
       read: (get) => get(layers),
-      isRight: (after, { layer }, sent) =>
+      // Only the response of the change contains warnings.
+      isRight: (after, { layer: { warnings: _, ...layer } }, sent) =>
         same(layer, { name: 'badge', ...sent }) && same(after, { layers: [layer] }),
     },
   ];
