@@ -7,7 +7,7 @@ import { fieldsOfKind, type LayerKind, layerKinds } from '../server/image/layer-
 import { type ParameterName, parameterNames, parameters } from '../server/image/parameters.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
 import { newProjectId } from '../store/identifiers.ts';
-import type { LayerFields } from '../store/layer.ts';
+import type { LayerFields } from '../store/project.ts';
 import { takeFreePorts } from './free-ports.ts';
 import { type GalleryItem, galleryPage } from './gallery-page.ts';
 import { serveBodies } from './origin/bodies.ts';

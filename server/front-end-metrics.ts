@@ -1,5 +1,5 @@
 import { version } from '../contract/package.ts';
-import type { OnCommand } from '../store/client.ts';
+import type { OnCommand } from '../store/connection.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
 import type { ClientConnections } from './http/connection-limit.ts';
 import { ProcessMetrics, RequestMetrics } from './telemetry/process-metrics.ts';

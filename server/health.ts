@@ -1,7 +1,7 @@
-import { withTimeout } from '../store/deadline.ts';
 import type { WorkerState } from '../store/heartbeat.ts';
 import type { JobQueue } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
+import { withTimeout } from '../store/outage.ts';
 import type { FrontEndStats, MachineStats } from './cluster/channel.ts';
 import type { DiskShortage } from './cluster/disk-space.ts';
 import type { HttpRequest } from './http/request.ts';

@@ -7,10 +7,9 @@ import { isIncompleteCopy } from '../store/copy.ts';
 import { newApiKey } from '../store/identifiers.ts';
 import { JobQueue } from '../store/jobs.ts';
 import { makeFolder } from '../store/make-folder.ts';
-import { ensureIndexes, openStore, type Store } from '../store/open.ts';
+import { ensureIndexes, openStore, type Store, serverLimits } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
 import { describeOutage } from '../store/outage.ts';
-import { serverLimits } from '../store/server-limits.ts';
 import { RateLimit } from './control/rate-limit.ts';
 
 /**

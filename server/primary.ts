@@ -121,7 +121,7 @@ export class Primary {
     setInterval(() => this.#broadcastStats(), statsEveryMs);
     void listening.then(() => this.#scanDiskCache()).then(() => this.#followPurges(store));
     // The front ends listen before the store is available: for health, and for known projects.
-    const [{ prepareStore }, { findWorker, recordRegularly }] = await Promise.all([
+    const [{ prepareStore }, { findWorker, recordHeartbeats }] = await Promise.all([
       import('./primary-store.ts'),
       import('../store/heartbeat.ts'),
     ]);
@@ -130,7 +130,7 @@ export class Primary {
     shutdown.add(async () => message.printKey());
     if (!this.#onTerminal) message.printKey();
     // The embedded store uses a lock instead.
-    if (settings.mongodbUrl !== null) recordRegularly(store.db, 'service');
+    if (settings.mongodbUrl !== null) recordHeartbeats(store.db, 'service');
     this.#metrics.watchWorker(() => findWorker(store.db));
     this.#storePrepared = true;
     this.#supervisor.broadcast({ type: 'store-prepared' });

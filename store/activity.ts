@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { withTimeout } from './deadline.ts';
-import { updateTogether } from './updates.ts';
+import { withTimeout } from './outage.ts';
+import { bulkUpdate } from './writes.ts';
 
 export interface NameCount {
   readonly name: string;
@@ -87,7 +87,7 @@ export class ActivityRecords {
 
   /** Replaces the writers' stored counts for the intervals. Idempotent. */
   async write(written: readonly WriterActivity[]): Promise<void> {
-    await updateTogether(
+    await bulkUpdate(
       this.#db,
       name,
       written.map(({ project, window, start, expiresAt, writer, activity }) => ({

@@ -1,5 +1,4 @@
 import type { Collection, Db, WithId } from 'mongodb';
-import { withTimeout } from './deadline.ts';
 import {
   callbackJobName,
   createWaitingJob,
@@ -8,6 +7,7 @@ import {
   jobsCollection,
   waitingJobsFilter,
 } from './jobs.ts';
+import { withTimeout } from './outage.ts';
 
 /** Kinds of calls that can report their end to a client. */
 export const callbackSubjects = ['prewarm', 'purge'] as const;

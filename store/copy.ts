@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import { BSON, type Db, type Document } from 'mongodb';
 import type { DeploymentRecord } from './deployment.ts';
 import { readPages } from './pages.ts';
-import { retryOnDeadlock } from './upsert.ts';
+import { retryOnDeadlock } from './writes.ts';
 
 const dayMs = 24 * 60 * 60 * 1_000;
 /**
@@ -32,7 +32,7 @@ export class CopyRefused extends Error {
 }
 
 /** The number of a collection's documents, and the start of their SHA-256 in the order of their ids. */
-export type Content = readonly [documents: number, digest: string];
+export type CollectionDigest = readonly [documents: number, digest: string];
 
 /** Runs after each page with the collection's document count so far. */
 export type OnPage = (step: 'copied' | 'compared', name: string, documents: number) => void;
@@ -47,7 +47,7 @@ export async function copyStore(
   from: Db,
   to: Db,
   onPage: OnPage,
-): Promise<ReadonlyMap<string, Content>> {
+): Promise<ReadonlyMap<string, CollectionDigest>> {
   const deployment = await findDeployment(from);
   if (deployment === null) throw new CopyRefused('The source is empty.');
   const endsAfter = Date.now() + copyMs;
@@ -68,7 +68,7 @@ export async function copyStore(
       }
     }
   }
-  const contents = new Map<string, Content>();
+  const contents = new Map<string, CollectionDigest>();
   for (const name of Object.keys(copiedCollections)) {
     const source = await readContent(from, name, endsAfter, onPage);
     const target = await readContent(to, name, endsAfter, onPage);

@@ -1,7 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { withTimeout } from './deadline.ts';
-import { StoreUnavailable } from './outage.ts';
-import { isDuplicateKey, retryOnDeadlock } from './upsert.ts';
+import { StoreUnavailable, withTimeout } from './outage.ts';
+import { isDuplicateKey, retryOnDeadlock } from './writes.ts';
 
 /** A host that serves a project's images, as stored in the project. */
 export interface DeliveryHost {

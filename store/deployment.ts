@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { Db } from 'mongodb';
-import { withTimeout } from './deadline.ts';
 import { newOrganisationId } from './identifiers.ts';
-import { findOrInsert } from './upsert.ts';
+import { withTimeout } from './outage.ts';
+import { findOrInsert } from './writes.ts';
 
 /** The only document of its collection. */
 export interface DeploymentRecord {

@@ -12,8 +12,8 @@ export interface Generations {
   readonly groups?: Readonly<Record<string, number>>;
 }
 
-/** Purges as stored in a project. */
-export interface Purges {
+/** PurgeGenerations as stored in a project. */
+export interface PurgeGenerations {
   /** Absent before the first purge. */
   readonly generations?: Generations;
 }
@@ -31,16 +31,22 @@ export function sourceGroup(tag: string): string {
 const toField = (group: string): string => `g${group}`;
 
 /** The generation of the images with inputs of some groups; 0 before the first purge. */
-export function computeGeneration({ generations = {} }: Purges, groups: readonly string[]): number {
+export function computeGeneration(
+  { generations = {} }: PurgeGenerations,
+  groups: readonly string[],
+): number {
   const { all = 0, groups: numbers = {} } = generations;
   return Math.max(all, ...groups.map((group) => numbers[toField(group)] ?? 0));
 }
 
 /** The number of the project's last purge; 0 before the first purge. */
-export const lastGeneration = ({ generations }: Purges): number => generations?.last ?? 0;
+export const lastGeneration = ({ generations }: PurgeGenerations): number => generations?.last ?? 0;
 
 /** Returns the groups purged after a generation; null for all images. */
-export function groupsPurgedAfter({ generations = {} }: Purges, number: number): string[] | null {
+export function groupsPurgedAfter(
+  { generations = {} }: PurgeGenerations,
+  number: number,
+): string[] | null {
   const { all = 0, groups = {} } = generations;
   if (all > number) return null;
   const purged = Object.entries(groups).filter(([, at]) => at > number);

@@ -1,6 +1,6 @@
 import { type Collection, type Db, type Filter, ObjectId } from 'mongodb';
-import { withTimeout } from './deadline.ts';
-import { isDuplicateKey, retryOnDeadlock } from './upsert.ts';
+import { withTimeout } from './outage.ts';
+import { isDuplicateKey, retryOnDeadlock } from './writes.ts';
 
 export const prewarmJobName = 'prewarm';
 export const purgeHookJobName = 'purge hook';

@@ -1,8 +1,8 @@
 import type { Collection, Db } from 'mongodb';
-import { withTimeout } from './deadline.ts';
 import { hashApiKey, newApiKey, newKeyId } from './identifiers.ts';
+import { withTimeout } from './outage.ts';
 import { byCreation, readPages } from './pages.ts';
-import { findOrInsert, retryOnDuplicateKey } from './upsert.ts';
+import { findOrInsert, retryOnDuplicateKey } from './writes.ts';
 
 export const keyAccesses = ['read', 'write'] as const;
 export type KeyAccess = (typeof keyAccesses)[number];

@@ -1,17 +1,16 @@
 import { setTimeout as sleep } from 'node:timers/promises';
+import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
 import { ActivityRecords } from './activity.ts';
-import { type ClientOptions, createClient } from './client.ts';
-import { MongoConnection, type OnOutage } from './connection.ts';
-import { withTimeout } from './deadline.ts';
+import { type ClientOptions, createClient, MongoConnection, type OnOutage } from './connection.ts';
 import { DataDirLockedError, runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, hasEmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
 import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
-import { StoreUnavailable } from './outage.ts';
+import { StoreUnavailable, withTimeout } from './outage.ts';
 import { Prewarms } from './prewarms.ts';
 import { Projects } from './projects.ts';
-import { Purges } from './purges.ts';
+import { PurgeRepository } from './purges.ts';
 import { UsageRecords } from './usage.ts';
 
 /** While no process owns the embedded store. */
@@ -44,7 +43,7 @@ export function connectStore(
     organisations: new Organisations(db),
     keys: new Keys(db),
     prewarms: new Prewarms(db),
-    purges: new Purges(db),
+    purges: new PurgeRepository(db),
     usage: new UsageRecords(db),
     activity: new ActivityRecords(db),
     /** Resolves when the store has responded for the first time. Rejects on abort and on close. */
@@ -163,4 +162,16 @@ export async function ensureIndexes(store: Store): Promise<void> {
   const { projects, keys, prewarms, purges, usage, activity } = store;
   const parts = [projects, keys, prewarms, purges, usage, activity];
   await Promise.all(parts.map((part) => part.ensureIndexes()));
+}
+
+/** Describes the limits of the store's server for the log; returns null for MongoDB. */
+export async function serverLimits(db: Db): Promise<string | null> {
+  // Treats a server that refuses the command to this user as MongoDB.
+  const info = await db.command({ buildInfo: 1 }).catch(() => null);
+  if (info?.['embedded'] === true) {
+    return 'the embedded store serves this machine only; set SERVICE_MONGODB_URL for several machines';
+  }
+  const ferretdb: unknown = info?.['ferretdb']?.version;
+  if (ferretdb === undefined) return null;
+  return `FerretDB ${ferretdb}: concurrent writes of one document wait for each other, and those that wait for more than 1.5 s get 503`;
 }

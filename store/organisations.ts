@@ -1,9 +1,9 @@
 import type { Collection, Db } from 'mongodb';
-import { withTimeout } from './deadline.ts';
 import { findDeployment } from './deployment.ts';
 import { newOrganisationId } from './identifiers.ts';
+import { withTimeout } from './outage.ts';
 import { byCreation, readPages } from './pages.ts';
-import { findOrInsert } from './upsert.ts';
+import { findOrInsert } from './writes.ts';
 
 export interface Organisation {
   readonly _id: string;

@@ -1,5 +1,5 @@
 import type { Collection, Document, Filter } from 'mongodb';
-import { withTimeout } from './deadline.ts';
+import { withTimeout } from './outage.ts';
 
 interface PageOptions {
   /** Applied in addition to the id bounds. */

@@ -2,7 +2,6 @@ import { createHash } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Collection, Db, ObjectId } from 'mongodb';
 import { type CallbackJob, createCallbackJob } from './callbacks.ts';
-import { withTimeout } from './deadline.ts';
 import { newPrewarmId } from './identifiers.ts';
 import {
   createWaitingJob,
@@ -15,9 +14,9 @@ import {
   prewarmJobName,
   waitingJobsFilter,
 } from './jobs.ts';
-import { StoreUnavailable } from './outage.ts';
+import { StoreUnavailable, withTimeout } from './outage.ts';
 import { type CallState, type ProjectRecord, ProjectRecords } from './records.ts';
-import { isDuplicateKey, retryOnDeadlock } from './upsert.ts';
+import { isDuplicateKey, retryOnDeadlock } from './writes.ts';
 
 /** A call that prewarms sources. */
 export interface PrewarmCall {
@@ -62,7 +61,7 @@ export class QueueFull extends Error {
 }
 
 /** Maximum time in ms for a call that competes with other calls of its project. */
-const addWithinMs = 1_500;
+const addWithinMs = 10_000;
 /** Then a worker adds the jobs of a call whose process has failed, ms. */
 const pendingAfterMs = 5_000;
 

@@ -1,10 +1,18 @@
 import type { Fit, Gravity } from '../contract/image-terms.ts';
 import type { DeliveryHost } from './delivery-host.ts';
-import type { Purges } from './generations.ts';
-import type { StoredLayer } from './layer.ts';
-import type { PresetParameters } from './preset.ts';
-import type { ProjectOrigin } from './project-origin.ts';
-import type { UrlSecrets } from './url-secret.ts';
+import type { PurgeGenerations } from './generations.ts';
+
+/** A JSON value of an image parameter. */
+export type PresetValue = string | number | boolean;
+
+/** By the canonical names of image parameters. */
+export type PresetParameters = Readonly<Record<string, PresetValue>>;
+
+/** Preset and layer names are field names in the store, so they contain no `.` or `$`. */
+export const partNamePattern = '^[a-z][a-z0-9_-]{0,39}$';
+
+const pattern = new RegExp(partNamePattern);
+export const isPartName = (text: string): boolean => pattern.test(text);
 
 /** The transform defaults of a project: `ProjectSettings` in the OpenAPI document. */
 export interface ProjectSettings {
@@ -42,7 +50,7 @@ export interface ProjectLimits {
   readonly bytesPerDay: number | null;
 }
 
-export interface Project extends ProjectSettings, Purges {
+export interface Project extends ProjectSettings, PurgeGenerations {
   readonly _id: string;
   readonly orgId: string;
   readonly name: string;
@@ -148,3 +156,69 @@ export const listedFields = [
 ] as const satisfies readonly (keyof Project)[];
 
 export type ListedProject = Pick<Project, (typeof listedFields)[number]>;
+
+/** A layer's JSON fields by name. Absent fields take their defaults. */
+export type LayerFields = Readonly<Record<string, PresetValue>>;
+
+/** A layer as a project keeps it: an image or a text. */
+export interface StoredLayer {
+  readonly image?: LayerFields;
+  readonly text?: LayerFields;
+}
+
+/** A secret that signs another service's URLs. imgproxy needs a key and a salt in hexadecimal digits. */
+export interface UrlSecret {
+  readonly secret: string;
+  readonly salt?: string;
+}
+
+/** A project's secrets for one service's URLs. */
+export interface UrlSecrets {
+  /** The current secret first, then the previous secret during a replacement. */
+  readonly valid: readonly UrlSecret[];
+  /** By the clock of the front end. */
+  readonly updatedAt: Date;
+}
+
+/**
+ * Returns the valid secrets after a new secret is set.
+ * @param keepPrevious whether the current secret stays valid too; a repeated call changes nothing
+ */
+export function withUrlSecret(
+  before: readonly UrlSecret[],
+  secret: UrlSecret,
+  keepPrevious: boolean,
+): readonly UrlSecret[] {
+  const others = before.filter(
+    (stored) => stored.secret !== secret.secret || stored.salt !== secret.salt,
+  );
+  return [secret, ...(keepPrevious ? others.slice(0, 1) : [])];
+}
+
+/** A project's private origin: how to fetch sources from a host, with encrypted secrets. */
+export interface ProjectOrigin {
+  /** With the port, unless it is the default port of the scheme. */
+  readonly host: string;
+  /** Names of the request headers to send to the host. */
+  readonly headers: readonly string[];
+  /** The source bucket's `s3://` URL; null for an HTTP origin. */
+  readonly location: string | null;
+  /** The origin with its secrets, as JSON encrypted by `Keyring.seal`. */
+  readonly sealed: string;
+  /** By the clock of the front end. */
+  readonly updatedAt: Date;
+}
+
+/**
+ * Returns the host's field in `Project.origins`. Encodes dots, because they separate path segments.
+ */
+export const originField = (host: string): string => host.replaceAll('.', '%2E');
+
+/** Returns a host's item, or undefined, even for a host such as `constructor`. */
+export function itemOfHost<Item>(
+  items: Readonly<Record<string, Item>> | undefined,
+  host: string,
+): Item | undefined {
+  const field = originField(host);
+  return items !== undefined && Object.hasOwn(items, field) ? items[field] : undefined;
+}

@@ -1,29 +1,31 @@
-import type { Collection, Db, Filter, UpdateFilter } from 'mongodb';
-import { withTimeout } from './deadline.ts';
+import { createHash } from 'node:crypto';
+import type { Collection, Db, Document, Filter, UpdateFilter } from 'mongodb';
 import { type DeliveryHost, HostClaims } from './delivery-host.ts';
 import { purgeUpdate } from './generations.ts';
 import { newProjectId, newSigningSecret } from './identifiers.ts';
-import type { StoredLayer } from './layer.ts';
-import { StoreUnavailable } from './outage.ts';
+import { callbackJobName, jobsCollection, prewarmJobName } from './jobs.ts';
+import { StoreUnavailable, withTimeout } from './outage.ts';
 import { byCreation, readPages } from './pages.ts';
-import { isPartName, type PresetParameters } from './preset.ts';
 import {
   deletedFields,
+  isPartName,
   type ListedProject,
   listedFields,
   type NewProject,
   newProjectSettings,
+  originField,
+  type PresetParameters,
   type Project,
   type ProjectFreshness,
   type ProjectIdentity,
   type ProjectLimits,
+  type ProjectOrigin,
   type ProjectSettings,
   removedFields,
+  type StoredLayer,
+  type UrlSecret,
+  withUrlSecret,
 } from './project.ts';
-import { projectColours } from './project-colours.ts';
-import { projectCollections } from './project-documents.ts';
-import { originField, type ProjectOrigin } from './project-origin.ts';
-import { type UrlSecret, withUrlSecret } from './url-secret.ts';
 
 export * from './project.ts';
 
@@ -379,3 +381,51 @@ export class Projects {
     return changed;
   }
 }
+
+/** Converts HSL to `#rrggbb` as in CSS Color 4. Hue in degrees, the others 0..1. */
+function hex(hue: number, saturation: number, lightness: number): string {
+  const amplitude = saturation * Math.min(lightness, 1 - lightness);
+  const channel = (offset: number): string => {
+    const k = (offset + hue / 30) % 12;
+    const value = lightness - amplitude * Math.max(-1, Math.min(k - 3, 9 - k, 1));
+    return Math.round(255 * value)
+      .toString(16)
+      .padStart(2, '0');
+  };
+  return `#${channel(0)}${channel(8)}${channel(4)}`;
+}
+
+/** Two matching colours for a project in user interfaces, derived from its id. */
+export function projectColours(id: string): { color1: string; color2: string } {
+  const digest = createHash('sha256').update(id).digest();
+  const hue = digest.readUInt16BE(0) % 360;
+  const turn = 30 + (digest.readUInt16BE(2) % 90);
+  return { color1: hex(hue, 0.65, 0.5), color2: hex((hue + turn) % 360, 0.7, 0.6) };
+}
+
+interface ProjectCollection {
+  readonly name: string;
+  readonly ofProject: (id: string) => Document;
+}
+
+const byProjectId = (projectId: string): Document => ({ projectId });
+
+/**
+ * Collections whose documents are deleted together with their project, starting with its keys.
+ * Purge hook calls stay, so that the CDN still drops the images.
+ */
+export const projectCollections: readonly ProjectCollection[] = [
+  { name: 'keys', ofProject: byProjectId },
+  { name: 'hosts', ofProject: byProjectId },
+  {
+    name: jobsCollection,
+    ofProject: (id) => ({
+      name: { $in: [prewarmJobName, callbackJobName] },
+      'data.projectId': id,
+    }),
+  },
+  { name: 'prewarms', ofProject: byProjectId },
+  { name: 'purges', ofProject: byProjectId },
+  { name: 'usage', ofProject: (project) => ({ project }) },
+  { name: 'activity', ofProject: (project) => ({ project }) },
+];

@@ -1,5 +1,4 @@
 import { type Collection, type Db, type Filter, ObjectId } from 'mongodb';
-import { withTimeout } from './deadline.ts';
 import {
   createWaitingJob,
   isOpen,
@@ -9,6 +8,7 @@ import {
   purgeHookJobName,
   waitingJobsFilter,
 } from './jobs.ts';
+import { withTimeout } from './outage.ts';
 import { type CallState, type ProjectRecord, ProjectRecords } from './records.ts';
 
 /** The promise of purges: after this time they are in effect in every process that reaches the store. */
@@ -41,8 +41,8 @@ interface PurgeRecord extends ProjectRecord {
 export const hookStates = ['none', 'waiting', 'done', 'failed'] as const;
 type HookState = (typeof hookStates)[number];
 
-/** Purges and their hook calls. A purge's id is its project's revision. */
-export class Purges {
+/** PurgeRepository and their hook calls. A purge's id is its project's revision. */
+export class PurgeRepository {
   readonly #records: ProjectRecords<PurgeRecord>;
   readonly #jobs: Collection<JobDocument<PurgeHookJob>>;
   readonly #maxWaiting: number;

@@ -1,5 +1,5 @@
 import type { Collection, Db, Filter, OptionalUnlessRequiredId } from 'mongodb';
-import { withTimeout } from './deadline.ts';
+import { withTimeout } from './outage.ts';
 
 /** The stored record of a call that continues after its response. */
 export interface ProjectRecord {

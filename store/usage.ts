@@ -1,7 +1,6 @@
 import type { Collection, Db } from 'mongodb';
-import { withTimeout } from './deadline.ts';
-import { type UpdateStatement, updateTogether } from './updates.ts';
-import { retryOnDuplicateKey } from './upsert.ts';
+import { withTimeout } from './outage.ts';
+import { bulkUpdate, retryOnDuplicateKey, type UpdateStatement } from './writes.ts';
 
 /** Counts by name. A name has letters only, because it is a field of a document. */
 export type StoredCounts = Readonly<Record<string, number>>;
@@ -66,7 +65,7 @@ export class UsageRecords {
 
   /** Stores totals or rejects. Idempotent; late or reordered calls have no effect. */
   async write(totals: readonly WriterTotals[]): Promise<void> {
-    await updateTogether(
+    await bulkUpdate(
       this.#db,
       name,
       totals.map(({ writer, counts, project, date }) => ({
@@ -107,7 +106,7 @@ export class UsageRecords {
    * unless an earlier `write` without a response takes effect later.
    */
   async end(totals: readonly WriterTotals[]): Promise<void> {
-    await updateTogether(
+    await bulkUpdate(
       this.#db,
       name,
       totals.flatMap(({ writer, counts, claimed = 0, ...day }): UpdateStatement[] => {

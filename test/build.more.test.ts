@@ -9,7 +9,18 @@ import { temporaryFolder } from './temporary-root.ts';
 
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
-const folders = ['contract', 'server', 'pool', 'store', 'worker', 'demo', 'sdk', 'urls', 'scripts', 'bin'];
+const folders = [
+  'contract',
+  'server',
+  'pool',
+  'store',
+  'worker',
+  'demo',
+  'sdk',
+  'urls',
+  'scripts',
+  'bin',
+];
 
 /** Copies the sources, with the clone's packages. */
 async function startClone(t: { teardown(action: () => Promise<unknown>): void }) {

@@ -1,5 +1,4 @@
-import { projectColours } from '../store/project-colours.ts';
-import { newProjectSettings, type Project } from '../store/projects.ts';
+import { newProjectSettings, type Project, projectColours } from '../store/projects.ts';
 
 /** Returns a new project with some changed fields. */
 export function project(changes: Partial<Project> = {}): Project {

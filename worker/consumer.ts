@@ -12,7 +12,7 @@ import type { Logger } from '../contract/log.ts';
 import { createAgenda, LockLost } from '../store/agenda.ts';
 import type { CallbackJob } from '../store/callbacks.ts';
 import { findDeployment } from '../store/deployment.ts';
-import { recordRegularly } from '../store/heartbeat.ts';
+import { recordHeartbeats } from '../store/heartbeat.ts';
 import {
   callbackJobName,
   lockLifetimeMs as defaultLockLifetimeMs,
@@ -25,8 +25,8 @@ import {
 import type { Store } from '../store/open.ts';
 import type { PurgeHookJob } from '../store/purges.ts';
 import type { WorkerMetrics } from './metrics.ts';
-import { warmRequests } from './variants.ts';
-import { WarmingFailed, warm } from './warm.ts';
+import { PrewarmFailed, warm } from './prewarm.ts';
+import { prewarmRequests } from './variants.ts';
 import { type WebhookSettings, Webhooks, webhookBackOff, webhookConcurrency } from './webhooks.ts';
 
 /** Queue polling interval in ms; when a job ends, the worker claims the next immediately. */
@@ -50,7 +50,7 @@ const progressEveryMs = 1_000;
  * cannot succeed.
  */
 export const backOff = when(
-  ({ error }) => !(error instanceof WarmingFailed) || error.retryable,
+  ({ error }) => !(error instanceof PrewarmFailed) || error.retryable,
   exponential({ delay: 2_000, maxDelay: 60_000, maxRetries: 8 }),
 );
 
@@ -152,7 +152,7 @@ export class Consumer {
     this.#timers = [
       setInterval(() => void this.#removeEnded(), removeEndedEveryMs),
       setInterval(() => void this.#addPending(), addPendingEveryMs),
-      recordRegularly(this.#options.store.db, 'worker'),
+      recordHeartbeats(this.#options.store.db, 'worker'),
     ];
     void this.#removeEnded();
     void this.#addPending();
@@ -224,7 +224,7 @@ export class Consumer {
     const startedAt = performance.now();
     let counts: JobCounts = { done: 0, failed: 0, total: 0 };
     try {
-      await warm(warmRequests(data, autoFormats), {
+      await warm(prewarmRequests(data, autoFormats), {
         serviceUrl,
         secret: (await findDeployment(store.db)).backgroundSecret,
         signal,

@@ -1,7 +1,7 @@
 import { defaultAutoFormats, type NegotiableFormat } from '../contract/image-terms.ts';
 import type { PrewarmJob } from '../store/jobs.ts';
 
-export interface WarmRequest {
+export interface PrewarmRequest {
   /** Path and query. */
   readonly target: string;
   readonly accept: string;
@@ -36,10 +36,10 @@ const autoAccepts = (formats: readonly NegotiableFormat[]): Readonly<Record<stri
  *
  * @param autoFormats of the service
  */
-export function warmRequests(
+export function prewarmRequests(
   job: PrewarmJob,
   autoFormats: readonly NegotiableFormat[] = defaultAutoFormats,
-): WarmRequest[] {
+): PrewarmRequest[] {
   const accepts = Object.entries(autoAccepts(autoFormats));
   return job.variants.flatMap((query) => {
     const target = toTarget(job, query);

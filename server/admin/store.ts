@@ -143,7 +143,7 @@ export function addStoreCommands(program: Command): void {
     .argument('<file>')
     .action(async (file: string) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
-      const { BackupFailed, backUpToFile } = await import('../../store/backup-to-file.ts');
+      const { BackupFailed, backUpToFile } = await import('../../store/backups.ts');
       const { dataDir, mongodbUrl } = settingsOrExit();
       if (mongodbUrl !== null) {
         throw new AdminError('Use the tools of your MongoDB, such as mongodump.');
@@ -160,7 +160,7 @@ export function addStoreCommands(program: Command): void {
     .argument('[file]', "a backup; default: the service's last backup")
     .action(async (file?: string) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
-      const { RestoreFailed, restoreBackup } = await import('../../store/restore.ts');
+      const { RestoreFailed, restoreBackup } = await import('../../store/backups.ts');
       const { dataDir } = settingsOrExit();
       const { dataTime, replaced } = await restoreBackup(dataDir, file).catch((error) => {
         throw error instanceof RestoreFailed ? new AdminError(error.message) : error;
@@ -204,7 +204,7 @@ async function withUnused(
   const { ensureIndexes, openUnusedStore, storeExists } = await import('../../store/open.ts');
   const { openErrorText } = await import('../../store/open-error.ts');
   const { describeOutage, isOutage } = await import('../../store/outage.ts');
-  const { findRunningPart } = await import('../../store/heartbeat.ts');
+  const { findActiveRole } = await import('../../store/heartbeat.ts');
   if (role === 'source' && !storeExists(place)) throw new AdminError('The source does not exist.');
   const store = await openUnusedStore(place).catch(async (error) => {
     const reason = openErrorText(error, place.dataDir);
@@ -212,7 +212,7 @@ async function withUnused(
   });
   try {
     const wait = () => process.stderr.write(`Waiting until nothing uses the ${role}.\n`);
-    const part = store.isInProcess ? null : await findRunningPart(store.db, wait);
+    const part = store.isInProcess ? null : await findActiveRole(store.db, wait);
     if (part !== null) {
       throw new AdminError(`A ${part} uses the ${role}: stop all services and workers first.`);
     }

@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Network } from '../../contract/networks.ts';
 import { Semaphore } from '../../pool/semaphore.ts';
-import { withTimeout } from '../../store/deadline.ts';
+import { withTimeout } from '../../store/outage.ts';
 import { clientAddress, clientNetwork } from '../http/forwarded.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
 import { errorResponse, jsonHeaders, uncachedHeaders } from '../http/responses.ts';

@@ -1,5 +1,5 @@
 import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
-import type { PresetParameters } from '../../store/preset.ts';
+import type { PresetParameters } from '../../store/project.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../image/layer-fields.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 import { colour, flag, type ParameterType, toText, type ValueSchema } from '../image/values.ts';

@@ -1,4 +1,4 @@
-import { isPartName, partNamePattern } from '../../store/preset.ts';
+import { isPartName, partNamePattern } from '../../store/project.ts';
 import type { ItemField, Project, StateCheck } from '../../store/projects.ts';
 import { List } from './list.ts';
 import { itemResult, listResult, type Operation } from './operation.ts';

@@ -8,7 +8,7 @@ import {
 } from 'mongodb';
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../contract/errors.ts';
-import { retryOnDeadlock } from '../../store/upsert.ts';
+import { retryOnDeadlock } from '../../store/writes.ts';
 import type { Headers } from '../http/request.ts';
 
 const windowSeconds = 60;

@@ -6,7 +6,7 @@ import type { Keyring } from '../../store/keyring.ts';
 import type { Keys } from '../../store/keys.ts';
 import type { Prewarms } from '../../store/prewarms.ts';
 import type { Project, Projects } from '../../store/projects.ts';
-import type { Purges } from '../../store/purges.ts';
+import type { PurgeRepository } from '../../store/purges.ts';
 import type { SourceLoaders } from '../origins/source-loaders.ts';
 import { requireProject } from '../request-errors.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
@@ -17,7 +17,7 @@ export interface Services {
   readonly guard: AddressGuard;
   readonly queue: Pick<JobQueue, 'open'>;
   readonly prewarms: Pick<Prewarms, 'add' | 'find'>;
-  readonly purges: Pick<Purges, 'hold' | 'confirm' | 'find'>;
+  readonly purges: Pick<PurgeRepository, 'hold' | 'confirm' | 'find'>;
   readonly callsPurgeHook: boolean;
   /** Null if no setting provides the signing secret. */
   readonly callbacks: Pick<Callbacks, 'add' | 'hasRoom'> | null;

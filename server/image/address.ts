@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { nearestName, similarName } from '../../contract/suggestion.ts';
-import { isPartName } from '../../store/preset.ts';
+import { isPartName } from '../../store/project.ts';
 import {
   type DialectName,
   hasTooManyParameters,

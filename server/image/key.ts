@@ -5,7 +5,7 @@ import type { Input, Inputs } from '../../pool/inputs.ts';
 import { type OutputFormat, outputFormatsWith } from '../../pool/rendering/encode/encodings.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { plainVariant, type Variant } from '../../pool/variant.ts';
-import { computeGeneration, type Purges, sourceGroup } from '../../store/generations.ts';
+import { computeGeneration, type PurgeGenerations, sourceGroup } from '../../store/generations.ts';
 import type { Project } from '../../store/projects.ts';
 
 /** The formats that each option affects. */
@@ -101,14 +101,14 @@ export const projectDigits = (project: string): string =>
   hash('sha256', project).slice(0, keyTagDigits);
 
 /** Returns the generation of images made from these inputs. */
-export const imageGeneration = (project: Purges, inputs: readonly Pick<Input, 'tag'>[]) =>
+export const imageGeneration = (project: PurgeGenerations, inputs: readonly Pick<Input, 'tag'>[]) =>
   computeGeneration(
     project,
     inputs.map(({ tag }) => sourceGroup(tag)),
   );
 
 /** Returns whether a key belongs to an older generation of its project's images. */
-export function isPurgedKey(project: Purges, key: string): boolean {
+export function isPurgedKey(project: PurgeGenerations, key: string): boolean {
   const [prefix = '', generation = '', others = '', digest] = key.split('-');
   if (digest === undefined) return true;
   const groups = [sourceGroup(prefix.slice(keyTagDigits)), ...(others.match(/.../g) ?? [])];

@@ -8,7 +8,7 @@ import {
   type Placement,
   type TextLayer,
 } from '../../pool/variant.ts';
-import { isPartName, type PresetValue, partNamePattern } from '../../store/preset.ts';
+import { isPartName, type PresetValue, partNamePattern } from '../../store/project.ts';
 import { sourceUrl } from './source-url.ts';
 import {
   angle,

@@ -8,7 +8,7 @@ import {
   layerUrl,
   type Variant,
 } from '../../pool/variant.ts';
-import type { LayerFields, StoredLayer } from '../../store/layer.ts';
+import type { LayerFields, StoredLayer } from '../../store/project.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { fieldsOfKind, type LayerKind } from './layer-fields.ts';

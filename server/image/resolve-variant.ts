@@ -10,7 +10,7 @@ import {
   plainVariant,
   type Variant,
 } from '../../pool/variant.ts';
-import type { PresetParameters } from '../../store/preset.ts';
+import type { PresetParameters } from '../../store/project.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { type Options, readLayerTexts, readOptions } from './address.ts';

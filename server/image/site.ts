@@ -1,6 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { DeliveryHost } from '../../store/delivery-host.ts';
-import { itemOfHost } from '../../store/project-origin.ts';
+import { itemOfHost } from '../../store/project.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ProjectCache, ProjectState } from '../project-cache.ts';
 

@@ -1,6 +1,6 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/colour.ts';
-import type { PresetValue } from '../../store/preset.ts';
+import type { PresetValue } from '../../store/project.ts';
 
 /**
  * A JSON Schema (2020-12) in a form that client generators understand. As in OpenAPI 3.1, a

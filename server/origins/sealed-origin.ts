@@ -1,7 +1,7 @@
 import type { OriginHeaders } from '../../contract/origins.ts';
 import type { S3Location } from '../../contract/s3-location.ts';
 import type { Keyring } from '../../store/keyring.ts';
-import type { ProjectOrigin } from '../../store/project-origin.ts';
+import type { ProjectOrigin } from '../../store/project.ts';
 
 /** A project's origin with its secrets. */
 export type ProjectTarget =

@@ -11,7 +11,7 @@ import {
   type SourceLoader,
 } from '../../pool/source/source-loader.ts';
 import type { Keyring } from '../../store/keyring.ts';
-import { itemOfHost, type ProjectOrigin } from '../../store/project-origin.ts';
+import { itemOfHost, type ProjectOrigin } from '../../store/project.ts';
 import type { Project } from '../../store/projects.ts';
 import { isAllowedHost } from '../image/access.ts';
 import { createLogThrottle } from '../telemetry/log-limit.ts';

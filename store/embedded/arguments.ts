@@ -1,11 +1,11 @@
 import { Long } from 'bson';
-import { safeInteger } from './bson/number.ts';
 import {
   type Document,
   getField,
   isArray,
   isDocument,
   isNumber,
+  safeInteger,
   type Value,
 } from './bson/value.ts';
 import { notSupported, ReplyError } from './errors.ts';

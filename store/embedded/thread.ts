@@ -1,11 +1,15 @@
 import { chmodSync } from 'node:fs';
 import { createServer } from 'node:net';
 import { parentPort, workerData } from 'node:worker_threads';
-import { Cursors } from './commands/cursors.ts';
+import type { Value } from './bson/value.ts';
+import { Cursors } from './commands/context.ts';
 import { runCommand } from './commands/table.ts';
+import { ReplyError } from './errors.ts';
+import { someValueAt } from './query/path.ts';
 import { Backups, type BackupTimes } from './storage/backup.ts';
 import { Catalog } from './storage/catalog.ts';
-import { sweepExpired } from './storage/expiry.ts';
+import type { Collection } from './storage/collection.ts';
+import type { Entry, IndexSpecification } from './storage/index.ts';
 import { ClientConnection } from './wire/connection.ts';
 
 export interface ThreadData {
@@ -92,3 +96,31 @@ const hasFileSystemCode = (error: unknown): boolean =>
   error instanceof Error && 'code' in error && typeof error.code === 'string';
 
 if (parentPort !== null && isThreadData(workerData)) serve(workerData, parentPort);
+
+const msPerSecond = 1000;
+
+/**
+ * Removes documents that have expired under a TTL index. A later sweep removes documents left
+ * behind by a full disk or a failed write.
+ */
+export function sweepExpired(catalog: Catalog, now: number): void {
+  for (const collection of catalog.list()) {
+    try {
+      for (const { specification } of collection.indexes) {
+        for (const entry of expired(collection, specification, now)) collection.remove(entry);
+      }
+    } catch (error) {
+      if (!(error instanceof ReplyError)) throw error;
+    }
+  }
+  void catalog.log.durable().catch(() => {});
+}
+
+function expired(collection: Collection, index: IndexSpecification, now: number): Entry[] {
+  const { expireAfterSeconds, path } = index;
+  if (expireAfterSeconds === null) return [];
+  const latest = now - expireAfterSeconds * msPerSecond;
+  const isDue = (value: Value) => value instanceof Date && value.getTime() <= latest;
+  // For an array of dates the earliest applies; other values never expire.
+  return [...collection.entries()].filter(({ document }) => someValueAt(document, path, isDue));
+}

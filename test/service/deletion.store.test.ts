@@ -2,7 +2,7 @@ import { existsSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import t from 'tap';
 import { cdnProjectTag } from '../../server/image/caching.ts';
-import { projectCollections } from '../../store/project-documents.ts';
+import { projectCollections } from '../../store/projects.ts';
 import { more } from '../extended.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';
 import { type StoreLink, storeCommand, storeLink } from '../server/store-link.ts';

@@ -3,7 +3,7 @@ import { join } from 'node:path';
 import type { Collection, Db, Document } from 'mongodb';
 import t, { type Test } from 'tap';
 import { CopyRefused, copiedCollections, copyStore } from '../../store/copy.ts';
-import { recordPart } from '../../store/heartbeat.ts';
+import { recordHeartbeat } from '../../store/heartbeat.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import { connectStore, ensureIndexes, openStore, type Store } from '../../store/open.ts';
 import { rootPath } from '../root.ts';
@@ -82,7 +82,7 @@ t.test('copies all documents that a service needs, in both directions', async (t
   await from.usage.write([
     { project: id, date: '2026-11-22', writer: 'p1', counts: { requests: 5_000_000_000 } },
   ]);
-  await recordPart(from.db, 'worker');
+  await recordHeartbeat(from.db, 'worker');
 
   const counts = await copied(from.db, to.db);
   t.match(Object.fromEntries(counts), { projects: 1, keys: 2, jobs: 251, prewarms: 1, usage: 1 });

@@ -1,10 +1,10 @@
 import type { Db } from 'mongodb';
 import t from 'tap';
 import {
-  findRunningPart,
+  findActiveRole,
   findWorker,
-  recordPart,
-  recordRegularly,
+  recordHeartbeat,
+  recordHeartbeats,
   workerMissingAfterMs,
 } from '../../store/heartbeat.ts';
 import { until } from '../until.ts';
@@ -13,7 +13,7 @@ import { testDatabase } from './connection.ts';
 t.test('reports a worker for some time after its last heartbeat', async (t) => {
   const { db } = await testDatabase(t);
   t.same(await findWorker(db), { seenAt: null, isMissing: true });
-  await recordPart(db, 'worker');
+  await recordHeartbeat(db, 'worker');
   const { seenAt, isMissing } = await findWorker(db);
   t.notOk(isMissing);
   const { localTime } = await db.command({ hello: 1 });
@@ -28,18 +28,18 @@ t.test('reports a worker for some time after its last heartbeat', async (t) => {
   };
   t.notOk(await isMissingAfter(workerMissingAfterMs - 15_000), 'a worker restarts');
   t.ok(await isMissingAfter(workerMissingAfterMs + 1));
-  await recordPart(db, 'worker');
+  await recordHeartbeat(db, 'worker');
   t.notOk((await findWorker(db)).isMissing);
 });
 
 t.test('finds a running part, and waits for a part that has just stopped', async (t) => {
   const { db } = await testDatabase(t);
   let waits = 0;
-  const running = () => findRunningPart(db, () => (waits += 1));
+  const running = () => findActiveRole(db, () => (waits += 1));
   t.equal(await running(), null);
   t.equal(waits, 0, 'without a part it does not wait');
   for (const part of ['service', 'worker'] as const) {
-    const timer = recordRegularly(db, part);
+    const timer = recordHeartbeats(db, part);
     await until('a heartbeat', async () => (await findSeen(db, part)) !== null);
     t.equal(await running(), part);
     clearInterval(timer);

@@ -7,7 +7,7 @@ import {
   newProjectId,
   newSigningSecret,
 } from '../../store/identifiers.ts';
-import { projectColours } from '../../store/project-colours.ts';
+import { projectColours } from '../../store/projects.ts';
 
 t.test('creates unique identifiers and secrets in their form', async (t) => {
   for (const [make, form] of [

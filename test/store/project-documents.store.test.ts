@@ -6,9 +6,8 @@ import { HostClaims } from '../../store/delivery-host.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import { Keys } from '../../store/keys.ts';
 import { Prewarms } from '../../store/prewarms.ts';
-import { projectCollections } from '../../store/project-documents.ts';
-import { Projects } from '../../store/projects.ts';
-import { Purges } from '../../store/purges.ts';
+import { Projects, projectCollections } from '../../store/projects.ts';
+import { PurgeRepository } from '../../store/purges.ts';
 import { UsageRecords } from '../../store/usage.ts';
 import { testDatabase } from './connection.ts';
 import { prewarmCall, prewarmJob } from './prewarm-job.ts';
@@ -20,8 +19,8 @@ t.test("deletes a project's documents, except calls of the purge hook", async (t
   const fill = async (projectId: string) => {
     const job = prewarmJob({ projectId, source: 'https://a.example/' });
     await new Prewarms(db).add(prewarmCall([job], 'https://a.example/'));
-    const hook = await new Purges(db).hold({ projectId, tags: ['p'] }, 'p');
-    await new Purges(db).confirm('1', { projectId, sourceCount: 1, hook });
+    const hook = await new PurgeRepository(db).hold({ projectId, tags: ['p'] }, 'p');
+    await new PurgeRepository(db).confirm('1', { projectId, sourceCount: 1, hook });
     const day = { project: projectId, date: '2026-11-20' };
     await new UsageRecords(db).write([{ ...day, writer: 'a', counts: { hits: 1 } }]);
     const activity = { counts: {}, durations: [], sources: [], variants: [], failures: [] };

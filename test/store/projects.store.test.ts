@@ -2,8 +2,7 @@ import { mock } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
 import { computeGeneration, lastGeneration, sourceGroup } from '../../store/generations.ts';
-import { projectColours } from '../../store/project-colours.ts';
-import { newProjectSettings } from '../../store/projects.ts';
+import { newProjectSettings, projectColours } from '../../store/projects.ts';
 import { newProject, testProjects } from './projects.ts';
 import { together } from './servers.ts';
 

@@ -34,7 +34,7 @@ export const differences: Readonly<
   ferretdb: {
     duplicateKeyCode: {
       reason: "it is error 1 with PostgreSQL's message",
-      handling: '`store/upsert.ts` makes it 11000',
+      handling: '`store/writes.ts` makes it 11000',
     },
     duplicateKeyDetails: {
       reason: 'the message is that of DocumentDB, with the name of the index only',
@@ -47,7 +47,7 @@ export const differences: Readonly<
     concurrentWrites: {
       reason: 'PostgreSQL may find a deadlock of the exclusion constraint, after a second',
       handling:
-        "`store/upsert.ts` repeats the write; the rate limiter's key is `_id`, which is no such constraint",
+        "`store/writes.ts` repeats the write; the rate limiter's key is `_id`, which is no such constraint",
     },
     contention: {
       reason: 'each transaction waits for the one before in PostgreSQL',

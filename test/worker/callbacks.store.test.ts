@@ -4,7 +4,7 @@ import { projectWebhookSecret } from '../../contract/secrets.ts';
 import { type CallbackJob, Callbacks } from '../../store/callbacks.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { Projects } from '../../store/projects.ts';
-import { Purges, purgeEffectiveMs } from '../../store/purges.ts';
+import { PurgeRepository, purgeEffectiveMs } from '../../store/purges.ts';
 import { webhookConcurrency } from '../../worker/webhooks.ts';
 import { listen } from '../listen.ts';
 import { createGuard } from '../pool/source/origin.ts';
@@ -24,7 +24,7 @@ async function startCallbacks(t: Test) {
   const queue = await startQueue(t);
   const projects = new Projects(queue.db);
   await projects.create({ ...newProject, id: projectId });
-  const purges = new Purges(queue.db);
+  const purges = new PurgeRepository(queue.db);
   /** Adds an effective purge. */
   const addPurge = async (id: string, project = projectId) => {
     await purges.confirm(id, { projectId: project, sourceCount: 1, hook: null });

@@ -1,7 +1,7 @@
 import { pino } from 'pino';
 import t from 'tap';
 import { backOff } from '../../worker/consumer.ts';
-import { WarmingFailed } from '../../worker/warm.ts';
+import { PrewarmFailed } from '../../worker/prewarm.ts';
 import { until } from '../until.ts';
 import { apiErrorText } from './listener.ts';
 import { startQueue } from './queue.ts';
@@ -51,11 +51,11 @@ t.test('does not retry another error, and stores the reason in the job', async (
 });
 
 t.test('doubles pauses up to a minute, for eight retries', async (t) => {
-  const pause = (attempt: number, error: Error = new WarmingFailed('later', true)) =>
+  const pause = (attempt: number, error: Error = new PrewarmFailed('later', true)) =>
     backOff({ attempt, error, jobName: 'prewarm', jobData: {} });
   const pauses = Array.from({ length: 9 }, (_, index) => pause(index + 1));
   t.same(pauses, [2_000, 4_000, 8_000, 16_000, 32_000, 60_000, 60_000, 60_000, null]);
-  t.equal(pause(1, new WarmingFailed('never', false)), null);
+  t.equal(pause(1, new PrewarmFailed('never', false)), null);
   t.equal(pause(1, new Error('the store was away')), 2_000, 'an unexpected error is retried');
 });
 

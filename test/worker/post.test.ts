@@ -1,5 +1,5 @@
 import t from 'tap';
-import { post } from '../../worker/post.ts';
+import { post } from '../../worker/webhooks.ts';
 import { attacks, startHostileOrigin } from '../pool/source/hostile-origin.ts';
 import { hookSecret, startReceiver } from './receiver.ts';
 

@@ -4,7 +4,7 @@ import type { Test } from 'tap';
 import { JobQueue } from '../../store/jobs.ts';
 import { Prewarms } from '../../store/prewarms.ts';
 import { Projects } from '../../store/projects.ts';
-import { Purges } from '../../store/purges.ts';
+import { PurgeRepository } from '../../store/purges.ts';
 import { Consumer, type ConsumerOptions } from '../../worker/consumer.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
 import { createGuard } from '../pool/source/origin.ts';
@@ -35,7 +35,7 @@ export const workerStore = (db: Db): ConsumerOptions['store'] => ({
   db,
   projects: new Projects(db),
   prewarms: new Prewarms(db),
-  purges: new Purges(db),
+  purges: new PurgeRepository(db),
 });
 
 export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {

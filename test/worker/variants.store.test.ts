@@ -1,7 +1,7 @@
 import t from 'tap';
 import { readAddress } from '../../server/image/address.ts';
 import { readAccept } from '../../server/image/negotiate.ts';
-import { warmRequests } from '../../worker/variants.ts';
+import { prewarmRequests } from '../../worker/variants.ts';
 import { prewarmJob } from '../store/prewarm-job.ts';
 
 const job = prewarmJob({
@@ -17,7 +17,7 @@ const read = (target: string) => {
 t.test(
   'requests auto for clients that accept AVIF, only WebP, or just the basic formats',
   async (t) => {
-    const requests = warmRequests(job);
+    const requests = prewarmRequests(job);
     t.equal(new Set(requests.map(({ target }) => target)).size, 1, 'one URL');
     t.same(
       requests.map(({ accept }) => readAccept(accept)),
@@ -28,7 +28,7 @@ t.test(
 
 t.test('requests auto for clients of every format that the service negotiates', (t) => {
   const order = ['jxl', 'avif', 'webp'] as const;
-  const requests = warmRequests(job, order);
+  const requests = prewarmRequests(job, order);
   t.same(
     requests.map(({ accept }) => readAccept(accept, order)),
     [['jxl', 'avif', 'webp'], ['avif', 'webp'], ['webp'], []],
@@ -38,7 +38,7 @@ t.test('requests auto for clients of every format that the service negotiates', 
 });
 
 t.test('requests the source and the parameters of a variant', async (t) => {
-  const [{ target = '' } = {}] = warmRequests(job);
+  const [{ target = '' } = {}] = prewarmRequests(job);
   t.same(read(target), {
     source: 'https://a.example/x%20y.jpg?v=1&w=9',
     projectId: job.projectId,
@@ -51,7 +51,7 @@ t.test('requests each width once in each format', async (t) => {
     `fmt=${format}&w=100`,
     `fmt=${format}&w=200`,
   ]);
-  const requests = warmRequests({ ...job, variants: queries.flat() });
+  const requests = prewarmRequests({ ...job, variants: queries.flat() });
   const variants = requests.map(({ target, accept }) => {
     const { w, fmt } = read(target).parameters;
     return `${w} ${fmt} ${accept}`;
@@ -65,7 +65,7 @@ t.test('requests each width once in each format', async (t) => {
 t.test('requests variants with their parameters, and keeps secrets out of labels', async (t) => {
   const fallback = 'fallback=https%3A%2F%2Fa.example%2F%3Fkey%3Dsecret';
   const variants = ['fmt=webp&h=5&w=9', `${fallback}&preset=a+b`, ''];
-  const requests = warmRequests({ ...job, variants });
+  const requests = prewarmRequests({ ...job, variants });
   t.same(read(requests[0]?.target ?? '').parameters, { fmt: 'webp', h: '5', w: '9' });
   t.match(read(requests[1]?.target ?? '').parameters, { preset: 'a b', fallback: /key=secret$/ });
   t.same(read(requests.at(-1)?.target ?? '').parameters, {});

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import { backgroundHeader, isBackgroundToken } from '../../contract/secrets.ts';
 import type { JobCounts } from '../../store/jobs.ts';
-import { WarmingFailed, warm } from '../../worker/warm.ts';
+import { PrewarmFailed, warm } from '../../worker/prewarm.ts';
 import { until } from '../until.ts';
 import { type Answer, apiErrorText, startListener } from './listener.ts';
 
@@ -27,14 +27,14 @@ async function startWarming(t: Test, basePath = '') {
         signal: stop.signal,
         onProgress: async (counts) => void progress.push(counts),
       }),
-    async failure(): Promise<WarmingFailed> {
+    async failure(): Promise<PrewarmFailed> {
       progress.length = 0;
       const error = await this.run().then(
         () => null,
         (reason: unknown) => reason,
       );
-      if (error instanceof WarmingFailed) return error;
-      throw new Error(`not a WarmingFailed: ${error}`);
+      if (error instanceof PrewarmFailed) return error;
+      throw new Error(`not a PrewarmFailed: ${error}`);
     },
   };
 }

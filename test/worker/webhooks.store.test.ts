@@ -3,10 +3,9 @@ import { pino } from 'pino';
 import t, { type Test } from 'tap';
 import { version } from '../../contract/package.ts';
 import { callbackJobName } from '../../store/jobs.ts';
-import { Purges } from '../../store/purges.ts';
+import { PurgeRepository } from '../../store/purges.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
-import { signedHeaders } from '../../worker/post.ts';
-import { webhookBackOff } from '../../worker/webhooks.ts';
+import { signedHeaders, webhookBackOff } from '../../worker/webhooks.ts';
 import { until } from '../until.ts';
 import { localGuard, startQueue } from './queue.ts';
 import { hookSecret, startReceiver } from './receiver.ts';
@@ -20,7 +19,7 @@ const readTags = (job: Readonly<Record<string, unknown>>) =>
 async function startHook(t: Test, path = '') {
   const queue = await startQueue(t);
   const receiver = await startReceiver(t);
-  const purges = new Purges(queue.db);
+  const purges = new PurgeRepository(queue.db);
   const hold = (...tags: string[]) => purges.hold({ projectId, tags }, projectTag);
   const makeDue = (_id: ObjectId) =>
     queue.db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt: new Date() } });
@@ -160,7 +159,7 @@ t.test('gives each project its turn, however many calls another has queued', asy
 
 t.test('merges too many waiting calls into one for all images', async (t) => {
   const { db, jobs } = await startQueue(t);
-  const purges = new Purges(db, 2);
+  const purges = new PurgeRepository(db, 2);
   const hold = (tag: string, id = projectId) => purges.hold({ projectId: id, tags: [tag] }, 'p-1');
   const age = async () => {
     for (const { _id, data, waitingKey: key } of await jobs()) {

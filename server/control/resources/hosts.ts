@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalHost, hostNameSource } from '../../../contract/hosts.ts';
-import { itemOfHost } from '../../../store/project-origin.ts';
+import { itemOfHost } from '../../../store/project.ts';
 import type { Project, Projects } from '../../../store/projects.ts';
 import { RequestHosts } from '../../http/forwarded.ts';
 import { isAllowedHost } from '../../image/access.ts';

@@ -4,8 +4,7 @@ import {
   readInstalledFonts,
 } from '../../../pool/rendering/text/fonts.ts';
 import { missingCharacters } from '../../../pool/rendering/text/words.ts';
-import type { StoredLayer } from '../../../store/layer.ts';
-import type { PresetValue } from '../../../store/preset.ts';
+import type { PresetValue, StoredLayer } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import {

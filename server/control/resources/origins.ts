@@ -13,7 +13,7 @@ import {
 } from '../../../contract/s3-location.ts';
 import { bucketUrl } from '../../../pool/s3/object-url.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
-import { itemOfHost } from '../../../store/project-origin.ts';
+import { itemOfHost } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
 import { type ProjectTarget, sealOrigin } from '../../origins/sealed-origin.ts';
 import { privateHostError } from '../hosts-and-urls.ts';

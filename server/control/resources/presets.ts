@@ -1,4 +1,4 @@
-import type { PresetParameters } from '../../../store/preset.ts';
+import type { PresetParameters } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { type ParameterName, parameterNames, parameters } from '../../image/parameters.ts';

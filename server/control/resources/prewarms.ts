@@ -1,8 +1,8 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
 import { prewarmIdPattern } from '../../../store/identifiers.ts';
-import type { PresetParameters } from '../../../store/preset.ts';
 import { type Prewarms, QueueFull } from '../../../store/prewarms.ts';
+import type { PresetParameters } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';

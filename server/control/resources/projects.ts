@@ -1,9 +1,9 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { Semaphore } from '../../../pool/semaphore.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
-import { withTimeout } from '../../../store/deadline.ts';
 import { isProjectId } from '../../../store/identifiers.ts';
 import type { ApiKey } from '../../../store/keys.ts';
+import { withTimeout } from '../../../store/outage.ts';
 import type { Project } from '../../../store/projects.ts';
 import { readAllowedHost, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { queryReader } from '../input.ts';

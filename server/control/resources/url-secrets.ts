@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import type { UrlSecret } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
-import type { UrlSecret } from '../../../store/url-secret.ts';
 import { type UrlSecretKind, urlSecretKinds } from '../../../urls/src/index.ts';
 import { ProjectItems } from '../project-items.ts';
 import { type BodyOf, named, secretText, strictObject } from '../schema.ts';

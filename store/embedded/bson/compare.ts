@@ -1,7 +1,15 @@
 import { ObjectId } from 'bson';
 import type { BsonType } from '../supported.ts';
-import { compareNumbers, numberKey } from './number.ts';
-import { type Document, isArray, isNumber, type Scalar, toBsonType, type Value } from './value.ts';
+import {
+  compareNumbers,
+  type Document,
+  isArray,
+  isNumber,
+  numberKey,
+  type Scalar,
+  toBsonType,
+  type Value,
+} from './value.ts';
 
 /**
  * Rank per type in BSON's comparison order

@@ -1,47 +1,80 @@
 import type { Long } from 'bson';
 import { type CommandArguments, readArguments } from '../arguments.ts';
+import { type Document, getField, isNumber, safeInteger, setField } from '../bson/value.ts';
+import { notSupported } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
 import { parsePipeline } from '../query/pipeline.ts';
-import { parseProjection } from '../query/projection.ts';
 import { parseSort } from '../query/sort.ts';
 import { statementShapes } from '../supported.ts';
 import type { CommandReply } from '../wire/message.ts';
-import type { Call } from './call.ts';
+import type { CommandContext } from './context.ts';
 
-export function find(call: Call, args: CommandArguments<'find'>): CommandReply {
+export function find(context: CommandContext, args: CommandArguments<'find'>): CommandReply {
   const { find: name, skip = 0, limit = 0, batchSize, singleBatch = false } = args;
   const filter = parseFilter(args.filter);
   const order = parseSort(args.sort ?? {});
   const project = args.projection && parseProjection(args.projection);
   const end = limit === 0 ? Number.POSITIVE_INFINITY : skip + limit;
-  const sorted = call.collection(name)?.findSorted(filter, order, end) ?? [];
+  const sorted = context.collection(name)?.findSorted(filter, order, end) ?? [];
   const documents = sorted.slice(skip).map(({ document }) => document);
-  const namespace = call.namespace(name);
-  return call.state.cursors.start({ namespace, documents, project, batchSize, singleBatch });
+  const namespace = context.namespace(name);
+  return context.state.cursors.start({ namespace, documents, project, batchSize, singleBatch });
 }
 
-export function aggregate(call: Call, args: CommandArguments<'aggregate'>): CommandReply {
+export function aggregate(
+  context: CommandContext,
+  args: CommandArguments<'aggregate'>,
+): CommandReply {
   const group = parsePipeline(args.pipeline);
   readArguments(args.cursor, statementShapes['aggregate.cursor'], 'aggregate.cursor');
-  const collection = call.collection(args.aggregate);
+  const collection = context.collection(args.aggregate);
   const documents = collection === undefined ? [] : group(collection);
-  return call.state.cursors.start({ namespace: call.namespace(args.aggregate), documents });
+  return context.state.cursors.start({ namespace: context.namespace(args.aggregate), documents });
 }
 
 export function getMore(
-  call: Call,
+  context: CommandContext,
   { getMore: id, collection }: CommandArguments<'getMore'>,
 ): CommandReply {
-  return call.state.cursors.more(id, call.namespace(collection));
+  return context.state.cursors.more(id, context.namespace(collection));
 }
 
-export function killCursors(call: Call, args: CommandArguments<'killCursors'>): CommandReply {
-  const namespace = call.namespace(args.killCursors);
+export function killCursors(
+  context: CommandContext,
+  args: CommandArguments<'killCursors'>,
+): CommandReply {
+  const namespace = context.namespace(args.killCursors);
   const cursorsKilled: Long[] = [];
   const cursorsNotFound: Long[] = [];
   for (const id of args.cursors) {
-    const killed = call.state.cursors.kill(id, namespace);
+    const killed = context.state.cursors.kill(id, namespace);
     (killed ? cursorsKilled : cursorsNotFound).push(id);
   }
   return { cursorsKilled, cursorsNotFound, cursorsAlive: [], cursorsUnknown: [] };
+}
+
+export type Projection = (document: Document) => Document;
+
+/**
+ * Parses a projection that lists the fields to return in addition to `_id`.
+ * @throws {ReplyError} 115 for any other projection
+ */
+export function parseProjection(projection: Document): Projection {
+  for (const [field, value] of Object.entries(projection)) {
+    const wanted = isNumber(value) && safeInteger(value) === 1;
+    if (!wanted || field.includes('.') || field.startsWith('$')) {
+      throw notSupported(
+        `the projection of '${field}' with a value other than 1, or of a nested field`,
+      );
+    }
+  }
+  const fields = new Set(['_id', ...Object.keys(projection)]);
+  return (document) => {
+    const result: Document = {};
+    // Keeps the document's field order.
+    for (const field of Object.keys(document)) {
+      if (fields.has(field)) setField(result, field, getField(document, field) ?? null);
+    }
+    return result;
+  };
 }

@@ -1,15 +1,22 @@
 import { type CommandArguments, readArguments, validName } from '../arguments.ts';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
-import { maxDocumentBytes, maxMessageBytes, maxStatements } from '../limits.ts';
-import { type CommandName, commandShapes } from '../supported.ts';
+import {
+  type CommandName,
+  commandShapes,
+  maxDocumentBytes,
+  maxMessageBytes,
+  maxStatements,
+} from '../supported.ts';
 import type { CommandReply } from '../wire/message.ts';
-import { Call, type ServerState } from './call.ts';
-import { createIndexes } from './create-indexes.ts';
+import { CommandContext, type ServerState } from './context.ts';
 import { aggregate, find, getMore, killCursors } from './read.ts';
-import { deleteCommand, findAndModify, insert, update } from './write.ts';
+import { createIndexes, deleteCommand, findAndModify, insert, update } from './write.ts';
 
-type Handler<Name extends CommandName> = (call: Call, args: CommandArguments<Name>) => CommandReply;
+type Handler<Name extends CommandName> = (
+  context: CommandContext,
+  args: CommandArguments<Name>,
+) => CommandReply;
 
 const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
   ismaster: ({ connection }) => helloReply(connection),
@@ -42,8 +49,8 @@ export async function runCommand(
     if (!isCommandName(name)) throw new ReplyError(59, `no such command: '${name}'`);
     const { $db: database, ...args } = command;
     if (typeof database !== 'string') throw new ReplyError(14, `${name}.$db must be a string`);
-    const call = new Call(state, validName(database), connection);
-    reply = { ...handle(name, call, args), ok: 1 };
+    const context = new CommandContext(state, validName(database), connection);
+    reply = { ...handle(name, context, args), ok: 1 };
   } catch (error) {
     reply = errorReply(error);
   }
@@ -54,9 +61,13 @@ function isCommandName(name: string): name is CommandName {
   return Object.hasOwn(commandShapes, name);
 }
 
-function handle<Name extends CommandName>(name: Name, call: Call, args: Document): CommandReply {
+function handle<Name extends CommandName>(
+  name: Name,
+  context: CommandContext,
+  args: Document,
+): CommandReply {
   const handler: Handler<Name> = handlers[name];
-  return handler(call, readArguments(args, commandShapes[name], name));
+  return handler(context, readArguments(args, commandShapes[name], name));
 }
 
 /** For any error: a bug in this server must not terminate it for all clients. */

@@ -1,27 +1,30 @@
 import { type CommandArguments, readArguments } from '../arguments.ts';
+import { equalityKey } from '../bson/compare.ts';
 import { type Document, getField, type Value } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
 import { parseSort } from '../query/sort.ts';
+import { applyUpdate, parseUpdate, upsertedDocument } from '../query/update.ts';
+import type { Collection } from '../storage/collection.ts';
+import { type IndexSpecification, parseIndexSpecification } from '../storage/index.ts';
 import { statementShapes } from '../supported.ts';
-import { applyUpdate, parseUpdate, upsertedDocument } from '../update/update.ts';
 import type { CommandReply } from '../wire/message.ts';
-import type { Call } from './call.ts';
+import type { CommandContext } from './context.ts';
 
-export function insert(call: Call, args: CommandArguments<'insert'>): CommandReply {
+export function insert(context: CommandContext, args: CommandArguments<'insert'>): CommandReply {
   return statement({ n: 0 }, () => {
-    call.createCollection(args.insert).insert(args.documents);
+    context.createCollection(args.insert).insert(args.documents);
     return { n: 1 };
   });
 }
 
-export function update(call: Call, args: CommandArguments<'update'>): CommandReply {
+export function update(context: CommandContext, args: CommandArguments<'update'>): CommandReply {
   const upserted: { readonly index: number; readonly _id: Value | undefined }[] = [];
   const writeErrors: CommandReply[] = [];
   const count = { n: 0, nModified: 0 };
   for (const [index, statement] of args.updates.entries()) {
     const failed = tryStatement(index, () => {
-      const updated = runUpdate(call, args.update, statement);
+      const updated = runUpdate(context, args.update, statement);
       count.n += updated.n;
       count.nModified += updated.nModified;
       if ('upserted' in updated) upserted.push({ index, _id: updated.upserted });
@@ -44,17 +47,17 @@ interface Updated {
   readonly upserted?: Value | undefined;
 }
 
-function runUpdate(call: Call, name: string, statement: Document): Updated {
+function runUpdate(context: CommandContext, name: string, statement: Document): Updated {
   const args = readArguments(statement, statementShapes['update.updates'], 'update.updates');
   const filter = parseFilter(args.q);
   const change = parseUpdate(args.u);
-  const collection = call.collection(name);
+  const collection = context.collection(name);
   const now = new Date();
   // Finds all documents before the first change, so that no document changes twice.
   const found = collection?.find(filter) ?? [];
   if (collection === undefined || found.length === 0) {
     if (args.upsert !== true) return { n: 0, nModified: 0 };
-    const upserted = call.createCollection(name).insert(upsertedDocument(filter, change, now));
+    const upserted = context.createCollection(name).insert(upsertedDocument(filter, change, now));
     return { n: 1, nModified: 0, upserted: getField(upserted, '_id') };
   }
   const matched = args.multi === true ? found : found.slice(0, 1);
@@ -65,22 +68,28 @@ function runUpdate(call: Call, name: string, statement: Document): Updated {
   return { n: matched.length, nModified };
 }
 
-export function deleteCommand(call: Call, args: CommandArguments<'delete'>): CommandReply {
+export function deleteCommand(
+  context: CommandContext,
+  args: CommandArguments<'delete'>,
+): CommandReply {
   return statement({ n: 0 }, () => {
     const { q } = readArguments(args.deletes, statementShapes['delete.deletes'], 'delete.deletes');
-    const collection = call.collection(args.delete);
+    const collection = context.collection(args.delete);
     const found = collection?.find(parseFilter(q)) ?? [];
     for (const entry of found) collection?.remove(entry);
     return { n: found.length };
   });
 }
 
-export function findAndModify(call: Call, args: CommandArguments<'findAndModify'>): CommandReply {
+export function findAndModify(
+  context: CommandContext,
+  args: CommandArguments<'findAndModify'>,
+): CommandReply {
   const { findAndModify: name, new: returnNew, upsert } = args;
   const filter = parseFilter(args.query);
   const order = parseSort(args.sort ?? {});
   const change = parseUpdate(args.update);
-  const collection = call.collection(name);
+  const collection = context.collection(name);
   const [entry] = collection?.findSorted(filter, order, 1) ?? [];
   const now = new Date();
   if (collection !== undefined && entry !== undefined) {
@@ -90,7 +99,7 @@ export function findAndModify(call: Call, args: CommandArguments<'findAndModify'
     return { lastErrorObject: { n: 1, updatedExisting: true }, value };
   }
   if (!upsert) return { lastErrorObject: { n: 0, updatedExisting: false }, value: null };
-  const inserted = call.createCollection(name).insert(upsertedDocument(filter, change, now));
+  const inserted = context.createCollection(name).insert(upsertedDocument(filter, change, now));
   const upserted = getField(inserted, '_id');
   return {
     lastErrorObject: { n: 1, updatedExisting: false, upserted },
@@ -117,4 +126,35 @@ function tryStatement(index: number, run: () => void): CommandReply | null {
     const { codeName: _, ...fields } = error.fields;
     return { index, ...fields };
   }
+}
+
+export function createIndexes(
+  context: CommandContext,
+  { createIndexes: name, indexes: index }: CommandArguments<'createIndexes'>,
+): CommandReply {
+  const specification = parseIndexSpecification(index);
+  const createdCollectionAutomatically = context.collection(name) === undefined;
+  const collection = context.createCollection(name);
+  // `indexes` does not include the index on _id.
+  const numIndexesBefore = collection.indexes.length + 1;
+  if (!exists(collection, specification)) context.state.catalog.addIndex(collection, specification);
+  const numIndexesAfter = collection.indexes.length + 1;
+  return { numIndexesBefore, numIndexesAfter, createdCollectionAutomatically };
+}
+
+/** @throws {ReplyError} 86 when its name belongs to a different index, 85 when its key does. */
+function exists(collection: Collection, index: IndexSpecification): boolean {
+  for (const { specification: other } of collection.indexes) {
+    const sameKey = equalityKey(other.key) === equalityKey(index.key);
+    const sameOptions =
+      other.unique === index.unique &&
+      other.sparse === index.sparse &&
+      other.expireAfterSeconds === index.expireAfterSeconds;
+    if (other.name === index.name) {
+      if (sameKey && sameOptions) return true;
+      throw new ReplyError(86, `An index with other properties has the name ${other.name}`);
+    }
+    if (sameKey) throw new ReplyError(85, `The index ${other.name} has the same key`);
+  }
+  return false;
 }

@@ -1,9 +1,9 @@
 import { compareScalars, equalityKey, sameRank } from '../bson/compare.ts';
-import { isNaNValue } from '../bson/number.ts';
 import {
   type Document,
   isArray,
   isDocument,
+  isNaNValue,
   isScalar,
   type Scalar,
   type Value,

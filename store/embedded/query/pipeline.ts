@@ -1,12 +1,12 @@
 import { Int32 } from 'bson';
 import { equalityKey } from '../bson/compare.ts';
-import { safeInteger } from '../bson/number.ts';
 import {
   type Document,
   getField,
   isDocument,
   isNumber,
   type NumberValue,
+  safeInteger,
   setField,
   type Value,
 } from '../bson/value.ts';

@@ -1,6 +1,12 @@
 import { compareScalars } from '../bson/compare.ts';
-import { safeInteger } from '../bson/number.ts';
-import { type Document, isNumber, isScalar, type Scalar, type Value } from '../bson/value.ts';
+import {
+  type Document,
+  isNumber,
+  isScalar,
+  type Scalar,
+  safeInteger,
+  type Value,
+} from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
 import { type Path, parsePath, valueAt } from './path.ts';
 

@@ -1,7 +1,6 @@
 import { type Document, decode, encode, isArray, isDocument } from '../bson/value.ts';
 import { Collection } from './collection.ts';
-import type { Index } from './index.ts';
-import { type IndexSpecification, parseIndexSpecification } from './index-specification.ts';
+import { type Index, type IndexSpecification, parseIndexSpecification } from './index.ts';
 import { Log } from './log.ts';
 import { type Change, catalogNumber } from './log-file.ts';
 

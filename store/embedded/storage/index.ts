@@ -1,11 +1,73 @@
+import { Int32 } from 'bson';
+import { readArguments } from '../arguments.ts';
 import { compareScalars, equalityKey, sameRank } from '../bson/compare.ts';
-import { isNaNValue } from '../bson/number.ts';
-import { type Document, isScalar, type Scalar, type Value } from '../bson/value.ts';
+import { type Document, isNaNValue, isScalar, type Scalar, type Value } from '../bson/value.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import type { Bound, Filter } from '../query/filter.ts';
-import { exists, type Path, singleValueAt, valueAt } from '../query/path.ts';
-import type { SortOrder } from '../query/sort.ts';
-import type { IndexSpecification } from './index-specification.ts';
-import { SortedList } from './sorted-list.ts';
+import { exists, type Path, parsePath, singleValueAt, valueAt } from '../query/path.ts';
+import { parseDirection, type SortOrder } from '../query/sort.ts';
+import { statementShapes } from '../supported.ts';
+
+export interface IndexSpecification {
+  readonly name: string;
+  readonly key: Document;
+  /** Same order as the indexed fields. */
+  readonly paths: readonly Path[];
+  /** 1 ascending, -1 descending; same order as the paths. */
+  readonly directions: readonly number[];
+  /** Path of the first field, the only one of a unique, sparse or TTL index. */
+  readonly path: Path;
+  readonly unique: boolean;
+  /** Whether the index omits documents that lack the field. */
+  readonly sparse: boolean;
+  readonly expireAfterSeconds: number | null;
+  /** The specification as received and stored. */
+  readonly document: Document;
+}
+
+/** Every collection includes this index, so it is neither created nor stored. */
+export const idSpecification: IndexSpecification = {
+  name: '_id_',
+  key: { _id: new Int32(1) },
+  paths: [['_id']],
+  directions: [1],
+  path: ['_id'],
+  // The collection checks that ids are unique.
+  unique: false,
+  sparse: false,
+  expireAfterSeconds: null,
+  document: {},
+};
+
+const argument = 'createIndexes.indexes';
+
+/** The protocol's maximum of expireAfterSeconds. */
+const maxExpirySeconds = 2 ** 31 - 1;
+
+/**
+ * Parses an index specification of `createIndexes`.
+ * @throws {ReplyError} 67 for an invalid specification, 115 for unsupported kinds and options.
+ */
+export function parseIndexSpecification(document: Document): IndexSpecification {
+  const given = readArguments(document, statementShapes[argument], argument);
+  const { key, name, unique = false, sparse = false, expireAfterSeconds = null } = given;
+  const fields = Object.entries(key);
+  const paths = fields.map(([field]) => parsePath(field));
+  const directions = fields.map(([field, direction]) => parseDirection(field, direction));
+  const [path] = paths;
+  if (path === undefined) throw new ReplyError(67, 'an index needs a key with a field');
+  if (name === '') throw new ReplyError(67, 'an index needs a name');
+  if (path.join('.') === '_id') throw notSupported('a second index on _id');
+  if (paths.length > 1 && unique) throw notSupported('a unique index over several fields');
+  if (paths.length > 1 && sparse) throw notSupported('a sparse index over several fields');
+  if (paths.length > 1 && expireAfterSeconds !== null) {
+    throw new ReplyError(67, 'TTL indexes are single-field indexes');
+  }
+  if (expireAfterSeconds !== null && expireAfterSeconds > maxExpirySeconds) {
+    throw new ReplyError(67, 'expireAfterSeconds must be within an int32');
+  }
+  return { name, key, paths, directions, path, unique, sparse, expireAfterSeconds, document };
+}
 
 /** A stored document. An update replaces `document` and keeps the entry. */
 export interface Entry {
@@ -43,7 +105,8 @@ export interface Scan {
  */
 export class Index {
   readonly specification: IndexSpecification;
-  readonly #keyed = new SortedList<Keyed>((a, b) => this.#compare(a, b));
+  /** Sorted by key, and equal keys by record. */
+  #keyed: Keyed[] = [];
   /** Every scan includes them. */
   readonly #unkeyed = new Set<Entry>();
 
@@ -72,14 +135,14 @@ export class Index {
       if (key === 'unkeyed') this.#unkeyed.add(entry);
       else if (key !== null) keyed.push({ key, entry });
     }
-    this.#keyed.fill(keyed);
+    this.#keyed = keyed.sort((a, b) => this.#compare(a, b));
   }
 
   /** The first value that several entries have in a unique index, or undefined. */
   duplicate(): Value | undefined {
     if (!this.specification.unique) return undefined;
     let before: Keyed | undefined;
-    for (const keyed of this.#keyed.slice()) {
+    for (const keyed of this.#keyed) {
       if (
         before !== undefined &&
         compareScalars(firstComponent(before), firstComponent(keyed)) === 0
@@ -148,7 +211,7 @@ export class Index {
 
   *entries({ ranges }: Scan): Generator<Entry> {
     for (const [from, to] of ranges) {
-      for (const { entry } of this.#keyed.slice(from, to)) yield entry;
+      for (let at = from; at < to; at += 1) yield (this.#keyed[at] as Keyed).entry;
     }
     yield* this.#unkeyed;
   }
@@ -179,18 +242,34 @@ export class Index {
       equalityKey(singleValueAt(document, path) ?? null) === key;
     const unkeyed = [...this.#unkeyed].filter(hasKey);
     if (!isScalar(value)) return unkeyed;
-    const keyed = [...this.#keyed.slice(...this.#range([value], []))];
+    const keyed = this.#keyed.slice(...this.#range([value], []));
     return [...keyed.map(({ entry }) => entry), ...unkeyed];
   }
 
   #put(entry: Entry, key: Key): void {
     if (key === 'unkeyed') this.#unkeyed.add(entry);
-    else if (key !== null) this.#keyed.insert({ key, entry });
+    else if (key !== null) this.#keyed.splice(this.#find({ key, entry }), 0, { key, entry });
   }
 
   #take(entry: Entry, key: Key): void {
     if (key === 'unkeyed') this.#unkeyed.delete(entry);
-    else if (key !== null) this.#keyed.remove({ key, entry });
+    else if (key !== null) this.#keyed.splice(this.#find({ key, entry }), 1);
+  }
+
+  /** The position of an entry, or where it belongs. */
+  #find(keyed: Keyed): number {
+    return this.#first((other) => this.#compare(other, keyed) >= 0);
+  }
+
+  /** The first position whose item passes the test; all items from there on pass it too. */
+  #first(test: (keyed: Keyed) => boolean): number {
+    let [low, high] = [0, this.#keyed.length];
+    while (low < high) {
+      const middle = (low + high) >>> 1;
+      if (test(this.#keyed[middle] as Keyed)) high = middle;
+      else low = middle + 1;
+    }
+    return low;
   }
 
   #toKey(document: Document): Key {
@@ -219,8 +298,8 @@ export class Index {
 
   #range(prefix: readonly Scalar[], limits: readonly Bound[]): readonly [from: number, to: number] {
     const side = ({ key }: Keyed) => this.#side(key, prefix, limits);
-    const from = this.#keyed.first((keyed) => side(keyed) >= 0);
-    return [from, this.#keyed.first((keyed) => side(keyed) > 0)];
+    const from = this.#first((keyed) => side(keyed) >= 0);
+    return [from, this.#first((keyed) => side(keyed) > 0)];
   }
 
   /** Negative for a key before the range, 0 within, positive after it. */

@@ -1,8 +1,13 @@
 import type { Socket } from 'node:net';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
-import { FrameReader } from './frame.ts';
-import { type CommandReply, type CommandRequest, readRequest, writeReply } from './message.ts';
+import {
+  type CommandReply,
+  type CommandRequest,
+  FrameReader,
+  readRequest,
+  writeReply,
+} from './message.ts';
 
 export type RunCommand = (command: Document) => Promise<CommandReply>;
 

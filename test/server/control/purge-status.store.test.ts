@@ -1,5 +1,5 @@
 import t from 'tap';
-import { Purges } from '../../../store/purges.ts';
+import { PurgeRepository } from '../../../store/purges.ts';
 import { until } from '../../until.ts';
 import { localGuard, startQueue } from '../../worker/queue.ts';
 import { hookSecret, startReceiver } from '../../worker/receiver.ts';
@@ -9,7 +9,7 @@ const projectId = 'prj_0123456789abcdef';
 t.test('reports a purge as done once it takes effect and its hook call ends', async (t) => {
   const { db, consume } = await startQueue(t);
   const receiver = await startReceiver(t);
-  const purges = new Purges(db);
+  const purges = new PurgeRepository(db);
   await purges.ensureIndexes();
   const find = async (id: string) => {
     const purge = await purges.find(projectId, id);
@@ -61,7 +61,7 @@ t.test('reports a purge as done once it takes effect and its hook call ends', as
 
 t.test("waits for the request that replaced a purge's own", async (t) => {
   const { db } = await startQueue(t);
-  const purges = new Purges(db, 0);
+  const purges = new PurgeRepository(db, 0);
   const hook = await purges.hold({ projectId, tags: ['s-1'] }, 'p-1');
   await purges.confirm('1000', { projectId, sourceCount: 1, hook });
   await db.collection('jobs').deleteMany({ _id: hook });

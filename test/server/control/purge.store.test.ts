@@ -3,7 +3,7 @@ import { purgeImages } from '../../../server/control/resources/purges.ts';
 import { cdnProjectTag } from '../../../server/image/caching.ts';
 import { StoreUnavailable } from '../../../store/outage.ts';
 import { Projects } from '../../../store/projects.ts';
-import { Purges } from '../../../store/purges.ts';
+import { PurgeRepository } from '../../../store/purges.ts';
 import { createGuard } from '../../pool/source/origin.ts';
 import { testDatabase } from '../../store/connection.ts';
 
@@ -21,7 +21,7 @@ async function startPurging(t: Test) {
     origin: 'https://a.example/',
     allowedOrigins: ['a.example'],
   });
-  const purges = new Purges(db);
+  const purges = new PurgeRepository(db);
   const services = {
     projects,
     callsPurgeHook: true,
@@ -33,7 +33,7 @@ async function startPurging(t: Test) {
     id,
     hold: purges.hold.bind(purges),
     confirm: purges.confirm.bind(purges),
-    purge: (parts: Pick<Purges, 'hold' | 'confirm'>) =>
+    purge: (parts: Pick<PurgeRepository, 'hold' | 'confirm'>) =>
       purgeImages({ ...services, purges: { find: away, ...parts } }, id, { all: true }),
     generations: async () => (await projects.find(id))?.generations,
     revision: async () => (await projects.find(id))?.revision,

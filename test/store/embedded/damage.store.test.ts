@@ -15,10 +15,10 @@ import {
 import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import t, { type Test } from 'tap';
+import { restoreBackup } from '../../../store/backups.ts';
 import { privateFolderPath } from '../../../store/embedded/endpoint.ts';
 import { dataFileIn, startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { backupFilePath } from '../../../store/embedded/storage/backup.ts';
-import { restoreBackup } from '../../../store/restore.ts';
 import { until } from '../../until.ts';
 import { shortFolder, withStore } from './stores.ts';
 

@@ -4,8 +4,7 @@ import { existsSync, mkdirSync, readdirSync, readlinkSync, symlinkSync } from 'n
 import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import t from 'tap';
-import { isAlive, thisProcess } from '../../../store/embedded/holder.ts';
-import { runningStoreUrl } from '../../../store/embedded/lock.ts';
+import { isAlive, runningStoreUrl, thisProcess } from '../../../store/embedded/lock.ts';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { startOwner } from './children.ts';
 import { shortFolder, withStore } from './stores.ts';

@@ -6,7 +6,7 @@ import { type Document, decode } from '../../../store/embedded/bson/value.ts';
 import { type Filter, parseFilter } from '../../../store/embedded/query/filter.ts';
 import { parseSort } from '../../../store/embedded/query/sort.ts';
 import { Collection } from '../../../store/embedded/storage/collection.ts';
-import { parseIndexSpecification } from '../../../store/embedded/storage/index-specification.ts';
+import { parseIndexSpecification } from '../../../store/embedded/storage/index.ts';
 import { Log } from '../../../store/embedded/storage/log.ts';
 import { propertyRuns } from '../../extended.ts';
 import { type Condition, type Json, matches, order } from './oracle.ts';

@@ -1,6 +1,6 @@
 import { MongoServerError } from 'mongodb';
 import t from 'tap';
-import { retryOnDeadlock } from '../../../store/upsert.ts';
+import { retryOnDeadlock } from '../../../store/writes.ts';
 import { differs } from '../servers.ts';
 import { insertAll, testCollection, toIds } from './collection.ts';
 

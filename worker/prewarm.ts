@@ -1,7 +1,7 @@
 import { Client } from 'undici';
 import { backgroundHeader, backgroundToken } from '../contract/secrets.ts';
 import type { JobCounts } from '../store/jobs.ts';
-import type { WarmRequest } from './variants.ts';
+import type { PrewarmRequest } from './variants.ts';
 
 interface Failure {
   readonly reason: string;
@@ -12,8 +12,8 @@ interface Failure {
 }
 
 /** Not all variants of a job are warm. */
-export class WarmingFailed extends Error {
-  override readonly name = 'WarmingFailed';
+export class PrewarmFailed extends Error {
+  override readonly name = 'PrewarmFailed';
   readonly retryable: boolean;
 
   constructor(message: string, retryable: boolean) {
@@ -22,10 +22,10 @@ export class WarmingFailed extends Error {
   }
 }
 
-export interface Warming {
+export interface PrewarmOptions {
   readonly serviceUrl: string;
   readonly secret: string;
-  /** Aborts the request in progress and ends the warming. */
+  /** Aborts the request in progress and ends the options. */
   readonly signal: AbortSignal;
   readonly onProgress: (counts: JobCounts) => Promise<void>;
 }
@@ -45,10 +45,13 @@ const limitCode = 'usage_limit_reached';
 /**
  * Requests all variants of a source in sequence over a single connection, so that the same front
  * end handles them and fetches the source once.
- * @throws WarmingFailed
+ * @throws PrewarmFailed
  */
-export async function warm(requests: readonly WarmRequest[], warming: Warming): Promise<void> {
-  const { origin, pathname } = new URL(warming.serviceUrl);
+export async function warm(
+  requests: readonly PrewarmRequest[],
+  options: PrewarmOptions,
+): Promise<void> {
+  const { origin, pathname } = new URL(options.serviceUrl);
   const basePath = pathname.replace(/\/$/, '');
   const timeouts = { headersTimeout: requestTimeoutMs, bodyTimeout: requestTimeoutMs };
   const client = new Client(origin, { pipelining: 1, ...timeouts });
@@ -57,22 +60,22 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
   let done = 0;
   try {
     for (const request of requests) {
-      if (warming.signal.aborted) throw new WarmingFailed('The worker was stopped.', true);
-      const failure = await requestVariant(client, basePath, request, warming);
+      if (options.signal.aborted) throw new PrewarmFailed('The worker was stopped.', true);
+      const failure = await requestVariant(client, basePath, request, options);
       if (failure === null) done += 1;
       else failures.push(failure);
       if (failure?.allVariants) break;
-      await warming.onProgress({ done, failed: failures.length, total });
+      await options.onProgress({ done, failed: failures.length, total });
     }
   } finally {
     await client.destroy();
   }
   const failed = total - done;
-  await warming.onProgress({ done, failed, total });
+  await options.onProgress({ done, failed, total });
   if (failed === 0) return;
   const reasons = failures.slice(0, 3).map(({ reason }) => reason);
   const retryable = failures.some((failure) => failure.retryable);
-  throw new WarmingFailed(
+  throw new PrewarmFailed(
     `${failed} of ${total} variants are not warm. ${reasons.join(' ')}`,
     retryable,
   );
@@ -81,8 +84,8 @@ export async function warm(requests: readonly WarmRequest[], warming: Warming): 
 async function requestVariant(
   client: Client,
   basePath: string,
-  { target, accept, label }: WarmRequest,
-  { secret, signal }: Warming,
+  { target, accept, label }: PrewarmRequest,
+  { secret, signal }: PrewarmOptions,
 ): Promise<Failure | null> {
   try {
     // Signs the path that the service receives, because a proxy removes the base URL's path.

@@ -2,8 +2,9 @@ import { randomBytes } from 'node:crypto';
 import { calculateObjectSize, Long } from 'bson';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
-import { maxDocumentBytes } from '../limits.ts';
-import type { Projection } from '../query/projection.ts';
+import type { Catalog } from '../storage/catalog.ts';
+import type { Collection } from '../storage/collection.ts';
+import { maxDocumentBytes } from '../supported.ts';
 import type { CommandReply } from '../wire/message.ts';
 
 /** MongoDB's default for commands that set no batch size. */
@@ -17,7 +18,7 @@ const elementOverheadBytes = 12;
 interface Cursor {
   readonly namespace: string;
   readonly documents: readonly Document[];
-  readonly project: Projection;
+  readonly project: (document: Document) => Document;
   position: number;
   usedAt: number;
 }
@@ -25,7 +26,7 @@ interface Cursor {
 export interface CursorResult {
   readonly namespace: string;
   readonly documents: readonly Document[];
-  readonly project?: Projection | undefined;
+  readonly project?: ((document: Document) => Document) | undefined;
   /** Documents in the first batch; 0 for an empty batch. */
   readonly batchSize?: number | undefined;
   readonly singleBatch?: boolean;
@@ -106,4 +107,34 @@ function nextBatch(cursor: Cursor, limit: number): Document[] {
     cursor.position += 1;
   }
   return batch;
+}
+
+export interface ServerState {
+  readonly catalog: Catalog;
+  readonly cursors: Cursors;
+}
+
+/** One command from one client. */
+export class CommandContext {
+  readonly state: ServerState;
+  readonly database: string;
+  readonly connection: number;
+
+  constructor(state: ServerState, database: string, connection: number) {
+    this.state = state;
+    this.database = database;
+    this.connection = connection;
+  }
+
+  namespace(collection: string): string {
+    return `${this.database}.${collection}`;
+  }
+
+  collection(name: string): Collection | undefined {
+    return this.state.catalog.get(this.namespace(name));
+  }
+
+  createCollection(name: string): Collection {
+    return this.state.catalog.getOrCreate(this.namespace(name));
+  }
 }
