@@ -1,4 +1,17 @@
-import type { RetryOptions } from './send.ts';
+/**
+ * How to retry calls. A 429 is always retried: the service refuses before any work. A 503, a lost
+ * connection, a timeout, and a proxy's 502 or 504 are retried if the call is safe to repeat, which
+ * excludes `createProject` and calls with a `callbackUrl`.
+ */
+export interface RetryOptions {
+  /** Maximum retries after the first attempt; 0 disables them. Default: 3. */
+  readonly count?: number;
+  /**
+   * Latest start of a retry in ms after the call's start; a longer `Retry-After` ends the call.
+   * Default: 30,000.
+   */
+  readonly withinMs?: number;
+}
 
 export interface ClientOptions {
   /** The service's address, such as `https://img.example.com`; a path is allowed. */

@@ -1,4 +1,4 @@
-import { type Connection, requireNumber } from './connection.ts';
+import { type Connection, type RetryOptions, requireNumber } from './connection.ts';
 import { ApiError, ConnectionError, TimeoutError } from './errors.ts';
 import { type Answer, readText } from './response.ts';
 
@@ -79,21 +79,6 @@ function findReason(error: unknown): string {
   const { message, code }: { message?: unknown; code?: unknown } =
     found instanceof Error ? found : {};
   return String(message || code || 'unknown');
-}
-
-/**
- * How to retry calls. A 429 is always retried: the service refuses before any work. A 503, a lost
- * connection, a timeout, and a proxy's 502 or 504 are retried if the call is safe to repeat, which
- * excludes `createProject` and calls with a `callbackUrl`.
- */
-export interface RetryOptions {
-  /** Maximum retries after the first attempt; 0 disables them. Default: 3. */
-  readonly count?: number;
-  /**
-   * Latest start of a retry in ms after the call's start; a longer `Retry-After` ends the call.
-   * Default: 30,000.
-   */
-  readonly withinMs?: number;
 }
 
 /** A call's state after a failed attempt. */
