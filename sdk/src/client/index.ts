@@ -11,7 +11,7 @@ export {
   type QueuedPurge,
   type WarmingPicture,
 } from './client.ts';
-export type { ClientOptions } from './connection.ts';
+export type { ClientOptions, RetryOptions } from './connection.ts';
 export { ApiError, ConnectionError, type ErrorCode, TimeoutError } from './errors.ts';
-export type { CallOptions, RetryOptions } from './send.ts';
+export type { CallOptions } from './send.ts';
 export { NotPrewarmableError, type PictureUrls } from './to-prewarms.ts';
