@@ -11,8 +11,8 @@ export function parseBytes<T>(read: () => T, truncated: () => Error): T {
   }
 }
 
-/** Parses bytes, with a result in case that an offset is outside of the buffer. */
-export function parsedOr<F, T>(fallback: F, read: () => T): T | F {
+/** Parses bytes; returns `fallback` if an offset is outside the buffer. */
+export function parseOrDefault<F, T>(fallback: F, read: () => T): T | F {
   try {
     return read();
   } catch (error) {

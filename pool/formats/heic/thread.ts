@@ -1,7 +1,7 @@
 import { createRequire } from 'node:module';
 import type { MainModule } from 'libheif-js/libheif-wasm/libheif.js';
 import { corrupt, tooMuchMemory, unsupported } from '../errors.ts';
-import { answer, emscriptenOptions } from '../wasm/thread.ts';
+import { emscriptenOptions, runTask } from '../wasm/thread.ts';
 import { type PngForm, type PngMetadata, pngOfRows } from './png.ts';
 
 /** The entry point of the thread that decodes one HEIC. */
@@ -127,4 +127,4 @@ function widen(row: Uint8Array, bits: number): void {
   }
 }
 
-void answer(decode);
+void runTask(decode);

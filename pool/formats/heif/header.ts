@@ -1,5 +1,5 @@
 import type { ServiceError } from '../../../contract/errors.ts';
-import { asBuffer, type Matcher, parsedOr } from '../bytes.ts';
+import { asBuffer, type Matcher, parseOrDefault } from '../bytes.ts';
 import {
   boxes,
   type ContainerBox,
@@ -176,7 +176,7 @@ const noHeader: HeifHeader = {
  * because the decoder refuses them later.
  */
 export const readHeif = (source: Uint8Array): HeifHeader =>
-  parsedOr(noHeader, () => readHeader(asBuffer(source)));
+  parseOrDefault(noHeader, () => readHeader(asBuffer(source)));
 
 function readHeader(source: Buffer): HeifHeader {
   const top = boxes(source);

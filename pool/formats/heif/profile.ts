@@ -1,4 +1,4 @@
-import { asBuffer, parsedOr } from '../bytes.ts';
+import { asBuffer, parseOrDefault } from '../bytes.ts';
 import { boxes, type ContainerBox, findBox } from '../container/boxes.ts';
 import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
 import {
@@ -19,7 +19,7 @@ import {
  * The profile also expands limited-range greys, which libheif 1.23 decodes unexpanded.
  */
 export const withHeifProfile = (source: Uint8Array): Uint8Array =>
-  parsedOr(null, () => withProfiles(asBuffer(source))) ?? source;
+  parseOrDefault(null, () => withProfiles(asBuffer(source))) ?? source;
 
 /** Returns null if the file needs no addition. @throws RangeError for an offset outside the file */
 function withProfiles(file: Buffer): Buffer | null {

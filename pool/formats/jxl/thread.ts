@@ -1,5 +1,5 @@
 import { corrupt } from '../errors.ts';
-import { answer } from '../wasm/thread.ts';
+import { runTask } from '../wasm/thread.ts';
 import { keepFlags, openVips } from '../wasm/vips.ts';
 import type { JxlParts } from './header.ts';
 
@@ -49,4 +49,4 @@ async function decode({
   }
 }
 
-void answer(decode);
+void runTask(decode);

@@ -1,4 +1,4 @@
-import { inverted, type Matrix, product, type Row, times, transposed } from './matrix.ts';
+import { inverted, type Matrix, multiplyVector, product, type Row, transposed } from './matrix.ts';
 import { d50, type Primaries } from './written-profile.ts';
 
 /** CIE 1931 x and y. */
@@ -27,9 +27,9 @@ export function computePrimaries(
   const shares = inverted(transposed(rows));
   const cones = inverted(bradford);
   if (shares === null || cones === null) return null;
-  const amounts = times(shares, xyz(white));
-  const from = times(bradford, xyz(white));
-  const to = times(bradford, d50);
+  const amounts = multiplyVector(shares, xyz(white));
+  const from = multiplyVector(bradford, xyz(white));
+  const to = multiplyVector(bradford, d50);
   const scale: Matrix = [
     [to[0] / from[0], 0, 0],
     [0, to[1] / from[1], 0],
@@ -37,7 +37,7 @@ export function computePrimaries(
   ];
   const adaptation = product(cones, product(scale, bradford));
   const [red, green, blue] = rows.map((colour, index) =>
-    times(adaptation, scaled(colour, amounts[index] ?? 0)),
+    multiplyVector(adaptation, scaled(colour, amounts[index] ?? 0)),
   );
   if (!red || !green || !blue) return null;
   const isDisplay = [...red, ...green, ...blue].every((value) => Math.abs(value) < maxXyz);

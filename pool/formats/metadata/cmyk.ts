@@ -1,5 +1,11 @@
 import { srgbToXyz } from './colour-space.ts';
-import { curveTag, fixed, srgbCurve, tag, writeProfile } from './written-profile.ts';
+import {
+  curveTag,
+  encodeS15Fixed16,
+  srgbCurve,
+  writeProfile,
+  writeTag,
+} from './written-profile.ts';
 
 /**
  * The table's grid points for cyan, magenta, yellow and black. Red depends only on cyan and black.
@@ -37,7 +43,7 @@ function lookupTable(): Buffer {
   gridHead.writeUInt8(2, 16);
   const parts = {
     b: Buffer.concat([linear, linear, linear]),
-    matrix: fixed([...toXyz, 0, 0, 0]),
+    matrix: encodeS15Fixed16([...toXyz, 0, 0, 0]),
     m: Buffer.concat(new Array<Buffer>(3).fill(curveTag(srgbCurve))),
     table: Buffer.concat([gridHead, table, Buffer.alloc(-table.length & 3)]),
     a: Buffer.concat([linear, linear, linear, linear]),
@@ -49,7 +55,7 @@ function lookupTable(): Buffer {
     head.writeUInt32BE(offset, 4 + 4 * index);
     offset += part.length;
   }
-  return tag('mAB ', head, ...Object.values(parts));
+  return writeTag('mAB ', head, ...Object.values(parts));
 }
 
 const steps = (points: number): number[] =>

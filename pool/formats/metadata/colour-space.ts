@@ -1,4 +1,4 @@
-import { asBuffer, parsedOr } from '../bytes.ts';
+import { asBuffer, parseOrDefault } from '../bytes.ts';
 import { dot, inverted, type Matrix, product, type Row, transposed } from './matrix.ts';
 import { profileTags } from './profile.ts';
 
@@ -40,7 +40,7 @@ export class ColourSpace {
   /** Returns null for other kinds of profile and for unreadable profiles. */
   static of(profile: Uint8Array): ColourSpace | null {
     const bytes = asBuffer(profile);
-    const found = parsedOr(null, () => readProfile(bytes));
+    const found = parseOrDefault(null, () => readProfile(bytes));
     return found && new ColourSpace(found);
   }
 

@@ -1,4 +1,4 @@
-import { parsedOr, type ReadUint, uintReader } from '../bytes.ts';
+import { parseOrDefault, type ReadUint, uintReader } from '../bytes.ts';
 
 /** Bytes per value type (TIFF 6.0, section 2), by number. */
 const typeBytes = [0, 1, 1, 2, 4, 8, 1, 1, 2, 4, 8, 4, 8];
@@ -25,7 +25,7 @@ const prefix = Buffer.from('Exif\0\0', 'latin1');
  * @returns the argument if it contains no thumbnail; null if it is unreadable
  */
 export function withoutThumbnail(exif: Buffer): Buffer | null {
-  return parsedOr(null, () => {
+  return parseOrDefault(null, () => {
     const { start, bytes, read, first, link } = openExif(exif);
     if (read(link, 4) === 0) return exif;
     return Buffer.concat([exif.subarray(0, start), directoriesFrom(first, bytes, read)]);
@@ -34,7 +34,7 @@ export function withoutThumbnail(exif: Buffer): Buffer | null {
 
 /** Returns the texts of the image's tags, including their padding. */
 export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<number, Buffer> {
-  return parsedOr(new Map(), () => {
+  return parseOrDefault(new Map(), () => {
     const { bytes, read, first, link } = openExif(exif);
     const texts = new Map<number, Buffer>();
     for (let entry = first + 2; entry < link; entry += 12) {
@@ -55,7 +55,7 @@ export function textTags(exif: Buffer, tags: readonly number[]): ReadonlyMap<num
  * @returns null if the EXIF is unreadable
  */
 export function boundedExif(exif: Buffer): Buffer | null {
-  return parsedOr(null, () => {
+  return parseOrDefault(null, () => {
     const { bytes, read, first } = openExif(exif);
     return directoriesFrom(first, bytes, read);
   });
@@ -78,7 +78,7 @@ export const withUsualOrientation = (exif: Buffer): Buffer =>
 const short = 3;
 
 function withOrientations(exif: Buffer, isKept: (type: number, count: number) => boolean): Buffer {
-  return parsedOr(exif, () => {
+  return parseOrDefault(exif, () => {
     const { start, read, first, link } = openExif(exif);
     let changed = exif;
     for (let entry = first + 2; entry < link; entry += 12) {

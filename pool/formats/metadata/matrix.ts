@@ -30,7 +30,7 @@ export function inverted([[a, b, c], [d, e, f], [g, h, i]]: Matrix): Matrix | nu
 }
 
 /** Multiplies a column by a matrix. */
-export const times = ([a, b, c]: Matrix, column: Row): Row => [
+export const multiplyVector = ([a, b, c]: Matrix, column: Row): Row => [
   dot(a, column),
   dot(b, column),
   dot(c, column),

@@ -16,12 +16,12 @@ export const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.040
 
 /** Writes a profile with primaries and a common curve. */
 export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffer {
-  const [red, green, blue] = colours.map((colour) => tag('XYZ ', fixed(colour)));
+  const [red, green, blue] = colours.map((colour) => writeTag('XYZ ', encodeS15Fixed16(colour)));
   const trc = curveTag(curve);
   return writeProfile('RGB ', [
     ['desc', text(name)],
     ['cprt', text('CC0')],
-    ['wtpt', tag('XYZ ', fixed(d50))],
+    ['wtpt', writeTag('XYZ ', encodeS15Fixed16(d50))],
     ['rXYZ', red],
     ['gXYZ', green],
     ['bXYZ', blue],
@@ -36,12 +36,12 @@ export const greyProfile = (name: string, curve: Curve): Buffer =>
   writeProfile('GRAY', [
     ['desc', text(name)],
     ['cprt', text('CC0')],
-    ['wtpt', tag('XYZ ', fixed(d50))],
+    ['wtpt', writeTag('XYZ ', encodeS15Fixed16(d50))],
     ['kTRC', curveTag(curve)],
   ]);
 
 export const curveTag = (curve: Curve): Buffer =>
-  tag('para', Buffer.from([0, curveTypes[curve.length] ?? 0, 0, 0]), fixed(curve));
+  writeTag('para', Buffer.from([0, curveTypes[curve.length] ?? 0, 0, 0]), encodeS15Fixed16(curve));
 
 /**
  * Returns the curve for samples from 16 to 235 instead of 0 to 255.
@@ -68,7 +68,7 @@ export function writeProfile(
   header.writeUInt32BE(isPrinter ? 0x02_40_00_00 : 0x04_40_00_00, 8);
   header.write(`${isPrinter ? 'prtr' : 'mntr'}${space}XYZ `, 12, 'latin1');
   header.write('acsp', 36, 'latin1');
-  fixed(d50).copy(header, 68);
+  encodeS15Fixed16(d50).copy(header, 68);
   const table = Buffer.alloc(4 + 12 * tags.length);
   table.writeUInt32BE(tags.length);
   const offsets = new Map<Buffer, number>();
@@ -89,13 +89,13 @@ export function writeProfile(
 }
 
 /** Writes a tag, padded to a multiple of four bytes. */
-export function tag(type: string, ...data: readonly Buffer[]): Buffer {
+export function writeTag(type: string, ...data: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat([Buffer.from(`${type}\0\0\0\0`, 'latin1'), ...data]);
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
 }
 
 /** Writes numbers with 16 bits before and after the point. */
-export function fixed(values: readonly number[]): Buffer {
+export function encodeS15Fixed16(values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   for (const [index, value] of values.entries()) {
     bytes.writeInt32BE(Math.round(value * 65_536), 4 * index);
@@ -112,5 +112,5 @@ function text(content: string): Buffer {
   head.write('enUS', 8, 'latin1');
   head.writeUInt32BE(utf16.length, 12);
   head.writeUInt32BE(28, 16);
-  return tag('mluc', head, utf16);
+  return writeTag('mluc', head, utf16);
 }

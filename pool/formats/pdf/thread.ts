@@ -1,6 +1,6 @@
 import { init, type WrappedPdfiumModule } from '@embedpdf/pdfium';
 import { corrupt, tooLarge, tooMuchMemory, unsupported } from '../errors.ts';
-import { answer, emscriptenOptions } from '../wasm/thread.ts';
+import { emscriptenOptions, runTask } from '../wasm/thread.ts';
 
 /** The entry point of the thread that opens one PDF. */
 
@@ -101,4 +101,4 @@ function json(size: PdfSize): Buffer<ArrayBuffer> {
   return Buffer.from(new Uint8Array(Buffer.from(JSON.stringify(size))).buffer);
 }
 
-void answer(decode);
+void runTask(decode);

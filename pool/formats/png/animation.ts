@@ -1,5 +1,5 @@
 import sharp from 'sharp';
-import { asBuffer, parsedOr } from '../bytes.ts';
+import { asBuffer, parseOrDefault } from '../bytes.ts';
 import { corrupt } from '../errors.ts';
 import type { RawPixels } from '../raw-pixels.ts';
 import { pngChunk, pngParts, pngSignature } from './parts.ts';
@@ -100,7 +100,7 @@ const hundredths = 100;
  *   of frames than declared
  */
 export const pngAnimation = (source: Uint8Array): PngAnimation | null =>
-  parsedOr(null, () => readAnimation(asBuffer(source)));
+  parseOrDefault(null, () => readAnimation(asBuffer(source)));
 
 /** @throws RangeError for a truncated chunk */
 function readAnimation(file: Buffer): PngAnimation | null {

@@ -1,4 +1,4 @@
-import { asBuffer, parsedOr, type ReadUint, uintReader } from '../bytes.ts';
+import { asBuffer, parseOrDefault, type ReadUint, uintReader } from '../bytes.ts';
 import type { PartRole, Parts } from '../container/examination.ts';
 import { plainCmykProfile } from '../metadata/cmyk.ts';
 
@@ -151,7 +151,7 @@ const [entryBytes, undefinedType] = [12, 7];
  * the page's directory, with an additional entry, at the file's end. Leaves a BigTIFF unchanged.
  */
 export const withTiffCmykProfile = (source: Uint8Array): Uint8Array =>
-  parsedOr(source, () => {
+  parseOrDefault(source, () => {
     const file = asBuffer(source);
     const read = uintReader(file);
     const [page] = tiffPixels(file);

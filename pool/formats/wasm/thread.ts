@@ -24,14 +24,14 @@ export const emscriptenOptions = {
 };
 
 /** Runs this thread's task and sends its result. Errors other than ServiceErrors end the thread. */
-export async function answer<Task>(
+export async function runTask<Task>(
   decode: (task: Task) => Buffer<ArrayBuffer> | Promise<Buffer<ArrayBuffer>>,
 ): Promise<void> {
   const result = await run(decode);
   parentPort?.postMessage(result, result.ok ? [result.data.buffer] : []);
 }
 
-async function run<Task>(decode: Parameters<typeof answer<Task>>[0]): Promise<DecoderResult> {
+async function run<Task>(decode: Parameters<typeof runTask<Task>>[0]): Promise<DecoderResult> {
   try {
     const { buffer, byteOffset, byteLength } = await decode(workerData.task);
     return { ok: true, data: new Uint8Array(buffer, byteOffset, byteLength) };

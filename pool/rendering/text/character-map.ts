@@ -1,5 +1,5 @@
 import { firstIndex } from '../../first-index.ts';
-import { parsedOr } from '../../formats/bytes.ts';
+import { parseOrDefault } from '../../formats/bytes.ts';
 
 /** Returns whether a font contains a glyph for a code point. */
 export type CharacterMap = (codePoint: number) => boolean;
@@ -34,7 +34,7 @@ export function characterMap(cmap: Buffer): CharacterMap {
     best.subarray(0, format === 12 ? best.readUInt32BE(4) : best.readUInt16BE(2)),
   );
   const readGlyph = readers[format] ?? (() => 1);
-  return (codePoint) => parsedOr(0, () => readGlyph(table, codePoint)) !== 0;
+  return (codePoint) => parseOrDefault(0, () => readGlyph(table, codePoint)) !== 0;
 }
 
 /*
