@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Size } from './geometry.ts';
 import { encodings, type OutputType } from './rendering/encode/encodings.ts';
 
 const otherTypes = ['text/plain; charset=utf-8', 'application/json'] as const;
@@ -28,6 +29,8 @@ export interface Image {
    * sources.
    */
   readonly digests?: readonly string[];
+  /** The upright source's frame size in pixels; only in facts, `fmt=json`. */
+  readonly sourceSize?: Size;
   /** Absent for an image that is as requested. */
   readonly warnings?: readonly ImageWarning[];
 }

@@ -182,16 +182,21 @@ export class Producer {
   async #transform(leases: Leases, miss: Miss): Promise<Image> {
     try {
       const rendered = await this.transforms.transform(miss, leases);
-      const { body, contentType, etag, width, height, warnings } = rendered;
+      const { body, contentType, etag, width, height, sourceSize, warnings } = rendered;
       const fetchedAt = leases.map((lease) => lease.fetchedAt);
       const isFollowing = miss.request.freshness !== null;
       // In Node 20, each object that is spread and extended gets a separate hidden class of 230
       // bytes.
       const sourceBytes = leases[0].bytes.byteLength;
       const image = { body, contentType, etag, width, height, fetchedAt, sourceBytes };
-      if (!isFollowing && warnings === undefined) return image;
+      if (!isFollowing && sourceSize === undefined && warnings === undefined) return image;
       const digests = isFollowing && { digests: leases.map((lease) => lease.digest()) };
-      return { ...image, ...digests, ...(warnings && { warnings }) };
+      return {
+        ...image,
+        ...digests,
+        ...(sourceSize && { sourceSize }),
+        ...(warnings && { warnings }),
+      };
     } finally {
       for (const lease of leases) lease.release();
     }

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { Size } from '../geometry.ts';
 import {
   type ContentType,
   contentTypes,
@@ -15,7 +16,7 @@ import {
  *     4 bytes   length of the body (big-endian)
  *     32 bytes  SHA-256 of the header
  *     header    JSON: key, content type, entity tag, width, height, times of fetches, bytes of the
- *               source, digests, warnings
+ *               source, digests, source size, warnings
  *     body      the image
  *
  * The digest verifies the header, and the header's entity tag, a digest of the body, verifies the
@@ -50,7 +51,7 @@ export function decodeFile(key: string, file: Buffer): Image | null {
   const head = decodeHead(file);
   if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;
   const { contentType, etag, width, height, fetchedAt, sourceBytes, ...header } = head.header;
-  const { digests, warnings } = header;
+  const { digests, sourceSize, warnings } = header;
   const body = file.subarray(head.end);
   if (header.key !== key || etag !== entityTag(body)) return null;
   if (!isContentType(contentType)) return null;
@@ -62,6 +63,7 @@ export function decodeFile(key: string, file: Buffer): Image | null {
       : { body, contentType, etag, width, height, fetchedAt };
   const more = {
     ...(isListOf('string', digests) && { digests }),
+    ...(isSize(sourceSize) && { sourceSize }),
     ...(isWarnings(warnings) && { warnings }),
   };
   return Object.keys(more).length === 0 ? image : { ...image, ...more };
@@ -69,6 +71,12 @@ export function decodeFile(key: string, file: Buffer): Image | null {
 
 function isContentType(value: unknown): value is ContentType {
   return contentTypes.some((type) => type === value);
+}
+
+function isSize(value: unknown): value is Size {
+  if (typeof value !== 'object' || value === null) return false;
+  const { width, height }: Partial<Record<keyof Size, unknown>> = value;
+  return typeof width === 'number' && typeof height === 'number';
 }
 
 const isWarnings = (value: unknown): value is readonly ImageWarning[] => isListOf('string', value);

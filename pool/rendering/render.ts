@@ -14,6 +14,7 @@ import { bestOutput, findOriginal } from './encode/choose.ts';
 import { encodings, type OutputFormat } from './encode/encodings.ts';
 import { isSvgOutput, svgOutput } from './encode/svg/output.ts';
 import { type ExecutionPlan, type OpenedInputs, planExecution } from './execution-plan.ts';
+import { uprightSize } from './image-facts/fields.ts';
 import { createOverlay, layerVariant } from './layer.ts';
 import { type InspectedSource, type OpenedImage, openImage, type Scope } from './open-image.ts';
 import type { RenderLimits } from './pipeline.ts';
@@ -307,7 +308,8 @@ async function describe(
     bytes: task.source.byteLength,
     output: () => encodeSmallest(image),
   });
-  return createImage(text, contentType, context.plan);
+  const described = createImage(text, contentType, context.plan);
+  return kind === 'json' ? { ...described, sourceSize: uprightSize(facts) } : described;
 }
 
 /** Returns the output, or the source if it is smaller. */

@@ -12,12 +12,7 @@ import type { DeliveryEnvironment } from './delivery-environment.ts';
 import { combinedError, isReplaceable, withoutSourceArea } from './image-errors.ts';
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import { withoutFailed } from './layers.ts';
-import {
-  factsVariant,
-  provisionalVariant,
-  type ResolvedTransform,
-  sourceSize,
-} from './resolve-variant.ts';
+import { factsVariant, provisionalVariant, type ResolvedTransform } from './resolve-variant.ts';
 
 /** An image to send. */
 export interface DeliveredImage {
@@ -76,7 +71,9 @@ export class ImageLookup {
   async getFacts(version: string | null): Promise<SourceFacts> {
     const wanted = { source: this.#checked.source, version, variant: factsVariant };
     const result = await this.#get(wanted);
-    return { result, inputs: this.#inputs(wanted), size: sourceSize(result.image) };
+    const { sourceSize: size } = result.image;
+    if (size === undefined) throw new Error('facts without the size of their source');
+    return { result, inputs: this.#inputs(wanted), size };
   }
 
   /** Returns the source's image, or the fallback's if the source fails. */

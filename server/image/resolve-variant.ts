@@ -1,7 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { NegotiableFormat } from '../../contract/image-terms.ts';
-import type { Size } from '../../pool/geometry.ts';
-import type { Image } from '../../pool/image.ts';
 import type { Modulation } from '../../pool/rendering/operations.ts';
 import {
   type Edges,
@@ -276,9 +274,3 @@ export const factsVariant: Variant = {
   animated: false,
   placeholder: 'json',
 };
-
-/** Reads the upright source size from the source's facts. */
-export function sourceSize({ body }: Pick<Image, 'body'>): Size {
-  const { width, height } = JSON.parse(Buffer.from(body).toString()).source;
-  return { width, height };
-}

@@ -81,7 +81,7 @@ const hexColour = { type: 'string', pattern: '^#[0-9a-f]{6}$' };
 const fraction = { type: 'number', minimum: 0, maximum: 1 };
 
 /** An SVG's size can be fractional. */
-const uprightSize = (source: SourceFacts) => scaledSize(upright(source), 1);
+export const uprightSize = (source: SourceFacts) => scaledSize(upright(source), 1);
 
 /**
  * The `fmt=json` response. The OpenAPI document, the SDK's type, the documented table and the

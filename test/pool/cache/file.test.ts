@@ -24,6 +24,8 @@ t.test('decodes an encoded file and does not copy the body', async (t) => {
   t.same(decodeFile(key, Buffer.concat(encodeFile(key, empty))), empty);
   const warned = { ...image, warnings: ['maxbytes_exceeded' as const] };
   t.same(decodeFile(key, Buffer.concat(encodeFile(key, warned))), warned);
+  const facts = { ...image, sourceSize: { width: 800, height: 600 } };
+  t.same(decodeFile(key, Buffer.concat(encodeFile(key, facts))), facts);
   t.equal(encodeFile(key, image)[1], image.body);
   t.equal(decodeFile(key, file)?.body.buffer, file.buffer);
 });
