@@ -31,9 +31,9 @@ const includeAfterMs = 600;
  * after the previous start.
  */
 const [pauseMs, overlapMs] = [20, 400];
-/** Caches unknown ids, some 2 MiB: old pages and scanners repeat them. */
+/** Caches unknown ids, about 2 MiB: old pages and scanners repeat them. */
 const unknownIds = { max: 8_000, ttl: 1_000 };
-/** Limits cached hosts that belong to no project, such as scanners', to some 2 MiB. */
+/** Limits cached hosts that belong to no project, such as scanners', to about 2 MiB. */
 const maxUnknownHosts = 8_000;
 
 const getHosts = ({ hosts = {} }: Project): readonly string[] =>

@@ -9,7 +9,7 @@ const overheadPart = 1 / 4;
 /**
  * Maximum compressed bytes in excess of the decoded bytes. Codings add 0.1% to incompressible
  * bytes, but a body can contain parts that decode to zero bytes, such as gzip members. A decoder
- * can hold back some 128 KB.
+ * can hold back about 128 KB.
  */
 const maxUndecodedBytes = 256 * 1024;
 /**

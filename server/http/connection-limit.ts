@@ -41,7 +41,7 @@ const unknownDescriptors = 1_024;
 const maxDescriptors = 2 ** 20;
 /**
  * Descriptors for disk cache files, store connections, and the files that the process opens at its
- * start (some 40).
+ * start (about 40).
  */
 const baseReserve = 128;
 /** A transform thread uses four and a source copy; a transform process uses two. */

@@ -336,7 +336,7 @@ t.test('limits the caches of unknown ids and of projects', async (t) => {
     cache.apply({ ...project, _id: toId(i), allowedOrigins });
   }
   const { count } = cache.knowledge;
-  t.ok(count > 100 && count < 250, `${count} projects of some 144 KB in 32 MiB`);
+  t.ok(count > 100 && count < 250, `${count} projects of about 144 KB in 32 MiB`);
   stopClock(t);
   const missing: string[] = [];
   projects.findAll = async ([id = '']) => {

@@ -96,7 +96,7 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
   const plane = image.channels.find(({ id }) => id === channel.heif_channel_interleaved);
   // The header's size was checked; the decoded size can differ.
   if (plane === undefined || plane.width !== form.width || plane.height !== form.height) {
-    throw corrupt('The image of the HEIF has another size than its header.');
+    throw corrupt('The decoded HEIF image does not match the size in its header.');
   }
   return pngOfRows(form, metadata, (y, row) => {
     row.set(plane.data.subarray(y * plane.stride, y * plane.stride + row.length));

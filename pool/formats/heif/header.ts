@@ -64,7 +64,7 @@ interface Association {
   readonly essential: readonly boolean[];
 }
 
-/** For all `ipma` boxes in a file: 10,000 tiles need some 200 KB. */
+/** For all `ipma` boxes in a file: 10,000 tiles need about 200 KB. */
 const maxAssociationBytes = 2 ** 18;
 
 /**

@@ -22,7 +22,7 @@ export interface PdfSize {
   readonly height: number;
 }
 
-/** Maximum objects on a page, such as lines of text or paths. A dense map contains some 50,000. */
+/** Maximum objects on a page, such as lines of text or paths. A dense map contains about 50,000. */
 const maxObjects = 200_000;
 
 /** Errors of `FPDF_GetLastError` (fpdfview.h). */

@@ -41,7 +41,7 @@ function createDecoder(label: string, fatal: boolean): TextDecoder {
   }
 }
 
-/** Illustrator declares 20 or fewer, the longest with some 60 characters. */
+/** Illustrator declares 20 or fewer, the longest with about 60 characters. */
 const max = { entities: 64, length: 2_000, addedLength: 1_000_000 };
 
 /**

@@ -30,7 +30,7 @@ function misreadEncoding(page: TiffPixels): string | null {
   if (colours === photometric.lab && samples > 3) return 'L*a*b* colours with alpha';
   if (colours === photometric.palette && bits === 16) return 'a palette of 16 bits';
   return colours === photometric.ycc && compression !== newJpeg
-    ? 'YCbCr colours in another compression than JPEG'
+    ? 'YCbCr colours with a compression other than JPEG'
     : null;
 }
 

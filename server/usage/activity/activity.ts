@@ -24,7 +24,7 @@ const windowStart = (name: WindowName, now: number): number =>
 /** Maximum projects per window that a process counts. */
 const maxProjects = 10_000;
 /**
- * Maximum names and failures per process, over all projects and windows: some 8 MB of names, or
+ * Maximum names and failures per process, over all projects and windows: about 8 MB of names, or
  * 18 MB of failures (29 MB if all texts have their maximum length).
  */
 const maxNames = 20_000;

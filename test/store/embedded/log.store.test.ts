@@ -135,7 +135,7 @@ t.test('accepts no change after a sync or a cut that failed', async (t) => {
     await add(1);
     const mend = calls.map((name) => failing(name, 'EIO'));
     await t.rejects(add(2), { code: 14031, message: /^the write failed: EIO/ });
-    for (const one of mend) one();
+    for (const undo of mend) undo();
     await t.rejects(add(3), { code: 14031, message: /accepts no change until its next start/ });
     t.same(undone, [2, 3]);
     await log.close();
