@@ -442,15 +442,7 @@ eachHttpServer(
       const files = [...(await index.text()).matchAll(/(?:href|src)="(console\/[^"]+)"/g)].map(
         ([, file]) => `/${file}`,
       );
-      const names = [
-        'icon.svg',
-        'base.css',
-        'controls.css',
-        'playground.css',
-        'viewer.css',
-        'app.css',
-        'main.js',
-      ];
+      const names = ['icon.svg', 'base.css', 'console.css', 'viewer.css', 'main.js'];
       t.same(
         files.map((file) => file.split('/').at(-1)),
         names,
