@@ -1,6 +1,10 @@
 import type { Settings } from '../../contract/settings/table.ts';
 import { RoundRobin } from '../fair-share.ts';
-import { HeavyTurns, isHeavy, type Scheduled } from './heavy-turns.ts';
+import {
+  HeavyTransformScheduler,
+  isHeavy,
+  type SchedulingKey,
+} from './heavy-transform-scheduler.ts';
 
 type ScheduleSettings = Pick<Settings, 'poolThreads' | 'poolQueue' | 'poolMemoryBytes'>;
 
@@ -22,12 +26,12 @@ const maxOvertaken = 15;
  * transforms take separate turns, and run concurrently only while their estimated memory fits in a
  * limit.
  */
-export class Schedule<T extends Scheduled> {
+export class Schedule<T extends SchedulingKey> {
   readonly #settings: ScheduleSettings;
   readonly #live = new RoundRobin<T>();
   readonly #background = new RoundRobin<T>();
   readonly #running = new Set<T>();
-  readonly #heavy: HeavyTurns<T>;
+  readonly #heavy: HeavyTransformScheduler<T>;
   /** Live transforms with sources being fetched: at most as many as fetch slots. */
   readonly #reserved = new Set<{ readonly project: string; readonly since: number }>();
   /** Live transforms that started while background work waited, since the last background one. */
@@ -37,7 +41,7 @@ export class Schedule<T extends Scheduled> {
 
   constructor(settings: ScheduleSettings) {
     this.#settings = settings;
-    this.#heavy = new HeavyTurns(settings, this.#running);
+    this.#heavy = new HeavyTransformScheduler(settings, this.#running);
   }
 
   get running(): number {

@@ -11,7 +11,7 @@ import type { SourceLease } from '../source/sources.ts';
 import { noObserver, type Stage } from '../stages.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { Executor } from './executor.ts';
-import type { Scheduled } from './heavy-turns.ts';
+import type { SchedulingKey } from './heavy-transform-scheduler.ts';
 import { RunningTime } from './running-time.ts';
 import { Schedule } from './schedule.ts';
 import type { TransformResult, TransformTask } from './task.ts';
@@ -49,7 +49,7 @@ const stuckAfterMs = 1_000;
 
 type Finished = Exclude<TransformResult, { execution: ExecutionPlan }>;
 
-interface QueuedMiss extends Scheduled {
+interface QueuedMiss extends SchedulingKey {
   readonly miss: TransformedMiss;
   readonly leases: Leases;
   /** Rejects the task when it waits too long. */

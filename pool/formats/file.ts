@@ -18,7 +18,7 @@ import type {
   ExamineOptions,
   FileHeader,
   InspectionLimits,
-  Opening,
+  OpenOptions,
   SourceColour,
   SourceFacts,
   SourceFormat,
@@ -152,7 +152,7 @@ export async function embeddedSize(container: Container): Promise<Size> {
   return { width, height };
 }
 
-function fileInput({ file: { bytes, format }, facts }: Opening): DecoderInput {
+function fileInput({ file: { bytes, format }, facts }: OpenOptions): DecoderInput {
   return { bytes, options: { ...format.options, ...pageOption(facts.page) } };
 }
 

@@ -91,13 +91,13 @@ export interface SourceFormat {
     container: Container,
     limits: InspectionLimits,
     options: ExamineOptions,
-  ) => Promise<Examined>;
+  ) => Promise<InspectionResult>;
   /**
    * Creates sharp's input from a file in this format, after the size check.
    *
    * @throws ServiceError source_unsupported, source_corrupt, source_too_large
    */
-  readonly open: (opening: Opening) => DecoderInput | Promise<DecoderInput>;
+  readonly open: (opening: OpenOptions) => DecoderInput | Promise<DecoderInput>;
 }
 
 export interface FormatSetting {
@@ -135,13 +135,13 @@ export type ExamineOptions = Pick<
   'page' | 'lenient' | 'stripMetadata' | 'copyright' | 'gainMap'
 >;
 
-export interface Examined {
+export interface InspectionResult {
   readonly facts: SourceFacts;
   /** The file that its own format opens: the source, or a file inside it or converted from it. */
   readonly file: Container;
 }
 
-export interface Opening extends Examined {
+export interface OpenOptions extends InspectionResult {
   /**
    * Pixels per CSS pixel of a vector source, or a scale from `decoderScale`; null for the stored
    * size.

@@ -1,7 +1,7 @@
 import type { MemoryFiles } from '../formats/memory-files.ts';
 import { readCopyright } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
-import type { Container, Examined, InspectionLimits } from '../formats/source-format.ts';
+import type { Container, InspectionLimits, InspectionResult } from '../formats/source-format.ts';
 import type { Variant } from '../variant.ts';
 import { requireKeptGainMap } from './gain-map.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
@@ -15,13 +15,13 @@ export interface Scope extends RenderLimits {
 }
 
 /** A source or a layer's image whose header was read. */
-export interface InspectedSource extends Examined {
+export interface InspectedSource extends InspectionResult {
   /** The plan for the area before `trim`. */
   readonly plan: Plan;
 }
 
 /** A source or a layer's image, with the parameters of its steps. */
-export interface OpenedImage extends Examined {
+export interface OpenedImage extends InspectionResult {
   /** Reads the pixels when it is rendered. */
   readonly pipeline: Pipeline;
   readonly context: StepContext;

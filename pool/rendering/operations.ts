@@ -207,7 +207,7 @@ function premultiplied({ r, g, b, alpha }: Rgba): Rgba {
 }
 
 /** An operation with the value that a variant requests. */
-export interface Requested {
+export interface RequestedOperation {
   readonly name: OperationName;
   readonly operation: Operation<unknown>;
   readonly value: NonNullable<unknown>;
@@ -217,7 +217,7 @@ export interface Requested {
 export function requestedOperations(
   variant: OperationValues,
   place: Place | null = null,
-): readonly Requested[] {
+): readonly RequestedOperation[] {
   const all = Object.entries(operations) as unknown as [OperationName, Operation<unknown>][];
   return all.flatMap(([name, operation]) => {
     const value = variant[name];

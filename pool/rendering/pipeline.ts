@@ -12,7 +12,7 @@ export interface RenderLimits extends InspectionLimits {
   readonly svgTimeoutMs: number;
 }
 
-export interface Opening {
+export interface DecodeOptions {
   /** True for all frames, stacked vertically; false for the first frame only. */
   readonly animated: boolean;
   /** See Variant. */
@@ -39,7 +39,12 @@ export class Pipeline {
   /** The pixels rendered by `eachFrame` or `plainPixels`, until another operation is added. */
   #raw: Pixels | null = null;
 
-  constructor(input: DecoderInput, facts: SourceFacts, opening: Opening, limits: RenderLimits) {
+  constructor(
+    input: DecoderInput,
+    facts: SourceFacts,
+    opening: DecodeOptions,
+    limits: RenderLimits,
+  ) {
     const { vector, label, unsupportedEncoding } = facts.format;
     const undecodable = `The source has a valid ${label} header but cannot be decoded completely.`;
     this.#decodingError = (error) =>

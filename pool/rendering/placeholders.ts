@@ -3,11 +3,11 @@ import sharp, { type Sharp } from 'sharp';
 import { rgbaToThumbHash } from 'thumbhash';
 import type { ContentType } from '../image.ts';
 import type { PlaceholderKind } from '../variant.ts';
-import { type Described, type DescribedOutput, imageFacts } from './image-facts/fields.ts';
-import type { SmallPixels } from './image-facts/pixels.ts';
+import { type DescribedOutput, type FactInputs, imageFacts } from './image-facts/fields.ts';
+import type { SmallPixels } from './image-facts/pixel-facts.ts';
 
 /** Facts for `json`. */
-export interface Description extends Pick<Described, 'source' | 'bytes'> {
+export interface Description extends Pick<FactInputs, 'source' | 'bytes'> {
   /** Encodes the image that the request would get with no `placeholder`; called only if needed. */
   output(): Promise<DescribedOutput>;
 }

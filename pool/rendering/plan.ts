@@ -76,7 +76,7 @@ interface ColourPlan {
 
 /** How the passes share the work. */
 interface PassPlan {
-  /** The scale for opening the source; see `Opening.scale`. */
+  /** The scale for opening the source; see `OpenOptions.scale`. */
   readonly scale: number | null;
   /** False to decode more pixels than the scale needs; see `SourceFormat.decodesReduced`. */
   readonly fastShrinkOnLoad: boolean;

@@ -3,7 +3,12 @@ import { requirePage, requirePixels } from '../bounds.ts';
 import { parseBytes } from '../bytes.ts';
 import { corrupt, unsupported } from '../errors.ts';
 import { plainFacts } from '../raw-pixels.ts';
-import type { Container, Examined, ExamineOptions, InspectionLimits } from '../source-format.ts';
+import type {
+  Container,
+  ExamineOptions,
+  InspectionLimits,
+  InspectionResult,
+} from '../source-format.ts';
 
 /** Each channel's bit mask in a 16-bit or 32-bit pixel; 0 for a missing channel. */
 type Masks = readonly [red: number, green: number, blue: number, alpha: number];
@@ -170,7 +175,7 @@ export function examineBitmap(
   hasAlpha: boolean,
   { sourceMaxPixels }: InspectionLimits,
   { page }: Pick<ExamineOptions, 'page'>,
-): Examined {
+): InspectionResult {
   if (page !== null) requirePage(page, 1);
   requirePixels(width * height, sourceMaxPixels);
   const { format } = file;

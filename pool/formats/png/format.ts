@@ -6,7 +6,7 @@ import { checkedHeader, examineWith, libvipsFile } from '../file.ts';
 import { requireConvertible } from '../metadata/cicp.ts';
 import { ColourSpace } from '../metadata/colour-space.ts';
 import { plainFacts, rawInput } from '../raw-pixels.ts';
-import type { Examined, SourceFormat } from '../source-format.ts';
+import type { InspectionResult, SourceFormat } from '../source-format.ts';
 import { composeFrames, type PngAnimation, pngAnimation } from './animation.ts';
 import { pngColours, withPngProfile } from './colours.ts';
 import { pngParts } from './parts.ts';
@@ -24,10 +24,10 @@ const examineStill = examineWith({
 
 /** Returns the facts of an animation: `composeFrames` makes sRGB with 8 bits and no EXIF. */
 function withFrames(
-  { file, facts }: Examined,
+  { file, facts }: InspectionResult,
   { width, height, loop, frames }: PngAnimation,
   page: number | null,
-): Examined {
+): InspectionResult {
   const { hasProfile, isSrgb, profileName } = facts.colour;
   const isCovered = frames.every((frame) => frame.width === width && frame.height === height);
   return {

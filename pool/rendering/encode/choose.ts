@@ -1,6 +1,6 @@
 import { withoutMetadata } from '../../formats/container/container.ts';
 import type { KeptMetadata } from '../../formats/metadata/kept-metadata.ts';
-import type { Examined, SourceFacts } from '../../formats/source-format.ts';
+import type { InspectionResult, SourceFacts } from '../../formats/source-format.ts';
 import { changedFields, type Variant } from '../../variant.ts';
 import { ownFormat } from '../format.ts';
 import type { Pipeline, Pixels } from '../pipeline.ts';
@@ -151,7 +151,7 @@ async function encoded(
  * not be delivered.
  */
 export function findOriginal(
-  { file: { bytes: source, deliverable, isIncomplete }, facts }: Examined,
+  { file: { bytes: source, deliverable, isIncomplete }, facts }: InspectionResult,
   { plan, variant, metadata, copyright }: StepContext,
 ): Output | null {
   if (plan.gainMap || isIncomplete) return null;

@@ -3,14 +3,18 @@ import type { SourceFacts } from '../../formats/source-format.ts';
 import { scaledSize } from '../../geometry.ts';
 import type { OutputFormat } from '../encode/encodings.ts';
 import { upright } from '../plan.ts';
-import { dominantColour, palette, paletteSize } from './colours.ts';
 import { exifFields, exifSchema } from './exif.ts';
-import { findFocus } from './focus.ts';
-import { perceptualHash } from './perceptual-hash.ts';
-import type { SmallPixels } from './pixels.ts';
+import {
+  dominantColour,
+  findFocus,
+  palette,
+  paletteSize,
+  perceptualHash,
+  type SmallPixels,
+} from './pixel-facts.ts';
 
 /** The inputs for the facts. */
-export interface Described {
+export interface FactInputs {
   readonly source: SourceFacts;
   /** The source's size in bytes. */
   readonly bytes: number;
@@ -38,7 +42,7 @@ export interface FactSchema {
 /** A field in the `fmt=json` response. */
 interface Field<T> {
   readonly schema: FactSchema;
-  make(described: Described): T | Promise<T>;
+  make(described: FactInputs): T | Promise<T>;
 }
 
 type Fields = Readonly<Record<string, Field<unknown>>>;

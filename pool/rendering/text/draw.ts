@@ -5,7 +5,7 @@ import { parseBytes } from '../../formats/bytes.ts';
 import type { Alignment } from '../../variant.ts';
 import type { RgbaImage } from '../layer.ts';
 
-export interface Ink extends RgbaImage {
+export interface RenderedText extends RgbaImage {
   /** From the left edge of the text's area and from the top of its first line. */
   readonly left: number;
   readonly top: number;
@@ -24,7 +24,7 @@ export interface DrawOptions {
 }
 
 /** More than Cairo can draw, 32,767 pixels. */
-const oversizedInk: Ink = {
+const oversizedInk: RenderedText = {
   pixels: Buffer.of(),
   width: Infinity,
   height: Infinity,
@@ -44,7 +44,7 @@ let drawn = 0;
  * @param folder for the file
  * @returns null for inkless text, such as blanks; infinite sizes for more than 32,767 pixels
  */
-export async function draw(folder: string, options: DrawOptions): Promise<Ink | null> {
+export async function draw(folder: string, options: DrawOptions): Promise<RenderedText | null> {
   const { markup, font, width, align, breakWords } = options;
   drawn += 1;
   const path = join(folder, `${drawn}.v`);
@@ -68,7 +68,7 @@ export async function draw(folder: string, options: DrawOptions): Promise<Ink | 
 }
 
 /** Reads the header, in the machine's byte order, which the magic number reveals. */
-function readInk(file: Buffer): Ink {
+function readInk(file: Buffer): RenderedText {
   const isBig = file.readUInt32BE(0) === 0x08f2a6b6;
   const integer = (offset: number) => (isBig ? file.readInt32BE(offset) : file.readInt32LE(offset));
   const [width, height] = [integer(4), integer(8)];

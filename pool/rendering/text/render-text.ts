@@ -5,7 +5,7 @@ import { escapeXml } from '../../escape-xml.ts';
 import type { Size } from '../../geometry.ts';
 import type { Length, TextLayer } from '../../variant.ts';
 import { type LayerFrame, type RgbaImage, toPixels } from '../layer.ts';
-import { draw, type Ink } from './draw.ts';
+import { draw, type RenderedText } from './draw.ts';
 import { preparedFonts } from './font-folder.ts';
 import { isRightToLeft, splitCharacters } from './words.ts';
 
@@ -95,7 +95,7 @@ export async function renderText(
 
 /** Ink in an area of the lines' size. */
 interface Placed extends Size {
-  readonly ink: Ink;
+  readonly ink: RenderedText;
 }
 
 class Layout {
@@ -176,11 +176,11 @@ class Layout {
     return Math.min(this.#style.maxLines ?? fitting, fitting);
   }
 
-  #lines(ink: Ink, size: number): number {
+  #lines(ink: RenderedText, size: number): number {
     return Math.max(1, Math.ceil((ink.top + ink.height) / toLineHeight(size) - descent));
   }
 
-  #hasRoom(ink: Ink, size: number): boolean {
+  #hasRoom(ink: RenderedText, size: number): boolean {
     return this.#lines(ink, size) <= this.#maxLines(size);
   }
 
@@ -188,7 +188,7 @@ class Layout {
     text: string,
     size: number,
     { align = 'left', breakWords = true, underlined = false }: DrawChoices = {},
-  ): Promise<Ink | null> {
+  ): Promise<RenderedText | null> {
     if (text === '') return null;
     const { font, weight, color } = this.#style;
     // Pango determines each line's direction from its first letter or mark.

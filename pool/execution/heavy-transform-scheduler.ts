@@ -3,7 +3,7 @@ import { isolatedCost } from '../rendering/cost.ts';
 import type { ExecutionPlan } from '../rendering/execution-plan.ts';
 
 /** The properties of a transform that determine its order. */
-export interface Scheduled {
+export interface SchedulingKey {
   readonly project: string;
   readonly queuedAt: number;
   background: boolean;
@@ -23,7 +23,7 @@ export interface Scheduled {
  * (`SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES`), and run for long. So other projects keep part of the
  * memory next to it, and a project leaves one thread to the others.
  */
-export class HeavyTurns<T extends Scheduled> {
+export class HeavyTransformScheduler<T extends SchedulingKey> {
   readonly #maxBytes: number;
   /**
    * Memory for other projects next to a transform that takes the rest or more: enough for an SVG or
@@ -97,6 +97,6 @@ export class HeavyTurns<T extends Scheduled> {
   }
 }
 
-export const isHeavy = ({ execution }: Scheduled): boolean => execution !== null;
+export const isHeavy = ({ execution }: SchedulingKey): boolean => execution !== null;
 
-const toBytes = ({ execution }: Scheduled): number => execution?.cost?.bytes ?? 0;
+const toBytes = ({ execution }: SchedulingKey): number => execution?.cost?.bytes ?? 0;
