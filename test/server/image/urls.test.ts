@@ -1,5 +1,5 @@
 import { readFile, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { extname, join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import fc from 'fast-check';
 import t from 'tap';
@@ -71,7 +71,9 @@ t.test("runs the example of the package's README", async (t) => {
   const readme = await readFile(join(rootPath, 'urls/README.md'), 'utf8');
   const [, code = ''] = /```js\n(.*?)```/s.exec(readme) ?? [];
   const [, url = '', expected = ''] = /`rewrite\('(.*?)'\)` returns\n`(.*?)`/s.exec(readme) ?? [];
-  const entry = pathToFileURL(join(rootPath, 'urls/src/index.ts')).href;
+  // Beside this file, compiled or not.
+  const extension = extname(import.meta.url);
+  const entry = new URL(`../../../urls/src/index${extension}`, import.meta.url).href;
   const file = join(await temporaryFolder(t), 'rewrite.mjs');
   await writeFile(file, code.replace("'@image-delivery/urls'", `'${entry}'`));
   const { rewrite } = await import(pathToFileURL(file).href);
