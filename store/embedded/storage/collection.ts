@@ -49,11 +49,9 @@ export class Collection {
     this.#nextRecord = Math.max(this.#nextRecord, record + 1);
   }
 
-  /** All documents as changes, for a snapshot. Other changes can be made meanwhile. */
+  /** All documents as changes, for a snapshot. Other changes can be made, and undone, meanwhile. */
   *changes(): Generator<Change> {
-    const end = this.#nextRecord;
-    for (const { record, document } of this.#byId.values()) {
-      if (record >= end) return;
+    for (const { record, document } of [...this.#byId.values()]) {
       yield { collection: this.number, record, bytes: encode(document) };
     }
   }

@@ -85,6 +85,16 @@ t.test(
   },
 );
 
+t.test('rejects a read-only file system, and changes nothing', { skip }, async (t) => {
+  const folder = mountSmall(t, 'size=4m');
+  const data = join(folder, 'data');
+  await withStore(data, (items) => items.insertOne({ _id: 1, text: 'x' }));
+  execFileSync('mount', ['-o', 'remount,ro', folder]);
+  await t.rejects(startEmbeddedStore(data), { code: 'EROFS' });
+  execFileSync('mount', ['-o', 'remount,rw', folder]);
+  t.equal(await withStore(data, (items) => items.countDocuments()), 1);
+});
+
 t.test('works after a kill on a disk without a free inode', { skip }, async (t) => {
   const folder = mountSmall(t, 'size=8m,nr_inodes=40');
   const data = join(folder, 'data');

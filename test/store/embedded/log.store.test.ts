@@ -3,6 +3,8 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { BSON } from 'mongodb';
 import t, { type Test } from 'tap';
+import { Collection } from '../../../store/embedded/storage/collection.ts';
+import type { Entry } from '../../../store/embedded/storage/index.ts';
 import { Log } from '../../../store/embedded/storage/log.ts';
 import {
   DataFileDamaged,
@@ -11,6 +13,7 @@ import {
   snapshotEndChange,
   toGroup,
 } from '../../../store/embedded/storage/log-file.ts';
+import { more } from '../../extended.ts';
 
 /** Writes a log of groups with a change each, and returns its bytes and where each group ends. */
 function smallLog() {
@@ -53,22 +56,28 @@ t.test('cuts off an incomplete group of every length at the end', async (t) => {
     const found = read(whole.subarray(0, length));
     if (found !== complete) t.equal(found, complete, `${length} bytes`);
   }
-  t.throws(() => read(whole.subarray(0, header - 1)), damaged, 'a file without its first group');
+  for (let length = 0; length < header; length += 1) {
+    t.throws(() => read(whole.subarray(0, length)), damaged, `${length} bytes of the first group`);
+  }
 });
 
 t.test('rejects a file with any changed byte', async (t) => {
   const read = logReader(t);
   const { whole } = smallLog();
   const accepted: number[] = [];
-  for (let at = 0; at < whole.length; at += 1) {
+  const flip = (at: number, mask: number) => {
     const flipped = Buffer.from(whole);
-    flipped[at] = (flipped[at] ?? 0) ^ (at % 2 === 0 ? 0xff : 0x01);
+    flipped[at] = (flipped[at] ?? 0) ^ mask;
     try {
       read(flipped);
       accepted.push(at);
     } catch (error) {
       if (!(error instanceof DataFileDamaged)) throw error;
     }
+  };
+  const bits = [0x01, 0x02, 0x04, 0x08, 0x10, 0x20, 0x40, 0x80];
+  for (let at = 0; at < whole.length; at += 1) {
+    for (const mask of more ? [0xff, ...bits] : [at % 2 === 0 ? 0xff : 0x01]) flip(at, mask);
   }
   t.same(accepted, []);
 });
@@ -103,10 +112,13 @@ function openLog(t: Test, file = join(t.testdir(), 'documents.log')) {
   return { file, log, add, read, undone };
 }
 
+type FileCall = 'openSync' | 'writeSync' | 'fdatasyncSync' | 'ftruncateSync' | 'renameSync';
+
 /** Lets a call of the file system fail, until the returned function runs. */
-function failing(name: 'writeSync' | 'fdatasyncSync' | 'ftruncateSync', code: string): () => void {
+function failing(name: FileCall, code: string, before: () => void = () => {}): () => void {
   const original = fs[name];
   fs[name] = (() => {
+    before();
     throw Object.assign(new Error(code), { code });
   }) as never;
   syncBuiltinESMExports();
@@ -117,16 +129,55 @@ function failing(name: 'writeSync' | 'fdatasyncSync' | 'ftruncateSync', code: st
 }
 
 t.test('undoes a failed write, and continues', async (t) => {
-  const { file, log, add, undone } = openLog(t);
-  await add(1);
-  const mend = failing('writeSync', 'ENOSPC');
-  const failed = Promise.allSettled([add(2), add(3)]);
-  t.match(await failed, [{ reason: { code: 14031 } }, { reason: /there is no space/ }]);
-  mend();
-  t.same(undone, [3, 2], 'the last first');
-  await add(4);
-  await log.close();
-  t.same(openLog(t, file).read, [1, 4]);
+  const reasons = { ENOSPC: /there is no space/, EIO: /the write failed: EIO/ };
+  for (const [code, message] of Object.entries(reasons)) {
+    const { file, log, add, undone } = openLog(t);
+    await add(1);
+    const whole = fs.readFileSync(file);
+    // A part of the group is written.
+    const mend = failing('writeSync', code, () => fs.appendFileSync(file, 'part'));
+    const failed = Promise.allSettled([add(2), add(3)]);
+    t.match(await failed, [{ reason: { code: 14031 } }, { reason: message }]);
+    mend();
+    t.same(undone, [3, 2], 'the last first');
+    t.same(fs.readFileSync(file), whole);
+    await add(4);
+    await log.close();
+    t.same(openLog(t, file).read, [1, 4]);
+  }
+});
+
+t.test('keeps the log if a rewrite fails, and accepts changes', async (t) => {
+  // In a folder that has become read-only, on a full disk without a free inode, and on one that fails.
+  const failures = [
+    ['openSync', 'EACCES'],
+    ['openSync', 'ENOSPC'],
+    ['renameSync', 'EIO'],
+  ] as const;
+  for (const [call, code] of failures) {
+    const file = join(t.testdir({}), `${call}.${code}.log`);
+    const { log } = openLog(t, file);
+    const { ino } = fs.statSync(file);
+    let isTried = false;
+    const mend = failing(call, code, () => {
+      isTried = true;
+    });
+    const bytes = BSON.serialize({ text: 'x'.repeat(500_000) });
+    let added = 0;
+    const add = async () => {
+      added += 1;
+      log.add({ collection: 1, record: added, bytes }, () => {});
+      await log.durable();
+    };
+    while (!isTried) await add();
+    mend();
+    await add();
+    t.equal(fs.statSync(file).ino, ino);
+    t.notOk(fs.existsSync(`${file}.new`));
+    await log.close();
+    const records = Array.from({ length: added }, (_, index) => index + 1);
+    t.same(openLog(t, file).read, records);
+  }
 });
 
 t.test('accepts no change after a sync or a cut that failed', async (t) => {
@@ -141,6 +192,27 @@ t.test('accepts no change after a sync or a cut that failed', async (t) => {
     await log.close();
     t.same(openLog(t, file).read, [1]);
   }
+});
+
+t.test('keeps a record in a snapshot whose removal is undone meanwhile', async (t) => {
+  const { log } = openLog(t);
+  const items = new Collection(1, 'a.items', log);
+  const entries = ['1', '2', '3'].map((_id) => {
+    items.insert({ _id });
+    return [...items.entries()].at(-1) as Entry;
+  });
+  await log.durable();
+  const snapshot = items.changes();
+  const first = snapshot.next().value;
+  items.insert({ _id: '4' });
+  await log.durable();
+  const mend = failing('writeSync', 'ENOSPC');
+  for (const entry of entries.slice(1)) items.remove(entry);
+  await t.rejects(log.durable(), { code: 14031 });
+  mend();
+  const records = [first, ...snapshot].map((change) => change?.record);
+  t.same(records, [1, 2, 3]);
+  await log.close();
 });
 
 t.test('rewrites a log that has doubled, while changes go on', async (t) => {
