@@ -3,12 +3,14 @@ import type { Db } from 'mongodb';
 import t, { type Test } from 'tap';
 import { createAgenda, LockLost } from '../../store/agenda.ts';
 import {
+  createWaitingJob,
   JobQueue,
   lockLifetimeMs,
   prewarmJobName as name,
   type PrewarmJob,
 } from '../../store/jobs.ts';
 import { Prewarms } from '../../store/prewarms.ts';
+import { more } from '../extended.ts';
 import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
@@ -192,6 +194,32 @@ t.test('gives each free place to the next project', async (t) => {
     await end(job);
   }
   t.equal(order, `spspspsp${'s'.repeat(12)}`);
+});
+
+t.test('gives ten projects a job each, although one of them has thousands', async (t) => {
+  const { stored, take, end } = await startQueue(t);
+  const projects = Array.from({ length: 10 }, (_, n) => `prj_000000000000000${n}`);
+  const store = async (projectId: string, count: number) => {
+    const jobs = createJobs(projectId, count).map((job) =>
+      createWaitingJob(name, { ...job, fingerprint: job.source }, new Date()),
+    );
+    for (let from = 0; from < count; from += 100) {
+      await Promise.all(jobs.slice(from, from + 100).map((job) => stored.insertOne(job)));
+    }
+  };
+  const [, , , large = ''] = projects;
+  await store(large, more ? 5_000 : 1_000);
+  await take();
+  await end(await take());
+  for (const project of projects) if (project !== large) await store(project, 2);
+  const claims = async () => {
+    const taken: unknown[] = [];
+    for (const _ of projects) taken.push((await take())?.data.projectId);
+    return taken.sort();
+  };
+  t.same(await claims(), projects);
+  t.same(await claims(), projects);
+  t.same(await claims(), Array(10).fill(large));
 });
 
 t.test("takes a project's jobs by age, and a retry when it is due", async (t) => {
