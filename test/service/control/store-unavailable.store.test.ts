@@ -132,7 +132,7 @@ t.test('reads from a full store, and explains failed writes', async (t) => {
   const reads = await Promise.all(
     Array.from({ length: 25 }, () => call('GET', `/projects/${id}`, { key })),
   );
-  const passed = reads.filter(({ status }) => status === 200).length;
-  const refused = reads.filter(({ status }) => status === 429).length;
-  t.same([passed, refused], [19, 6], 'in the limits of a process');
+  const others = reads.filter(({ status }) => status !== 200 && status !== 429);
+  t.same(others, []);
+  t.equal(reads.filter(({ status }) => status === 200).length, 19, 'in the limits of a process');
 });
