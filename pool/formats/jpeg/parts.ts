@@ -107,20 +107,24 @@ const endMarker = Buffer.of(0xff, markers.end);
 
 /**
  * Ends a JPEG that lacks its end marker, in a copy; returns the same bytes for other files, and for
- * files that end before their first scan. libjpeg draws missing blocks grey, as in browsers.
+ * files that end before the data of their first scan. libjpeg draws missing blocks grey, as in
+ * browsers. A segment that the file ends in is left out: libjpeg rejects incomplete tables and scan
+ * headers.
  */
 export function withJpegEnd(source: Uint8Array): Uint8Array {
   const file = asBuffer(source);
   if (file.subarray(-2).equals(endMarker)) return source;
   let scanEnd: number | null = null;
+  let end = 0;
   for (const { role, to, last } of jpegParts(file)) {
     if (role === 'end') return source;
     if (role === 'scan') scanEnd = to;
+    end = last === true ? file.length : to;
     if (last === true) break;
   }
   // Coded data does not contain the marker; bytes behind it do not belong to the image.
   const isWhole = scanEnd === null || file.indexOf(endMarker, scanEnd) !== -1;
-  return isWhole ? source : Buffer.concat([file, endMarker]);
+  return isWhole ? source : Buffer.concat([file.subarray(0, end), endMarker]);
 }
 
 /** Returns true for RSTn, SOI and TEM. */
