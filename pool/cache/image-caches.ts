@@ -30,6 +30,12 @@ const overheadBytes = 11_264;
 const countBytes = ({ image }: MemoryEntry): number =>
   (image?.body.byteLength ?? 0) + overheadBytes;
 
+/**
+ * How long to use an image of a source that ended too early, since the fetch: the source might have
+ * been uploading. Longer than sources stay cached, so that the next render fetches it again.
+ */
+const incompleteMs = 60_000;
+
 /** Minimum time between updates of an entry's recency, so that frequent hits stay cheap. */
 const touchEveryMs = 1_000;
 
@@ -225,7 +231,10 @@ export class ImageCaches {
 
   /** Returns whether the image's inputs are still current since their fetches. */
   isValid(image: Image, request: ImageRequest): boolean {
-    return isUpToDate(image, this.#getStates(request), this.#now());
+    const now = this.#now();
+    const isIncomplete = image.warnings?.includes('source_incomplete') === true;
+    if (isIncomplete && now - Math.min(...image.fetchedAt) > incompleteMs) return false;
+    return isUpToDate(image, this.#getStates(request), now);
   }
 
   #valid(image: Image | null, request: ImageRequest): Image | null {
