@@ -388,7 +388,7 @@ export const parameters = {
   lenient: parameter(
     'delivery',
     flag,
-    'Decodes truncated or damaged JPEGs, PNGs, GIFs and WebPs as far as possible.',
+    'Decodes truncated or damaged JPEGs, PNGs, GIFs and WebPs as far as possible. JPEGs and GIFs that only lack their end are also decoded without it.',
     '',
     { byDefault: '0' },
   ),
