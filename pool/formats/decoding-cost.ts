@@ -30,6 +30,6 @@ export function requireDecoderMemory(
   if (bytes <= max) return;
   const [needed, available] = [bytes, max].map((value) => Math.ceil(value / 2 ** 20));
   throw tooLarge(
-    `Decoding the picture takes some ${needed} MiB of memory; a transform process may take ${available} MiB.`,
+    `Decoding needs about ${needed} MiB, above the ${available} MiB limit per transform process.`,
   );
 }

@@ -88,7 +88,7 @@ const pattern =
 const useImage = 'use an image';
 const convert = 'convert it to JPEG, PNG or WebP';
 const toneMap = 'tone-map it to JPEG, PNG or AVIF';
-const deliverImage = 'let its address deliver the image, and not data about it or an error';
+const deliverImage = 'make the URL return the image itself, not JSON or an error page';
 const unpack = 'unpack it, or deliver it with Content-Encoding: gzip';
 
 const raw = textAt(0, 'FUJIFILMCCD-RAW', 'IIRO', 'IIRS', 'IIU\0');

@@ -101,7 +101,7 @@ const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
 
 /** Next steps after a response from the source server. */
 const hints = {
-  serverError: 'Check the log of the source server: it failed itself. Then try again.',
+  serverError: 'The source server failed. Check its log, then retry.',
   clientError: 'Check the source URL and its query: the source server refuses this request.',
   redirects:
     'Check with curl -IL where the source URL redirects to, and use the URL at the end: it may be a loop, such as between http and https, or one that ends only with cookies.',

@@ -119,7 +119,7 @@ export function svgSize(source: Uint8Array): Size {
     pixels(unquoted(attributes, name), fontSize ?? initial.fontSize);
   const [width, height] = [side('width'), side('height')];
   if ((width ?? 1) <= 0 || (height ?? 1) <= 0) {
-    throw corrupt('The SVG has a width or a height that is not above 0.');
+    throw corrupt("The SVG's width and height must be greater than 0.");
   }
   const [, , across = 0, down = 0] = parseViewBox(attributes) ?? [];
   const hasBox = across > 0 && down > 0;

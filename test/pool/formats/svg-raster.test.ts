@@ -151,7 +151,7 @@ t.test('sizes an SVG like an <img> in a browser', async (t) => {
     t.same((await drawn(sized(attributes))).size, size, attributes);
   }
   for (const attributes of ['width="0" height="9"', 'width="9" height="-1"']) {
-    const error = { code: 'source_corrupt', message: /not above 0/ };
+    const error = { code: 'source_corrupt', message: /must be greater than 0/ };
     await t.rejects(drawn(sized(attributes)), error, attributes);
   }
 });
