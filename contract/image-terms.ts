@@ -16,7 +16,7 @@ export function parseAutoFormats(text: string): readonly NegotiableFormat[] | un
   return isList ? formats : undefined;
 }
 
-/** How an image fitModes a box with both sides given (sharp's terms). */
+/** How an image fits a box with both sides given (sharp's terms). */
 export const fitModes = ['contain', 'cover', 'fill', 'inside', 'outside'] as const;
 export type Fit = (typeof fitModes)[number];
 

@@ -155,7 +155,7 @@ const isReserved = (name: string): boolean =>
   reserved.has(name) || name.startsWith('if-') || name.startsWith('proxy-');
 
 /** The rules of headers, for error messages. */
-export const originHeadersRule = `must be 1 to ${maxHeaders} headers of at most ${maxHeadersBytes} bytes together, with values of visible ASCII characters, and without Host, Content-Length, Range, If-*, Accept-Encoding, CDN-Loop and headers of the connection`;
+export const originHeadersRule = `must be 1 to ${maxHeaders} headers, ${maxHeadersBytes / 1_024} KiB in total, with visible ASCII values. Host, Content-Length, Range, If-*, Accept-Encoding, CDN-Loop and connection headers are not allowed`;
 
 /** Headers with lower-case names; null when they break the rules. */
 export function readOriginHeaders(

@@ -14,7 +14,7 @@ const identifying = new Set(
   media_id mediaid name p page path photo photo_id product q quality rev rotate size sku src type v variant ver version
   w width`.split(/\s+/),
 );
-/** Parameters of presigned URLs. If one occurs, all values are redactedMark. */
+/** Parameters of presigned URLs. If one occurs, all values are redacted. */
 const presigned =
   /^(?:x-(?:amz|goog|oss|cos|ms|obs)-|(?:signature|sig|token|expires|policy|key-pair-id|se|sp|sr|sv)$)/i;
 const plainName = /^[A-Za-z][\w.-]{0,23}(?:\[\w{0,10}\])?$/;

@@ -63,7 +63,7 @@ async function demo(): Promise<void> {
     return `  ${title}:\n  ${settings.baseUrl}/img/${source}?project=${project}&${parameters}\n`;
   });
   process.stdout.write(`
-The demo runs. Open the playground in a browser:
+The demo is running. Open the playground in a browser:
 
   ${settings.baseUrl}/
 

@@ -161,7 +161,7 @@ export class Health {
     if (frontEnds.some(({ transforms }) => transforms.stuck >= transforms.concurrency)) {
       return {
         status: 'degraded',
-        reason: 'The transform threads of a front end cannot be ended.',
+        reason: "A front end's transform threads do not terminate.",
       };
     }
     if (frontEnds.some(({ transforms }) => transforms.stalledMs > transformTimeoutMs)) {

@@ -100,7 +100,7 @@ export class StartMessage {
     const key = this.#firstKey;
     const keyLine =
       key === null
-        ? `the one that you have; another: ${adminCommand('keys create --root')}`
+        ? `use your existing key, or create one: ${adminCommand('keys create --root')}`
         : `${key} (for all projects, shown only this once)`;
     print(`Ready    ${baseUrl}/ (version ${version}; listening on ${host} port ${port}; Ctrl-C stops it)
 API key  ${keyLine}

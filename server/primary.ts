@@ -164,8 +164,7 @@ export class Primary {
           this.#coalescer.forget(frontEnd);
           if (settings.diskCacheBytes > 0) void this.#diskCacheIndex.ended(processId);
         },
-        onGiveUp: (reason) =>
-          void this.#shutdown.fail(`The front end is not started again: ${reason}.`),
+        onGiveUp: (reason) => void this.#shutdown.fail(`Giving up on the front end: ${reason}.`),
       })
       .catch(async (error) => {
         // Creating an embedded store must not be interrupted.

@@ -230,8 +230,8 @@ export class ProjectCache {
   }
 
   /**
-   * Caches a project, unless a later revision is cached. @param readAt omitted for a change by this
-   * process
+   * Caches a project, unless a later revision is cached.
+   * @param readAt omitted for a change by this process
    */
   apply(project: Project, readAt = Number.NEGATIVE_INFINITY): ProjectState {
     const known = this.#known.peek(project._id);

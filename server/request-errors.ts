@@ -7,7 +7,7 @@ import { isFull, isOutage } from '../store/outage.ts';
  */
 export function storeUnavailable(cause?: unknown): ServiceError {
   const message = isFull(cause)
-    ? 'The disk of the store is full: it accepts no change, and answers reads.'
+    ? "The store's disk is full. Reads work; changes fail."
     : 'The store is unavailable.';
   return new ServiceError('store_unavailable', message, cause);
 }

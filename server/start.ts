@@ -84,9 +84,7 @@ function run(part: ChildProgram): void {
     const why = signal ?? code;
     const reason = part.restarts.giveUpReason;
     if (part.essential && reason !== null) {
-      process.stderr.write(
-        `The ${part.name} is not started again: ${reason}, finally by ${why}.\n`,
-      );
+      process.stderr.write(`Giving up on the ${part.name}: ${reason} (last: ${why}).\n`);
       return stop(1);
     }
     log.error({ process: part.name, why, delayMs }, 'restarting process');

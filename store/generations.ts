@@ -12,7 +12,7 @@ export interface Generations {
   readonly groups?: Readonly<Record<string, number>>;
 }
 
-/** PurgeGenerations as stored in a project. */
+/** Purge generations as stored in a project. */
 export interface PurgeGenerations {
   /** Absent before the first purge. */
   readonly generations?: Generations;

@@ -354,7 +354,7 @@ export class Projects {
       const changed = await this.#change(id, update, { revision: project.revision }, increment);
       if (changed !== null) return changed;
     }
-    throw new StoreUnavailable('the project changes all the time');
+    throw new StoreUnavailable('the project changes too often');
   }
 
   /**

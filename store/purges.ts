@@ -41,7 +41,7 @@ interface PurgeRecord extends ProjectRecord {
 export const hookStates = ['none', 'waiting', 'done', 'failed'] as const;
 type HookState = (typeof hookStates)[number];
 
-/** PurgeRepository and their hook calls. A purge's id is its project's revision. */
+/** Purges and their hook calls. A purge's id is its project's revision. */
 export class PurgeRepository {
   readonly #records: ProjectRecords<PurgeRecord>;
   readonly #jobs: Collection<JobDocument<PurgeHookJob>>;

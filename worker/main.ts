@@ -16,7 +16,7 @@ import { Consumer } from './consumer.ts';
 import { WorkerMetrics } from './metrics.ts';
 import { operationsServer } from './operations.ts';
 
-/** For the running jobs to stop. */
+/** Time limit for draining jobs. */
 const drainTimeoutMs = 10_000;
 
 const usedSettings = [

@@ -88,11 +88,11 @@ export class Webhooks {
       }
       // The job was added while its project was being deleted.
       if ((await store.projects.findOrganisation(projectId)) === null) {
-        throw new WebhookImpossible('The project does not exist any more.');
+        throw new WebhookImpossible('The project no longer exists.');
       }
       const records = subject === 'prewarm' ? store.prewarms : store.purges;
       const call = await records.find(projectId, id);
-      if (call === null) throw new WebhookImpossible('The call is not remembered any more.');
+      if (call === null) throw new WebhookImpossible('The record of this webhook has expired.');
       if (call.status === 'accepted') {
         // Not by an error: the job has not failed.
         job.schedule(new Date(Date.now() + computePause(Date.now() - Date.parse(call.createdAt))));

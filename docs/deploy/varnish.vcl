@@ -39,7 +39,8 @@ sub vcl_recv {
     # parameters of one of the formats, such as `q`, is not changed.
     if (req.http.accept !~ "image/(jxl|avif|webp)\s*;") {
         set req.http.x-accepted = "";
-        # With SERVICE_AUTO_FORMATS=jxl,avif,webp. Without it, browsers with JPEG XL would be a class for nothing.
+        # With SERVICE_AUTO_FORMATS=jxl,avif,webp. Otherwise JPEG XL browsers would get a
+        # separate cache entry for no benefit.
         # if (req.http.accept ~ "image/jxl") { set req.http.x-accepted = "image/jxl,"; }
         if (req.http.accept ~ "image/avif") {
             set req.http.x-accepted = req.http.x-accepted + "image/avif,";

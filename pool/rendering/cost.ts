@@ -147,8 +147,8 @@ export const isDecodedOnThread = ({ format, ...size }: SourceFacts): boolean =>
   megapixels(size) * (format.cost.uninterruptibleMs ?? 0) <= maxUninterruptibleMs;
 
 /**
- * Returns whether a thread can decode a source and encode the output. @param plan for the area
- * before `trim`
+ * Returns whether a thread can decode a source and encode the output.
+ * @param plan for the area before `trim`
  */
 export function isDrawnOnThread(facts: SourceFacts, plan: Plan, variant: Variant): boolean {
   const { cost } = getEncoding(plan.format);

@@ -14,8 +14,8 @@ export function keepsGainMap(
 }
 
 /**
- * Chooses the format of an output with pixels. @param animation whether the output can have several
- * frames
+ * Chooses the format of an output with pixels.
+ * @param animation whether the output can have several frames
  */
 export function chooseFormat(
   variant: Variant,

@@ -214,8 +214,8 @@ export class AddressGuard {
   }
 
   /**
-   * Returns whether a private source names the host or matches it by wildcard. @param port null for
-   * any port
+   * Returns whether a private source names the host or matches it by wildcard.
+   * @param port null for any port
    */
   #hasHost(host: string, port: number | null): boolean {
     return this.#privateSources.some(

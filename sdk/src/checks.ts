@@ -70,7 +70,7 @@ function optionError(texts: Texts): string | null {
     if (known.has(name)) return `${name} is given more than once, including as ${spelling}.`;
     known.add(name);
     if (name.startsWith('text.') && [...text].length > maxWords) {
-      return `${name} must be a text of at most ${maxWords} characters.`;
+      return `${name} must have at most ${maxWords} characters.`;
     }
     const rule = Object.hasOwn(rules, name) ? rules[name] : undefined;
     if (rule && !isAccepted(rule, text)) return `${spelling} must be ${rule.accepts}.`;

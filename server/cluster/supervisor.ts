@@ -293,7 +293,7 @@ export class Supervisor {
         (otherSlot) => otherSlot.current === null && otherSlot.restarts.giveUpReason !== null,
       )
     ) {
-      this.#listener?.onGiveUp(`${slot.restarts.giveUpReason}, finally by ${why}`);
+      this.#listener?.onGiveUp(`${slot.restarts.giveUpReason} (last: ${why})`);
       return;
     }
     this.#options.log.error({ why, delayMs }, replacing);

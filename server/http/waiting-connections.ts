@@ -85,8 +85,8 @@ function choose(
 }
 
 /**
- * Returns how many connections each group can keep if this number is closed. @param sizes
- * descending
+ * Returns how many connections each group can keep if this number is closed.
+ * @param sizes descending
  */
 function keptPerGroup(sizes: readonly number[], count: number): number {
   let total = 0;

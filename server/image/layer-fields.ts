@@ -60,8 +60,9 @@ const boolean: ParameterType<boolean> = {
 };
 
 /**
- * CSS pixels as a number, or a percentage as a text. @param pixels whole numbers; @param percent
- * allows a fraction
+ * CSS pixels as a number, or a percentage as a text.
+ * @param pixels whole numbers
+ * @param percent allows a fraction
  */
 function length(
   pixels: ParameterType<number>,

@@ -38,8 +38,8 @@ export const findLayer = ({ layers = {} }: Pick<Project, 'layers'>, name: string
   findNamed('layer', layers, name);
 
 /**
- * Returns a layer's field values, with defaults. @throws ServiceError parameter_invalid if an older
- * release stored the layer
+ * Returns a layer's field values, with defaults.
+ * @throws ServiceError parameter_invalid if an older release stored the layer
  */
 function readValues(name: string, kind: LayerKind, given: LayerFields): Record<string, unknown> {
   const entries = Object.entries(fieldsOfKind(kind)).map(([field, { parse, accepts, ...type }]) => {

@@ -69,7 +69,7 @@ t.test('returns the status and its reason, in the order of precedence', async (t
     ['unavailable', 'The store does not respond.', { store, machine: stuck(2) }],
     [
       'degraded',
-      'The transform threads of a front end cannot be ended.',
+      "A front end's transform threads do not terminate.",
       { machine: stuck(2), stats: () => statsWith({ stalledMs: 41 }) },
     ],
     ['degraded', 'The transform threads make no progress.', { machine: stalled(41) }],

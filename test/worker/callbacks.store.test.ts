@@ -102,7 +102,7 @@ t.test("sends a purge's callback, and fails a callback for a deleted call", asyn
     [{ type: 'purge.done', data: { id: '7', sourceCount: 1 } }],
   );
   const forgotten = jobs.find(({ data }) => (data as CallbackJob).id === '8');
-  t.equal(forgotten?.['failReason'], 'The call is not remembered any more.');
+  t.equal(forgotten?.['failReason'], 'The record of this webhook has expired.');
   t.match(await callbacks.latest(projectId), [
     { callId: '8', status: 'failed', failureCount: 1, reason: forgotten?.['failReason'] },
     { callId: '7', status: 'done', failureCount: 0, reason: null },
@@ -119,7 +119,7 @@ t.test('sends no callback for a deleted project', async (t) => {
   const url = `${receiver.url}/`;
   await new Callbacks(db).add({ projectId, url, subject: 'purge', id: '7' });
   await consume({ webhooks });
-  t.match(await ended(), [{ failReason: 'The project does not exist any more.' }]);
+  t.match(await ended(), [{ failReason: 'The project no longer exists.' }]);
   t.equal(receiver.received.length, 0);
 });
 

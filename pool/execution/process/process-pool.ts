@@ -75,8 +75,8 @@ export class ProcessPool {
   }
 
   /**
-   * Returns an idle or new process once it is ready. @param fresh true for a process that has run
-   * no task
+   * Returns an idle or new process once it is ready.
+   * @param fresh true for a process that has run no task
    */
   async #take(signal: AbortSignal, fresh: boolean): Promise<TransformProcess> {
     signal.throwIfAborted();

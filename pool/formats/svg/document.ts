@@ -8,7 +8,8 @@ import type { SourceFormat } from '../source-format.ts';
 import { svgRoot } from './root.ts';
 
 /**
- * Returns whether the first bytes could start an XML document. @param text one character per byte
+ * Returns whether the first bytes could start an XML document.
+ * @param text one character per byte
  */
 export const mayBeXml = (text: string): boolean =>
   /^(?:\xef\xbb\xbf\s*<|\xff\xfe|\xfe\xff|\s*<|\0<\0\?)/.test(text);

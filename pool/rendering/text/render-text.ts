@@ -42,8 +42,8 @@ const minAdvance = 0.2;
 const ellipsis = '…';
 
 /**
- * Returns a layer's words as a PNG, which the caller transforms like a layer's image. @param frame
- * in pixels
+ * Returns a layer's words as a PNG, which the caller transforms like a layer's image.
+ * @param frame in pixels
  */
 export async function textImage(layer: TextLayer, frame: LayerFrame): Promise<Uint8Array> {
   const side = (percent: number, whole: number) => Math.max(1, Math.round((whole * percent) / 100));

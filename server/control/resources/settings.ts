@@ -339,8 +339,8 @@ async function addHost(services: Services, id: string, text: string) {
 }
 
 /**
- * Accepts hosts that could not be added any longer: the rules might have changed. @throws
- * ServiceError invalid_request
+ * Accepts hosts that could no longer be added, because the rules might have changed.
+ * @throws ServiceError invalid_request
  */
 function readRemovedHost(query: string, body: BodyOf<typeof domainInput> | null): string {
   const errors: string[] = [];

@@ -346,8 +346,8 @@ function toEdge(type: Placement['type'], start: string, end: string): Edge {
 }
 
 /**
- * Returns a crop's start and length along one side. @param length a share of the side if below 1; 0
- * for the whole side
+ * Returns a crop's start and length along one side.
+ * @param length a share of the side if below 1; 0 for the whole side
  */
 function along(whole: number, length: number, offset: number, edge: Edge) {
   const wanted = length < 1 ? Math.max(1, Math.round(whole * length)) : Math.floor(length);

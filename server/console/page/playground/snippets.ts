@@ -70,8 +70,8 @@ function pictureOptions(request: PageImage, facts: PictureFacts): object | null 
 }
 
 /**
- * Returns the shared code of both SDK snippets, which uses `images`. @param facts null for a text
- * or a failed image
+ * Returns the shared code of both SDK snippets, which uses `images`.
+ * @param facts null for a text or a failed image
  */
 function usage(request: PageImage, facts: PictureFacts | null): string {
   const { source, options } = request;
