@@ -2,17 +2,6 @@ import type { HttpRequest, HttpResponse } from './request.ts';
 import { checkHeaders } from './responses.ts';
 import type { HttpApp } from './server.ts';
 
-/**
- * Returns whether a GET or HEAD request includes a body, which has no meaning (RFC 9110, 9.3.1 and
- * 9.3.2). Such a request must be the last on its connection: if a proxy forwards the body's length
- * but not the body, the server would read the next request, perhaps another client's, as that body.
- * @param length Content-Length, or ''
- * @param coding Transfer-Encoding, or ''
- */
-export function hasUnexpectedBody(method: string, length: string, coding: string): boolean {
-  return (method === 'GET' || method === 'HEAD') && (coding !== '' || Number(length) > 0);
-}
-
 /** One request and its response: the part of `HttpRequest` that both HTTP servers share. */
 export abstract class BaseRequest implements HttpRequest {
   readonly id: string;
@@ -43,6 +32,16 @@ export abstract class BaseRequest implements HttpRequest {
   abstract header(name: string): string;
   abstract headerList(name: string): string;
   abstract isWellFormed(): boolean;
+
+  /**
+   * Whether a GET or HEAD request includes a body, which has no meaning (RFC 9110, 9.3.1 and 9.3.2).
+   * Such a request must be the last on its connection: if a proxy forwards the body's length but not
+   * the body, the server would read the next request, perhaps another client's, as that body.
+   */
+  protected get hasUnexpectedBody(): boolean {
+    if (this.method !== 'GET' && this.method !== 'HEAD') return false;
+    return this.header('transfer-encoding') !== '' || Number(this.header('content-length')) > 0;
+  }
 
   /**
    * Calls `onChunk` with every body chunk, even after the response, and then `onEnd`. A chunk is

@@ -7,7 +7,7 @@ import {
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
-import { BaseRequest, hasUnexpectedBody } from './base-request.ts';
+import { BaseRequest } from './base-request.ts';
 import type { ClientConnections } from './connection-limit.ts';
 import type { HttpResponse } from './request.ts';
 import type { HttpApp, HttpServer } from './server.ts';
@@ -196,7 +196,7 @@ export function splitTarget(target: string): {
 }
 
 /** A request to Node's HTTP server, which keeps responses to pipelined requests in order. */
-export class NodeHttpRequest extends BaseRequest {
+class NodeHttpRequest extends BaseRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -217,8 +217,7 @@ export class NodeHttpRequest extends BaseRequest {
     this.path = path;
     this.query = query;
     this.#authority = authority;
-    const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
-    this.isLast = hasUnexpectedBody(this.method, length, coding);
+    this.isLast = this.hasUnexpectedBody;
   }
 
   drop(): void {
@@ -289,25 +288,17 @@ export class NodeHttpRequest extends BaseRequest {
 /** Time for a client that is still sending to receive the response before the connection closes. */
 const lingerMs = 1_000;
 
-/** A request with an incomplete response. */
-interface PendingRequest {
-  /** Whether part of its body has not arrived. */
-  readonly incomplete: boolean;
-  respond(response: HttpResponse): void;
-  /** Call it when the client has disconnected. */
-  disconnected(): void;
-}
-
 interface ConnectionSets {
   readonly connections: ClientConnections;
   readonly waiting: WaitingConnections;
 }
 
 /** A connection of Node's HTTP server and its requests in progress. */
-export class NodeConnection implements WaitingConnection {
+class NodeConnection implements WaitingConnection {
   readonly socket: Socket;
   readonly networks: readonly string[];
-  readonly open = new Set<PendingRequest>();
+  /** Requests with an incomplete response. */
+  readonly open = new Set<NodeHttpRequest>();
   readonly #app: HttpApp;
   readonly #sets: ConnectionSets;
   readonly #stalledTimeout: number;
@@ -348,7 +339,7 @@ export class NodeConnection implements WaitingConnection {
   }
 
   /** Call it after reading a request. */
-  begin(request: PendingRequest): void {
+  begin(request: NodeHttpRequest): void {
     this.open.add(request);
     this.#sets.waiting.delete(this);
   }
@@ -360,7 +351,7 @@ export class NodeConnection implements WaitingConnection {
     this.#sets.waiting.add(this);
   }
 
-  onEnd(request: PendingRequest): void {
+  onEnd(request: NodeHttpRequest): void {
     this.open.delete(request);
     this.#sets.waiting.delete(this);
     if (this.open.size > 0) return void this.socket.setTimeout(0);

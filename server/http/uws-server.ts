@@ -6,7 +6,7 @@ import type {
   us_listen_socket,
 } from 'uws-pack';
 import { ServiceError } from '../../contract/errors.ts';
-import { BaseRequest, hasUnexpectedBody } from './base-request.ts';
+import { BaseRequest } from './base-request.ts';
 import type { ClientConnections } from './connection-limit.ts';
 import type { HttpResponse } from './request.ts';
 import { getEncoded } from './responses.ts';
@@ -227,10 +227,10 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   /** Checks a request that includes a body. Returns false if it was refused. */
   checkBody(): boolean {
     if (!this.isWellFormed()) return false;
-    const [length, coding] = [this.header('content-length'), this.header('transfer-encoding')];
-    const isUnexpected = hasUnexpectedBody(this.method, length, coding);
-    this.#isLast = isUnexpected || coding !== '';
-    if (coding !== '' && !isUnexpected) this.#chunkedBody = new ChunkedBody(this.#res);
+    const isUnexpected = this.hasUnexpectedBody;
+    const isChunked = this.header('transfer-encoding') !== '';
+    this.#isLast = isUnexpected || isChunked;
+    if (isChunked && !isUnexpected) this.#chunkedBody = new ChunkedBody(this.#res);
     return true;
   }
 
@@ -397,11 +397,6 @@ class UwsHttpRequest extends BaseRequest implements WaitingConnection {
   }
 }
 
-/** The part of the library's response that receives a body. */
-interface Receiver {
-  onData(handler: (chunk: ArrayBuffer, isLast: boolean) => void): unknown;
-}
-
 /** Maximum bytes to receive before the response. */
 const maxBytes = 4 * 1024 * 1024;
 
@@ -410,14 +405,14 @@ const maxBytes = 4 * 1024 * 1024;
  * uWebSockets.js accepts bare line feeds after chunk sizes, and any two bytes after a chunk (unlike
  * RFC 9112, 7.1): it could find another request within a body that a proxy forwarded.
  */
-export class ChunkedBody {
+class ChunkedBody {
   #onChunk = (_: Uint8Array) => {};
   #onEnd = () => {};
   #onReceived = () => {};
   /** Whether the response can be sent. */
   isReceived = false;
 
-  constructor(res: Receiver) {
+  constructor(res: UwsResponse) {
     let bytes = 0;
     res.onData((chunk, isLast) => {
       bytes += chunk.byteLength;
