@@ -20,6 +20,7 @@ export {
   updateProjectInput,
 } from '../control/resources/projects.ts';
 export { purgeImages, purgeInput } from '../control/resources/purges.ts';
+export { createSigningSecret, signUrl } from '../control/resources/signing.ts';
 export { findProject } from '../control/services.ts';
 export { requireValid } from '../control/validate.ts';
 

@@ -1,10 +1,8 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import { projectWebhookSecret } from '../../contract/secrets.ts';
-import type { ListedProject, Project, Projects } from '../../store/projects.ts';
+import type { ListedProject, Projects } from '../../store/projects.ts';
 import { signingSecrets } from '../image/access.ts';
-import { signImageUrl } from '../image/sign-url.ts';
-import { siteAtHost } from '../image/site.ts';
 import { requireProject } from '../request-errors.ts';
 import { findOrganisation } from './access-commands.ts';
 import { addListAction, createOption, withStore } from './store.ts';
@@ -177,7 +175,7 @@ function addSignCommand(group: Command): void {
     .option('--off', 'accept unsigned URLs, and delete the secrets')
     .action((id: string, options: SignOptions) =>
       withStore(async ({ projects }, { baseUrl }) => {
-        print(await changeSigning(projects, id, options, new URL(baseUrl).pathname));
+        print(await changeSigning(projects, id, options, baseUrl));
       }),
     );
 }
@@ -190,14 +188,13 @@ async function changeSigning(
   projects: Projects,
   id: string,
   { ttl, rotate, revokeOld, url, off }: SignOptions,
-  basePath: string,
+  baseUrl: string,
 ): Promise<string> {
   const project = requireProject(id, await projects.find(id));
   if (off) {
     requireProject(id, await projects.stopRequiringSignatures(id));
     return `${id} no longer requires signed URLs.`;
   }
-  if (rotate) return rotated(projects, project);
   if (revokeOld) {
     if (signingSecrets(project).length < 2) {
       throw new AdminError(`${id} has no previous secret to revoke. Run --rotate first.`);
@@ -205,32 +202,23 @@ async function changeSigning(
     requireProject(id, await projects.revokePreviousSecret(id));
     return `${id} accepts only the current secret.`;
   }
+  const { createSigningSecret, signUrl } = await import('./control.ts');
   if (url !== undefined) {
-    const { signingSecret, signedUrlTtlSeconds } = project;
-    if (signingSecret === null) throw new AdminError(`${id} has no signing secret yet.`);
-    const exp = Math.floor(Date.now() / 1_000) + (ttl ?? signedUrlTtlSeconds ?? 3_600);
-    const siteAt = (host: string) => siteAtHost(project, host);
-    const options = { projectId: null, siteAt, secret: signingSecret, exp, basePath };
-    const signed = signImageUrl(url, options);
-    if (signed === null) {
-      throw new AdminError(
-        'The URL must be an /img/ URL with its query, or a URL of a delivery host, without a signature.',
-      );
-    }
-    return signed;
+    return namingOptions({ url: '--url', validFor: '--ttl' }, async () => {
+      const validFor = ttl === undefined ? {} : { validFor: ttl };
+      return signUrl(project, baseUrl, { url, ...validFor }).url;
+    });
   }
-  return requireProject(id, await projects.requireSignatures(id, ttl ?? null)).signingSecret ?? '';
-}
-
-async function rotated(projects: Projects, project: Project): Promise<string> {
-  const { _id, signingSecret } = project;
-  if (signingSecret === null) throw new AdminError(`${_id} has no signing secret yet.`);
-  if (signingSecrets(project).length === 2) {
-    throw new AdminError(`${_id} has two valid secrets; end the old one with --revoke-old first.`);
+  if (rotate && project.signingSecret === null) {
+    throw new AdminError(`${id} has no secret to rotate. Run the command without --rotate first.`);
   }
-  const after = await projects.rotateSecret(project);
-  if (after === null) throw new AdminError(`The secrets of ${_id} have just changed; try again.`);
-  return after.signingSecret ?? '';
+  if (rotate && signingSecrets(project).length === 2) {
+    throw new AdminError(`${id} has two valid secrets. Run --revoke-old first.`);
+  }
+  // The processes of a running service find changes by polling the store.
+  const services = { projects, onChange: () => {} };
+  const input = rotate ? {} : { replaceAll: true, ttlSeconds: ttl ?? null };
+  return (await createSigningSecret(services, id, input)).signingSecret ?? '';
 }
 
 function wholeSeconds(text: string): number {

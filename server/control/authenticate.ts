@@ -174,7 +174,7 @@ const unknownBytes = 1024 * 1024;
  * Limits the cost of unknown keys: look-ups per client, concurrent look-ups, and memory. Counts in
  * this process, because the limits protect the store.
  */
-export class UnknownKeys {
+class UnknownKeys {
   /** Digests of keys that the store recently lacked. */
   readonly #unknown: LRUCache<string, true>;
   /** Look-ups by client since the start of its window. */

@@ -356,7 +356,7 @@ const operation = (operationId: string, source: object) => ({
 });
 
 /** The public image endpoint. */
-export const imagePaths: Readonly<Record<string, object>> = {
+const imagePaths: Readonly<Record<string, object>> = {
   '/img/{source}': { get: operation('getImage', inPath) },
   '/img/': { get: operation('getImageByQuery', inQuery) },
 };

@@ -52,7 +52,7 @@ export class Csv {
 }
 
 /** A request that passed every check except the existence of its project. */
-export interface OperationRequest<Path extends string = string, Body = unknown> {
+interface OperationRequest<Path extends string = string, Body = unknown> {
   readonly key: ApiKey;
   /** The decoded path segments. */
   readonly path: Readonly<Record<NamesIn<Path>, string>>;

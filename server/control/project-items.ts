@@ -121,8 +121,8 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
         throw invalidRequest(`a project must not have more than ${limit} ${plural}`);
       }
     };
-    const stored = await set(services, projectId, name, input, check);
-    const body = find(reportProjectChange(services, projectId, stored), name);
+    const change = set(services, projectId, name, input, check);
+    const body = find(await reportProjectChange(services, projectId, change), name);
     return review === undefined ? body : review(body, services);
   }
 
@@ -136,10 +136,10 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
     const name = readName(nameText);
     const project = await findProject(services, projectId);
     const remaining = names(project).includes(name)
-      ? reportProjectChange(
+      ? await reportProjectChange(
           services,
           projectId,
-          await services.projects.removeItem(projectId, field, name),
+          services.projects.removeItem(projectId, field, name),
         )
       : project;
     await release?.(services, projectId, name);

@@ -148,11 +148,11 @@ export const imageErrorHeaders = {
   ...readableHeaders,
   ...references('Access-Control-Expose-Headers', 'Cross-Origin-Resource-Policy', 'X-Image-Error'),
 };
-export const challengeHeader = references('WWW-Authenticate');
-export const allowHeader = references('Allow');
+const challengeHeader = references('WWW-Authenticate');
+const allowHeader = references('Allow');
 export const linkHeader = references('Link');
 export const locationHeader = references('Location');
-export const retryAfterHeader = references('Retry-After');
+const retryAfterHeader = references('Retry-After');
 
 /** Headers of 304, which has no body. */
 export const notModifiedHeaders = references(

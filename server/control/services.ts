@@ -44,19 +44,19 @@ export async function findProject(
 }
 
 /**
- * Reports a change before sending its response.
+ * Waits for a change, and reports it before its response is sent.
  *
- * @param project after the change, or null if it does not exist
+ * @param change resolves with the changed project, or null if it does not exist
  * @throws ServiceError project_not_found
  */
-export function reportProjectChange(
+export async function reportProjectChange(
   { onChange }: Pick<Services, 'onChange'>,
   id: string,
-  project: Project | null,
-): Project {
-  const found = requireProject(id, project);
-  onChange(found);
-  return found;
+  change: Promise<Project | null>,
+): Promise<Project> {
+  const project = requireProject(id, await change);
+  onChange(project);
+  return project;
 }
 
 /** @param what the missing item */

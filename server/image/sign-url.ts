@@ -4,9 +4,8 @@ import { type ImageAddress, isImagePath } from './address.ts';
 import { readRequestAddress } from './host-address.ts';
 import { isForeign, type Site } from './site.ts';
 
-export interface SignUrlOptions {
-  /** Null for any project's URLs. */
-  readonly projectId: string | null;
+interface SignUrlOptions {
+  readonly projectId: string;
   /** Returns the site of a canonical host, or null if it is not a delivery host of the project. */
   readonly siteAt: (host: string) => Site | null;
   readonly secret: string;
@@ -40,7 +39,7 @@ export function signImageUrl(
   if (given.has('sig') || given.has('exp')) return null;
   const named = given.getAll('project').join();
   const isOther = site === null ? named !== projectId : named !== '' && named !== projectId;
-  if (projectId !== null && isOther) return null;
+  if (isOther) return null;
   if (site !== null && !isImagePath(path) && isForeign(site)) return null;
   check?.(readRequestAddress(path, query, site));
   const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;

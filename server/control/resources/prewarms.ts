@@ -43,7 +43,7 @@ import { readCallback } from './callbacks.ts';
 export const maxVariantCharacters = 8_192;
 
 /** Returns a variant's schema: image URL parameters as JSON values. */
-export const prewarmVariantSchema = (toSchema: (name: ParameterName) => object) =>
+const prewarmVariantSchema = (toSchema: (name: ParameterName) => object) =>
   ({
     type: 'object',
     description:
@@ -55,7 +55,7 @@ export const prewarmVariantSchema = (toSchema: (name: ParameterName) => object) 
   }) as const;
 
 /** Prewarm request fields that variants replace. */
-export const replacedByVariants = ['widths', 'formats', 'quality', 'fit', 'dpr'] as const;
+const replacedByVariants = ['widths', 'formats', 'quality', 'fit', 'dpr'] as const;
 
 /** Maximum variants per request. */
 export const maxVariants = 50;
@@ -316,7 +316,7 @@ function sourceError(source: URL | null, project: Project, guard: AddressGuard):
 }
 
 /** Returns, in words, the errors in variants that the schema cannot find. */
-export function variantErrors(variants: readonly PresetParameters[]): string[] {
+function variantErrors(variants: readonly PresetParameters[]): string[] {
   if (JSON.stringify(variants).length > maxVariantCharacters) {
     return [`variants must have at most ${maxVariantCharacters} characters as JSON`];
   }
@@ -330,7 +330,7 @@ export function variantErrors(variants: readonly PresetParameters[]): string[] {
  * @param urlError the rule that a URL breaks, or null
  * @throws ServiceError preset_not_found, layer_not_found
  */
-export function optionErrors(
+function optionErrors(
   variant: PresetParameters,
   subject: string,
   project: Project,
@@ -346,7 +346,7 @@ export function optionErrors(
 }
 
 /** Returns the parameters of a variant's URL as a query, the same for equal parameters. */
-export function variantQuery(variant: PresetParameters): string {
+function variantQuery(variant: PresetParameters): string {
   const query = new URLSearchParams();
   for (const [name, value] of Object.entries(variant)) query.set(name, toText(value));
   query.sort();

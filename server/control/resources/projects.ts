@@ -198,7 +198,7 @@ export async function updateProject(
   return reportProjectChange(
     services,
     id,
-    await services.projects.updateIdentity(id, identity, host, check),
+    services.projects.updateIdentity(id, identity, host, check),
   );
 }
 
@@ -302,7 +302,7 @@ async function readAll(
 }
 
 /** @throws ServiceError invalid_request */
-export function readForce(query: string): boolean {
+function readForce(query: string): boolean {
   const errors: string[] = [];
   const force = queryReader(query, errors)('force') ?? 'false';
   if (force !== 'true' && force !== 'false') errors.push('force must be true or false');

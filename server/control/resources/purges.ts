@@ -168,7 +168,8 @@ export async function purgeWith(
   const ofProject = cdnProjectTag(projectId);
   const job = { projectId, tags: cdnTags ?? [ofProject] };
   const hook = callsPurgeHook ? await purges.hold(job, ofProject) : null;
-  const id = String(reportProjectChange(services, projectId, await change()).revision);
+  const { revision } = await reportProjectChange(services, projectId, change());
+  const id = String(revision);
   // If this fails, the hook runs later.
   const confirmed = purges.confirm(id, { projectId, sourceCount: cdnTags?.length ?? 0, hook });
   await confirmed.catch(() => {});

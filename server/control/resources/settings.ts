@@ -138,7 +138,7 @@ export async function updateSettings(
   else if (input.watermarkUrl !== undefined) {
     await checkWatermark(services, id, input.watermarkUrl, signal);
   }
-  return reportProjectChange(services, id, await services.projects.updateSettings(id, settings));
+  return reportProjectChange(services, id, services.projects.updateSettings(id, settings));
 }
 
 /**
@@ -225,8 +225,8 @@ export const freshnessOperations = {
     input: { ...freshness, name: 'FreshnessInput' },
     result: itemResult('freshness', freshness),
     handle: async ({ path: { projectId }, input }, services) => {
-      const stored = await services.projects.setFreshness(projectId, input);
-      return freshnessBody(reportProjectChange(services, projectId, stored));
+      const change = services.projects.setFreshness(projectId, input);
+      return freshnessBody(await reportProjectChange(services, projectId, change));
     },
   }),
 };
@@ -278,14 +278,10 @@ export const limitOperations = {
     scope: 'root',
     input: { ...limits, name: 'LimitsInput' },
     result: itemResult('limits', limits),
-    handle: async ({ path: { projectId }, input }, services) =>
-      limitsBody(
-        reportProjectChange(
-          services,
-          projectId,
-          await services.projects.setLimits(projectId, input),
-        ),
-      ),
+    handle: async ({ path: { projectId }, input }, services) => {
+      const change = services.projects.setLimits(projectId, input);
+      return limitsBody(await reportProjectChange(services, projectId, change));
+    },
   }),
 };
 
@@ -324,18 +320,17 @@ export const domainOperations = {
     },
     result: itemResult('project', project),
     handle: async ({ path: { projectId }, input, query }, services) => {
-      const removed = readRemovedHost(query, input);
-      const stored = await services.projects.removeHost(projectId, removed);
-      return projectBody(reportProjectChange(services, projectId, stored));
+      const change = services.projects.removeHost(projectId, readRemovedHost(query, input));
+      return projectBody(await reportProjectChange(services, projectId, change));
     },
   }),
 };
 
-async function addHost(services: Services, id: string, text: string) {
+async function addHost(services: Services, id: string, text: string): Promise<Project> {
   const result = readAllowedHost(text, services.guard);
   if ('error' in result) throw invalidRequest(`host ${result.error}`);
   const check = (project: Project) => requireRoom(project, result.host);
-  return reportProjectChange(services, id, await services.projects.addHost(id, result.host, check));
+  return reportProjectChange(services, id, services.projects.addHost(id, result.host, check));
 }
 
 /**

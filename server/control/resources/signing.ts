@@ -1,13 +1,12 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../store/projects.ts';
 import { checkSource, signingSecrets } from '../../image/access.ts';
-import type { ImageAddress } from '../../image/address.ts';
-import { type SignUrlOptions, signImageUrl } from '../../image/sign-url.ts';
+import { signImageUrl } from '../../image/sign-url.ts';
 import { siteAtHost } from '../../image/site.ts';
 import { resolveSource } from '../../image/source-url.ts';
 import { itemResult, operation, optional } from '../operation.ts';
 import { type BodyOf, named, strictObject } from '../schema.ts';
-import { findProject, reportProjectChange } from '../services.ts';
+import { findProject, reportProjectChange, type Services } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
 const ttl = {
@@ -107,21 +106,9 @@ const signedUrl = named(
   },
 );
 
-const secretsChanged = () => invalidRequest('the secrets have just changed; try again');
-
 function toBody(project: Project): BodyOf<typeof signing> {
   const { requireSignedUrls: required, signedUrlTtlSeconds: ttlSeconds } = project;
   return { required, ttlSeconds, secretCount: signingSecrets(project).length };
-}
-
-/** @throws ServiceError invalid_request if the project does not allow the URL's source */
-function signOrRefuse(url: string, options: SignUrlOptions): string | null {
-  try {
-    return signImageUrl(url, options);
-  } catch (error) {
-    if (!(error instanceof ServiceError)) throw error;
-    throw invalidRequest(`url is not an image URL that the project delivers. ${error.message}`);
-  }
 }
 
 /**
@@ -149,29 +136,7 @@ export const signingOperations = {
     status: 201,
     result: itemResult('signing', newSecret),
     handle: async ({ path: { projectId }, input }, services) => {
-      const { ttlSeconds, replaceAll = false } = input ?? {};
-      const before = await findProject(services, projectId);
-      const isFirst = before.signingSecret === null;
-      if (!isFirst && !replaceAll) {
-        if (ttlSeconds !== undefined) {
-          throw invalidRequest('ttlSeconds is only for the first secret, or with replaceAll');
-        }
-        if (signingSecrets(before).length === 2) {
-          throw invalidRequest('the project has two valid secrets; revoke the previous one first');
-        }
-      }
-      const after =
-        isFirst || replaceAll
-          ? await services.projects.requireSignatures(
-              projectId,
-              ttlSeconds === undefined ? before.signedUrlTtlSeconds : ttlSeconds,
-              ({ signingSecret }) => {
-                if (signingSecret !== null && !replaceAll) throw secretsChanged();
-              },
-            )
-          : await services.projects.rotateSecret(before);
-      if (after === null) throw secretsChanged();
-      const project = reportProjectChange(services, projectId, after);
+      const project = await createSigningSecret(services, projectId, input ?? {});
       return { ...toBody(project), secret: project.signingSecret ?? '' };
     },
   }),
@@ -183,14 +148,10 @@ export const signingOperations = {
       'Rejects URLs signed with the previous secret, within two seconds. If there is no previous secret, nothing changes. Requires a write key for all projects.',
     scope: 'all-projects',
     result: itemResult('signing', signing),
-    handle: async ({ path: { projectId } }, services) =>
-      toBody(
-        reportProjectChange(
-          services,
-          projectId,
-          await services.projects.revokePreviousSecret(projectId),
-        ),
-      ),
+    handle: async ({ path: { projectId } }, services) => {
+      const change = services.projects.revokePreviousSecret(projectId);
+      return toBody(await reportProjectChange(services, projectId, change));
+    },
   }),
   stopRequiringSignatures: operation({
     method: 'DELETE',
@@ -199,14 +160,10 @@ export const signingOperations = {
     description: 'Deletes the secrets. Requires a write key for all projects.',
     scope: 'all-projects',
     result: itemResult('signing', signing),
-    handle: async ({ path: { projectId } }, services) =>
-      toBody(
-        reportProjectChange(
-          services,
-          projectId,
-          await services.projects.stopRequiringSignatures(projectId),
-        ),
-      ),
+    handle: async ({ path: { projectId } }, services) => {
+      const change = services.projects.stopRequiringSignatures(projectId);
+      return toBody(await reportProjectChange(services, projectId, change));
+    },
   }),
   signProjectUrl: operation({
     method: 'POST',
@@ -217,27 +174,73 @@ export const signingOperations = {
     scope: 'all-projects',
     input: urlInput,
     result: itemResult('signedUrl', signedUrl),
-    handle: async ({ path: { projectId }, input }, services) => {
-      const project = await findProject(services, projectId);
-      const { signingSecret, signedUrlTtlSeconds } = project;
-      if (signingSecret === null) throw invalidRequest('the project has no secret yet');
-      const longest = signedUrlTtlSeconds ?? Number.POSITIVE_INFINITY;
-      const { url, validFor = Math.min(3_600, longest) } = input;
-      if (validFor > longest) throw invalidRequest(`validFor must be at most ${longest}`);
-      const exp = Math.floor(Date.now() / 1_000) + validFor;
-      const basePath = new URL(services.baseUrl).pathname;
-      const check = ({ source }: ImageAddress) =>
-        checkSource(project, resolveSource(source, project.origin));
-      const signed = signOrRefuse(url, {
-        projectId,
-        siteAt: (host) => siteAtHost(project, host),
-        secret: signingSecret,
-        exp,
-        basePath,
-        check,
-      });
-      if (signed === null) throw invalidRequest('url must be an image URL of the project');
-      return { url: signed, expiresAt: new Date(exp * 1_000).toISOString() };
-    },
+    handle: async ({ path, input }, services) =>
+      signUrl(await findProject(services, path.projectId), services.baseUrl, input),
   }),
 };
+
+/**
+ * Creates a secret. The first secret makes the project require signatures; another one stays valid
+ * beside the previous secret, or replaces all with `replaceAll`.
+ *
+ * @throws ServiceError project_not_found, invalid_request
+ */
+export async function createSigningSecret(
+  services: Pick<Services, 'projects' | 'onChange'>,
+  projectId: string,
+  { ttlSeconds, replaceAll = false }: BodyOf<typeof secretInput>,
+): Promise<Project> {
+  const before = await findProject(services, projectId);
+  const changed = () => invalidRequest('the secrets have just changed; try again');
+  if (before.signingSecret === null || replaceAll) {
+    const ttl = ttlSeconds === undefined ? before.signedUrlTtlSeconds : ttlSeconds;
+    const change = services.projects.requireSignatures(projectId, ttl, ({ signingSecret }) => {
+      if (signingSecret !== null && !replaceAll) throw changed();
+    });
+    return reportProjectChange(services, projectId, change);
+  }
+  if (ttlSeconds !== undefined) {
+    throw invalidRequest('ttlSeconds is only for the first secret, or with replaceAll');
+  }
+  if (signingSecrets(before).length === 2) {
+    throw invalidRequest('the project has two valid secrets; revoke the previous one first');
+  }
+  const rotated = await services.projects.rotateSecret(before);
+  if (rotated === null) throw changed();
+  services.onChange(rotated);
+  return rotated;
+}
+
+/**
+ * Signs a URL with the current secret, for an hour or the project's shorter limit by default.
+ *
+ * @throws ServiceError invalid_request, also if the project does not allow the URL's source
+ */
+export function signUrl(
+  project: Project,
+  baseUrl: string,
+  input: BodyOf<typeof urlInput>,
+): BodyOf<typeof signedUrl> {
+  const { signingSecret: secret, signedUrlTtlSeconds } = project;
+  if (secret === null) throw invalidRequest('the project has no secret yet');
+  const longest = signedUrlTtlSeconds ?? Number.POSITIVE_INFINITY;
+  const { url, validFor = Math.min(3_600, longest) } = input;
+  if (validFor > longest) throw invalidRequest(`validFor must be at most ${longest}`);
+  const exp = Math.floor(Date.now() / 1_000) + validFor;
+  let signed: string | null;
+  try {
+    signed = signImageUrl(url, {
+      projectId: project._id,
+      siteAt: (host) => siteAtHost(project, host),
+      secret,
+      exp,
+      basePath: new URL(baseUrl).pathname,
+      check: ({ source }) => checkSource(project, resolveSource(source, project.origin)),
+    });
+  } catch (error) {
+    if (!(error instanceof ServiceError)) throw error;
+    throw invalidRequest(`url is not an image URL that the project delivers. ${error.message}`);
+  }
+  if (signed === null) throw invalidRequest('url must be an image URL of the project');
+  return { url: signed, expiresAt: new Date(exp * 1_000).toISOString() };
+}
