@@ -180,7 +180,7 @@ const minSecretLength = 8;
 const publicHeaders = new Set(['user-agent', 'accept', 'accept-language']);
 
 /** The texts that must not be in a log: the values, and the token of `Bearer <token>`. */
-export function secretsOfHeaders(headers: OriginHeaders): readonly string[] {
+function secretsOfHeaders(headers: OriginHeaders): readonly string[] {
   return Object.entries(headers)
     .filter(([name]) => !publicHeaders.has(name))
     .flatMap(([, value]) => [value, /^\S+ (\S+)$/.exec(value)?.[1] ?? ''])

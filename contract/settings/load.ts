@@ -182,11 +182,7 @@ const milliseconds: Readonly<Record<string, number>> = {
  *
  * @param isAccepted whether the setting accepts a value
  */
-export function unitHint(
-  variable: string,
-  text: string,
-  isAccepted: (text: string) => boolean,
-): string {
+function unitHint(variable: string, text: string, isAccepted: (text: string) => boolean): string {
   const [, digits = '', unit = ''] =
     /^(\d{1,3}(?:[,_ ]\d{3})+|\d{1,15}(?:\.\d{1,6})?) ?([a-z]{0,3})$/i.exec(text) ?? [];
   if (digits === '') return '';

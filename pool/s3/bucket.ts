@@ -19,14 +19,14 @@ class S3Error extends Error {
   }
 }
 
-export interface ListedObject {
+interface ListedObject {
   /** The key below the location's prefix. */
   readonly key: string;
   /** Unix ms, by the clock of the S3 service. */
   readonly modifiedAt: number;
 }
 
-export interface ObjectPage {
+interface ObjectPage {
   readonly objects: readonly ListedObject[];
   /** Null for the last page. */
   readonly next: string | null;

@@ -29,14 +29,7 @@ import {
 } from './values.ts';
 
 /** Parameter groups, in display order. */
-export type ParameterGroup =
-  | 'size'
-  | 'crop'
-  | 'format'
-  | 'colour'
-  | 'filters'
-  | 'layers'
-  | 'delivery';
+type ParameterGroup = 'size' | 'crop' | 'format' | 'colour' | 'filters' | 'layers' | 'delivery';
 
 /** A parameter of the image endpoint. */
 export interface Parameter<T> extends ParameterType<T> {

@@ -77,7 +77,7 @@ function serverTiming({ tier, timings = {} }: Pick<CacheResult, 'tier' | 'timing
 }
 
 /** The data that a response sends: part of an image, or of a document in its place. */
-export interface SentImage extends Pick<Image, 'body' | 'etag' | 'warnings'> {
+interface SentImage extends Pick<Image, 'body' | 'etag' | 'warnings'> {
   readonly contentType: string;
 }
 
@@ -220,7 +220,7 @@ export const redirectTo = (location: string): HttpResponse => ({
 });
 
 /** The request and its checked state. */
-export interface ResponseContext extends ImageCall {
+interface ResponseContext extends ImageCall {
   readonly state: ProjectState;
   readonly source: URL;
   /** Whether the URL would pass if the project required signatures. */

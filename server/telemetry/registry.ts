@@ -158,7 +158,7 @@ export type HistogramChild = Pick<Child, 'observe'>;
  * A histogram that works in prom-client's registries. An observation takes 10 ns instead of 230,
  * which is 2% of a hit's CPU time, because children count without a look-up by labels.
  */
-export class CachedHistogram {
+class CachedHistogram {
   readonly name: string;
   readonly help: string;
   readonly type = 'histogram';

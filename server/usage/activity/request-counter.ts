@@ -29,4 +29,4 @@ export class RequestCounter {
 }
 
 /** @see RequestCounter */
-export type RequestedImage = Pick<RequestCounter, 'project' | 'source' | 'variant' | 'isSigned'>;
+type RequestedImage = Pick<RequestCounter, 'project' | 'source' | 'variant' | 'isSigned'>;

@@ -1,20 +1,14 @@
 import type { NameCount, StoredActivity, StoredFailure } from '../../../store/activity.ts';
 import { type RequestCounts, tiers } from '../request-counts.ts';
 
-export const countFields = [
-  ...tiers,
-  'unsigned',
-  'bytes',
-  'originalBytes',
-  'comparedBytes',
-] as const;
-export type ActivityCounts = Record<(typeof countFields)[number], number>;
+const countFields = [...tiers, 'unsigned', 'bytes', 'originalBytes', 'comparedBytes'] as const;
+type ActivityCounts = Record<(typeof countFields)[number], number>;
 
-const zero = Object.fromEntries(countFields.map((field) => [field, 0])) as ActivityCounts;
-export const noActivity = (): ActivityCounts => ({ ...zero });
+const noActivity = (): ActivityCounts =>
+  Object.fromEntries(countFields.map((field) => [field, 0])) as ActivityCounts;
 
 /** Maximum names per list, in the store and in responses. */
-export const maxTopNames = 20;
+const maxTopNames = 20;
 
 /**
  * A project's request figures in one interval. Lists are created with their first name, because
@@ -113,7 +107,7 @@ const maxNames = 40;
  * (Metwally, Agrawal and El Abbadi, 2005): a new name replaces the name with the lowest count, and
  * inherits this count as its possible error.
  */
-export class TopCounts {
+class TopCounts {
   readonly #counted = new Map<string, Counted>();
   readonly #budget: NameBudget;
 
@@ -161,11 +155,10 @@ export type FailedRequest = Omit<StoredFailure, 'at' | 'count'>;
 export const maxFailures = 100;
 
 /** Returns the same key for equal failures. */
-export const failureKey = ({ code, url }: Pick<StoredFailure, 'code' | 'url'>): string =>
-  `${code} ${url}`;
+const failureKey = ({ code, url }: Pick<StoredFailure, 'code' | 'url'>): string => `${code} ${url}`;
 
 /** The latest distinct failures. */
-export class RecentFailures {
+class RecentFailures {
   /** From oldest to newest. */
   readonly #failures = new Map<string, StoredFailure>();
   readonly #budget: NameBudget;
@@ -209,15 +202,15 @@ const growth = 1.15;
 const maxBucket = 102;
 
 /** Number of durations by bucket. */
-export type DurationCounts = Map<number, number>;
+type DurationCounts = Map<number, number>;
 
 /** @param ms at least 0 */
-export function addDuration(counts: DurationCounts, ms: number): void {
+function addDuration(counts: DurationCounts, ms: number): void {
   const bucket = ms <= 1 ? 0 : Math.min(maxBucket, Math.ceil(Math.log(ms) / Math.log(growth)));
   addToBucket(counts, bucket, 1);
 }
 
-export function addToBucket(counts: DurationCounts, bucket: number, count: number): void {
+function addToBucket(counts: DurationCounts, bucket: number, count: number): void {
   counts.set(bucket, (counts.get(bucket) ?? 0) + count);
 }
 
