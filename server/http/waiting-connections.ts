@@ -1,5 +1,4 @@
 import { LRUCache } from 'lru-cache';
-import type { HttpResponse as UwsResponse } from 'uws-pack';
 import type { ClientConnections } from './connection-limit.ts';
 
 /** Share of the limit to close at once, so that a flood of connections causes few searches. */
@@ -165,6 +164,13 @@ export class NetworkLimits {
   }
 }
 
+/** The library's response object of an accepted connection. */
+interface Accepted {
+  close(): unknown;
+  /** Called in every case until the connection sends a response. */
+  onAborted(handler: () => void): unknown;
+}
+
 /** A uWebSockets.js connection before its first request. */
 interface IdleConnection extends WaitingConnection {
   readonly address: string;
@@ -193,14 +199,13 @@ export class IdleConnections {
    * Adds an accepted connection.
    * @param onClose called if it closes before sending a request
    */
-  add(res: UwsResponse, address: string, networks: readonly string[], onClose: () => void): void {
+  add(res: Accepted, address: string, networks: readonly string[], onClose: () => void): void {
     // Requests could not be matched to the connection.
     if (address === '') return;
     const connection = { address, networks, close: () => void res.close() };
     const ofAddress = this.#byAddress.get(address) ?? new Set();
     this.#byAddress.set(address, ofAddress.add(connection));
     this.#waiting.add(connection);
-    // Called in every case until the connection sends a response.
     res.onAborted(() => {
       this.#delete(connection);
       onClose();

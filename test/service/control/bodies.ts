@@ -141,7 +141,11 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ['a.example', { headers: [secret] }, /^headers must be an object\.$/],
       ['a.example', { headers: { a: 5 } }, /^headers\.a must be a string\.$/],
       ['a.example', { headers: {} }, /^headers must have at least 1 field\.$/],
-      ['a.example', { headers: { Host: secret } }, /^headers must be 1 to 16 .* without Host/],
+      [
+        'a.example',
+        { headers: { Host: secret } },
+        /^headers must be 1 to 16 .* Host, .* are not allowed/,
+      ],
       ['a.example', { headers: { a: `${secret}\r\nb: c` } }, /^headers must be 1 to 16 /],
       ['a.example', { headers: { a: 'b', A: secret } }, /^headers must be 1 to 16 /],
       [

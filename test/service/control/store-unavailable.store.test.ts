@@ -128,7 +128,7 @@ t.test('reads from a full store, and explains failed writes', async (t) => {
   const json = { name: 'Two', origin: 'https://b.example' };
   const failed = await call('POST', '/projects', { key, json });
   t.same([failed.status, failed.body.code], [503, 'store_unavailable']);
-  t.match(failed.body.message, /The disk of the store is full/);
+  t.match(failed.body.message, /The store's disk is full/);
   const reads = await Promise.all(
     Array.from({ length: 25 }, () => call('GET', `/projects/${id}`, { key })),
   );
