@@ -94,7 +94,8 @@ export async function startControl(
     watermarks: paths.map((path) => origin.url + path),
     async project(allowedOrigins = []) {
       const input = { name: 'Shop', origin: 'http://127.0.0.1/', allowedOrigins };
-      const { body } = await call('POST', '/projects', { json: input });
+      const { status, body } = await call('POST', '/projects', { json: input });
+      if (status !== 201) throw new Error(`no project: ${status} ${JSON.stringify(body)}`);
       return body.project.id;
     },
     async issue(projectId, access) {
