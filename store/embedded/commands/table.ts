@@ -34,9 +34,12 @@ const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
   createIndexes,
 };
 
+const reads: ReadonlySet<string> = new Set(['find', 'aggregate', 'count']);
+
 /**
  * Resolves with the reply when all changes so far are on disk, including other clients' changes that
- * the command can have read: no client sees data that can be lost.
+ * the command can have read: no client sees data that can be lost. A read runs again if the changes fail, because
+ * they are another client's, and are then undone.
  */
 export async function runCommand(
   state: ServerState,
@@ -44,8 +47,8 @@ export async function runCommand(
   connection: number,
 ): Promise<CommandReply> {
   let reply: CommandReply;
+  const [name = ''] = Object.keys(command);
   try {
-    const [name = ''] = Object.keys(command);
     if (!isCommandName(name)) throw new ReplyError(59, `no such command: '${name}'`);
     const { $db: database, ...args } = command;
     if (typeof database !== 'string') throw new ReplyError(14, `${name}.$db must be a string`);
@@ -54,7 +57,12 @@ export async function runCommand(
   } catch (error) {
     reply = errorReply(error);
   }
-  return state.catalog.log.durable().then(() => reply, errorReply);
+  try {
+    await state.catalog.log.durable();
+    return reply;
+  } catch (error) {
+    return reads.has(name) ? runCommand(state, command, connection) : errorReply(error);
+  }
 }
 
 function isCommandName(name: string): name is CommandName {
