@@ -3,6 +3,9 @@ import { syncBuiltinESMExports } from 'node:module';
 import { join } from 'node:path';
 import { BSON } from 'mongodb';
 import t, { type Test } from 'tap';
+import { Cursors } from '../../../store/embedded/commands/context.ts';
+import { runCommand } from '../../../store/embedded/commands/table.ts';
+import { Catalog } from '../../../store/embedded/storage/catalog.ts';
 import { Collection } from '../../../store/embedded/storage/collection.ts';
 import type { Entry } from '../../../store/embedded/storage/index.ts';
 import { Log } from '../../../store/embedded/storage/log.ts';
@@ -213,6 +216,21 @@ t.test('keeps a record in a snapshot whose removal is undone meanwhile', async (
   const records = [first, ...snapshot].map((change) => change?.record);
   t.same(records, [1, 2, 3]);
   await log.close();
+});
+
+t.test('answers a read beside a failed write of another client', async (t) => {
+  const catalog = new Catalog(join(t.testdir(), 'documents.log'));
+  const state = { catalog, cursors: new Cursors() };
+  const insert = (_id: string) =>
+    runCommand(state, { insert: 'items', documents: [{ _id }], $db: 'a' }, 1);
+  t.match(await insert('1'), { ok: 1 });
+  const mend = failing('writeSync', 'ENOSPC');
+  const replies = [insert('2'), runCommand(state, { find: 'items', filter: {}, $db: 'a' }, 2)];
+  const [failed, found] = await Promise.all(replies);
+  mend();
+  t.match(failed, { ok: 0, code: 14031 });
+  t.match(found, { ok: 1, cursor: { firstBatch: { length: 1 } } });
+  await catalog.log.close();
 });
 
 t.test('rewrites a log that has doubled, while changes go on', async (t) => {
