@@ -34,12 +34,21 @@ const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
   createIndexes,
 };
 
-const reads: ReadonlySet<string> = new Set(['find', 'aggregate', 'count']);
+/** Commands whose documents can contain other clients' changes; `getMore` returns earlier ones. */
+const reads: ReadonlySet<string> = new Set(['find', 'aggregate'] satisfies CommandName[]);
+const writes: ReadonlySet<string> = new Set([
+  'insert',
+  'update',
+  'delete',
+  'findAndModify',
+  'createIndexes',
+] satisfies CommandName[]);
 
 /**
- * Resolves with the reply when all changes so far are on disk, including other clients' changes that
- * the command can have read: no client sees data that can be lost. A read runs again if the changes fail, because
- * they are another client's, and are then undone.
+ * Resolves with a write's or read's reply when all changes so far are on disk: no client sees data
+ * that can be lost. If the changes fail, a read runs again, because they are another client's, and
+ * are then undone. Other commands do not depend on them: drivers consider a server away that fails
+ * a `hello`.
  */
 export async function runCommand(
   state: ServerState,
@@ -57,6 +66,7 @@ export async function runCommand(
   } catch (error) {
     reply = errorReply(error);
   }
+  if (!reads.has(name) && !writes.has(name)) return reply;
   try {
     await state.catalog.log.durable();
     return reply;
