@@ -274,7 +274,7 @@ eachHttpServer(
       );
       t.equal(new Set(hints).size, 4);
       for (const [index, words] of [
-        /log of the source server/,
+        /^The source server failed\. Check its log/,
         /loop/,
         /early/,
         /query/,
