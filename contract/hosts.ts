@@ -20,8 +20,8 @@ export function isLongAuthority(text: string): boolean {
 }
 
 /**
- * The authority (user information, host and port) of an HTTP URL or a relative reference, without parsing
- * the URL; '' for a path.
+ * The authority (user information, host and port) of an HTTP URL or a relative reference, without
+ * parsing the URL; '' for a path.
  */
 export function readAuthority(reference: string): string {
   // The URL standard ignores these characters and treats a backslash as a slash.

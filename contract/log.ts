@@ -124,8 +124,8 @@ function formatError(error: LoggedError): string {
 }
 
 /**
- * Converts a JSON line of pino to text: `12:34:56 WARN front-end: message (key value, key value)`, and
- * the stack of an error below it. Returns other lines unchanged.
+ * Converts a JSON line of pino to text: `12:34:56 WARN front-end: message (key value, key value)`,
+ * and the stack of an error below it. Returns other lines unchanged.
  */
 function formatLogLine(line: string, colours: boolean): string {
   const fields = parseObject(line);

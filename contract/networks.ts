@@ -72,8 +72,8 @@ export function parsePort(text: string): number | null {
 }
 
 /**
- * Parses a network, an address or a host pattern, with an optional port or `:*` for all ports; the default
- * are the ports of http and https. An IPv6 address or network with a port is in brackets:
+ * Parses a network, an address or a host pattern, with an optional port or `:*` for all ports; the
+ * default are the ports of http and https. An IPv6 address or network with a port is in brackets:
  * `[fd00::/8]:9000`. Null for other texts.
  */
 export function parsePrivateSource(text: string): PrivateSource | null {

@@ -124,8 +124,8 @@ const namePattern = new RegExp(headerNameSource);
 const valuePattern = new RegExp(headerValueSource);
 
 /**
- * Headers that the service or the connection sets. Other values would direct the request to another host, change
- * the length or range of the response, or hide loops.
+ * Headers that the service or the connection sets. Other values would direct the request to another
+ * host, change the length or range of the response, or hide loops.
  */
 const reserved = new Set([
   'host',

@@ -7,8 +7,8 @@ import { endsWithTerminal, ignoreOutputErrors } from '../contract/shutdown.ts';
 import { RestartPolicy } from './cluster/restart-policy.ts';
 
 /**
- * `npm start`: runs the service and its worker as processes, and restarts them when they die. Each can also
- * run alone (`start:server`, `start:worker`).
+ * `npm start`: runs the service and its worker as processes, and restarts them when they die. Each
+ * can also run alone (`start:server`, `start:worker`).
  */
 
 const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000, failedStarts: 12 };

@@ -10,8 +10,8 @@ export interface DeploymentRecord {
   /** The default organisation for projects and keys. */
   readonly defaultOrganisation: string;
   /**
-   * Signs the tokens of background requests (background-token.ts), and a key derived from it the objects of the
-   * shared cache (pool/cache/shared-cache.ts).
+   * Signs the tokens of background requests (background-token.ts), and a key derived from it the
+   * objects of the shared cache (pool/cache/shared-cache.ts).
    */
   readonly backgroundSecret: string;
   /** When a worker last claimed jobs, by the store's clock; missing before the first claim. */

@@ -19,8 +19,9 @@ export interface PurgeGenerations {
 }
 
 /**
- * One of 1,024 groups of sources, as three hexadecimal digits: the first ten bits of a source's tag. Bounded, because
- * the numbers are in memory with their project; a purge of a source renders a thousandth of the other images again.
+ * One of 1,024 groups of sources, as three hexadecimal digits: the first ten bits of a source's
+ * tag. Bounded, because the numbers are in memory with their project; a purge of a source renders a
+ * thousandth of the other images again.
  */
 export function sourceGroup(tag: string): string {
   const digits = Number.parseInt(tag.slice(0, 3), 16) & 0xffc;

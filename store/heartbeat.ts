@@ -60,8 +60,8 @@ export async function findWorker(db: Db): Promise<WorkerState> {
 }
 
 /**
- * Determines which role of a deployment is active. Waits until a recently active role either records the
- * time again or must have stopped.
+ * Determines which role of a deployment is active. Waits until a recently active role either
+ * records the time again or must have stopped.
  */
 export async function findActiveRole(db: Db, onWait: () => void): Promise<ProcessRole | null> {
   for (const role of ['service', 'worker'] as const) {

@@ -2,8 +2,8 @@ import { mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
- * Creates a folder and its missing parents. `mkdir` with `recursive` reports a read-only file system as
- * ENOENT, and never returns for a path below /proc (Node 20 to 24).
+ * Creates a folder and its missing parents. `mkdir` with `recursive` reports a read-only file
+ * system as ENOENT, and never returns for a path below /proc (Node 20 to 24).
  * @param mode of the folder itself
  */
 export async function makeFolder(path: string, mode?: number): Promise<void> {

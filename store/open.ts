@@ -90,8 +90,8 @@ export async function openStore(
 }
 
 /**
- * Opens the configured store for a command, without retries: connects to the embedded store of a running
- * service, or starts it when no service runs.
+ * Opens the configured store for a command, without retries: connects to the embedded store of a
+ * running service, or starts it when no service runs.
  * @throws StoreUnavailable
  * @throws StoreUrlInvalid
  */
@@ -141,8 +141,8 @@ async function established(store: Store, signal: AbortSignal): Promise<Store> {
 }
 
 /**
- * Opens the configured store in a process that never starts the embedded store: waits until another process
- * has started it, and for the first response. Rejects with the signal's reason.
+ * Opens the configured store in a process that never starts the embedded store: waits until another
+ * process has started it, and for the first response. Rejects with the signal's reason.
  * @throws StoreUrlInvalid
  */
 export async function awaitStore(

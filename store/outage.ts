@@ -165,8 +165,8 @@ function describeServer(error: Error | null): string {
 const withoutCredentials = (text: string): string => text.replaceAll(/\/\/[^/\s]*@/g, '//');
 
 /**
- * A request must fail within two seconds when the store does not respond. The driver's own timeouts add up,
- * because it retries a read on a new connection.
+ * A request must fail within two seconds when the store does not respond. The driver's own timeouts
+ * add up, because it retries a read on a new connection.
  */
 const operationTimeoutMs = 1_500;
 

@@ -5,8 +5,8 @@ export const hostSettings = { port: 'host', opsPort: 'opsHost', workerPort: 'wor
 export type Listener = keyof typeof hostSettings;
 
 /**
- * How far the option `--port` moves the ports of the other listeners: a second service on a machine needs all of them
- * to differ.
+ * How far the option `--port` moves the ports of the other listeners: a second service on a machine
+ * needs all of them to differ.
  */
 const portOffsets = { opsPort: 2, workerPort: 1 } as const;
 

@@ -178,7 +178,8 @@ const milliseconds: Readonly<Record<string, number>> = {
 };
 
 /**
- * What to write instead of a number with a unit, such as `10GB`, or with separators; '' for other values.
+ * What to write instead of a number with a unit, such as `10GB`, or with separators; '' for other
+ * values.
  *
  * @param isAccepted whether the setting accepts a value
  */

@@ -79,8 +79,8 @@ const defaultEntry = programUrl('pool/execution/thread');
 
 /**
  * Runs transforms on threads, in {@link Schedule} order. A thread first places each transform
- * (`execution-plan.ts`) and runs it immediately if it is light; a heavy transform waits for its turn and
- * then runs where it was placed.
+ * (`execution-plan.ts`) and runs it immediately if it is light; a heavy transform waits for its
+ * turn and then runs where it was placed.
  */
 export class TransformQueue {
   readonly #settings: TransformSettings;

@@ -14,8 +14,8 @@ const newChanges = () => ({
 });
 
 /**
- * Reports the stored, used and removed files of this process to the primary's index, in batches. If the
- * process dies before a report, the index scans the folder.
+ * Reports the stored, used and removed files of this process to the primary's index, in batches. If
+ * the process dies before a report, the index scans the folder.
  */
 export class DiskCacheReporter implements DiskCacheEvents {
   readonly #channel: PrimaryChannel;

@@ -67,8 +67,8 @@ interface Contents {
 }
 
 /**
- * The page at `/` with the playground and the operator's console, the API reference at `/docs`, and error
- * pages for browsers. All files are in memory.
+ * The page at `/` with the playground and the operator's console, the API reference at `/docs`, and
+ * error pages for browsers. All files are in memory.
  */
 export class WebConsole {
   #contents: Contents | null = null;

@@ -145,8 +145,8 @@ const placement: FieldsOf<Placement> = {
 };
 
 /**
- * All layer fields by kind and name. Checks of stored layers, JSON schemas, the documentation, the gallery and tests
- * derive from this table.
+ * All layer fields by kind and name. Checks of stored layers, JSON schemas, the documentation, the
+ * gallery and tests derive from this table.
  */
 const layerFields = {
   image: {

@@ -49,8 +49,8 @@ export interface Parameter<T> extends ParameterType<T> {
   /** Preset parameters that this parameter in a URL replaces, in addition to its own name. */
   readonly replaces: readonly string[];
   /**
-   * `transform`: part of the variant and the cache key. `delivery`: selects the source or its version, or affects
-   * only the response.
+   * `transform`: part of the variant and the cache key. `delivery`: selects the source or its
+   * version, or affects only the response.
    */
   readonly role: 'transform' | 'delivery';
 }

@@ -102,8 +102,8 @@ function withExtension(name: string, contentType: string): string {
 }
 
 /**
- * The Content-Disposition header (RFC 6266) of a download: the name in ASCII for old clients, and in full
- * (RFC 8187).
+ * The Content-Disposition header (RFC 6266) of a download: the name in ASCII for old clients, and
+ * in full (RFC 8187).
  *
  * @param name as `fileName` in download.ts reads it
  */

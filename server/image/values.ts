@@ -170,8 +170,8 @@ export function choice<T extends string>(
 }
 
 /**
- * Plain words as an enum, others as a pattern: some generators fail when `left-top` and `left_top` become
- * the same identifier.
+ * Plain words as an enum, others as a pattern: some generators fail when `left-top` and `left_top`
+ * become the same identifier.
  */
 function wordsSchema(words: readonly string[]): ValueSchema {
   const isPlain = (word: string): boolean => /^[a-z0-9]+$/.test(word);

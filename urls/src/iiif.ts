@@ -16,8 +16,8 @@ import {
 /** The characters of a segment (RFC 3986, 3.3), up to the length that a source can have. */
 const identifierPattern = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}){1,8192}$/;
 /**
- * Up to nine segments, of which the last is `iiif` or a version: another last segment would be a folder
- * of an identifier with unencoded slashes.
+ * Up to nine segments, of which the last is `iiif` or a version: another last segment would be a
+ * folder of an identifier with unencoded slashes.
  */
 const prefixPattern = /^(?:\/[\w.~-]{1,64}){0,8}\/(?:iiif|v?(?:(2)(?:\.[01])?|3(?:\.0)?))$/;
 

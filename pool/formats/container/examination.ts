@@ -75,7 +75,8 @@ export interface ContainerFormat {
    */
   readonly opened?: (source: Uint8Array) => Uint8Array;
   /**
-   * Ends a file that lacks its end, in a copy: its missing pixels are grey, black or transparent. Returns the same bytes for other files.
+   * Ends a file that lacks its end, in a copy: its missing pixels are grey, black or transparent.
+   * Returns the same bytes for other files.
    */
   readonly ended?: (source: Uint8Array) => Uint8Array;
   /**

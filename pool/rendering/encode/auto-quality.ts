@@ -10,7 +10,8 @@ const maxGrain = 16;
 
 /**
  * Returns the quality, on the `q` scale, with an expected SSIMULACRA2 of 77: least squares over 34
- * photographs at 200, 400 and 800 px (bench/encoders at commit 70454193 lists the deviations on others).
+ * photographs at 200, 400 and 800 px (bench/encoders at commit 70454193 lists the deviations on
+ * others).
  */
 export function autoQuality(image: RawImage): number {
   const texture = measureTexture(image);

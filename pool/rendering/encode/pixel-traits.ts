@@ -44,10 +44,10 @@ const limits = {
 
 /**
  * Coefficients for the logarithm of `losslessBytes`: least squares over 221 drawings and
- * screenshots of 200 to 1400 px, with a standard deviation of 0.29 (bench/encoders at commit 70454193). Few
- * colours, repeated blocks, hard edges, many pixels, and chroma that lossy WebP blurs favour
- * lossless encoding. In a gradient flat blocks differ too, so different blocks outnumber textured
- * blocks.
+ * screenshots of 200 to 1400 px, with a standard deviation of 0.29 (bench/encoders at commit
+ * 70454193). Few colours, repeated blocks, hard edges, many pixels, and chroma that lossy WebP
+ * blurs favour lossless encoding. In a gradient flat blocks differ too, so different blocks
+ * outnumber textured blocks.
  */
 const estimate = {
   constant: 0.85,

@@ -44,10 +44,10 @@ const avifFlat: Curve = {
  * These curves convert it to each encoder's quality with the same SSIMULACRA2 at the service's
  * settings: means over 28 photographs (21 at 1600 px) with a longer side of 200, 400, 800 and 1600
  * px, listed in bench/encoders at commit 70454193, whose `npm run bench:encoders -- --calibrate`
- * prints the points. WebP and AVIF qualities have steps, so their points were then changed by up to 4, by the scores of the service's encoder on these, on
- * ten more photographs and on 35 others (14 at 1600 px). JPEG with our own table and 4:2:0 differs
- * from the scale by at most 2 and needs no curve. Below 10 and from 95 to 100 the curves are only
- * monotonic.
+ * prints the points. WebP and AVIF qualities have steps, so their points were then changed by up to
+ * 4, by the scores of the service's encoder on these, on ten more photographs and on 35 others (14
+ * at 1600 px). JPEG with our own table and 4:2:0 differs from the scale by at most 2 and needs no
+ * curve. Below 10 and from 95 to 100 the curves are only monotonic.
  */
 const curves: Readonly<Partial<Record<Mode, Curve>>> = {
   jpegFull: {

@@ -97,8 +97,8 @@ const firstWaitMs = 250;
 const longestWaitMs = 8_000;
 
 /**
- * The wait before the next attempt in ms, or null if there is no next attempt. It is never shorter than
- * `Retry-After`, and differs between clients that failed at the same time.
+ * The wait before the next attempt in ms, or null if there is no next attempt. It is never shorter
+ * than `Retry-After`, and differs between clients that failed at the same time.
  */
 export function waitAfter(
   { error, failed, elapsedMs, isRepeatable }: FailedAttempt,

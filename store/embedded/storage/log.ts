@@ -34,8 +34,8 @@ const sliceBytes = 2 ** 18;
 const fullDiskCodes = new Set(['ENOSPC', 'EDQUOT', 'EFBIG']);
 
 /**
- * Appends all changes of an event loop iteration to the store's file as one group, and syncs it before
- * the replies are sent. Synchronous, because the thread serves only the store.
+ * Appends all changes of an event loop iteration to the store's file as one group, and syncs it
+ * before the replies are sent. Synchronous, because the thread serves only the store.
  *
  * A log that has become twice as long as its last snapshot is replaced by a new snapshot, with
  * pauses for other work.

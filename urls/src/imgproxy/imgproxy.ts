@@ -138,8 +138,8 @@ function setSize(native: NativeQuery, options: ImgproxyOptions, host: UrlHost): 
 }
 
 /**
- * Returns whether the result for a smaller image depends on the box: `fill` and `extend` keep its sides, and padding is
- * scaled by the `dpr` that the image has pixels for.
+ * Returns whether the result for a smaller image depends on the box: `fill` and `extend` keep its
+ * sides, and padding is scaled by the `dpr` that the image has pixels for.
  */
 function keepsBox(native: NativeQuery, options: ImgproxyOptions, type: string): boolean {
   const { width, height, padding, extend, dpr } = options;
