@@ -149,8 +149,14 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     await presets.getByRole('button', { name: 'Edit card' }).click();
     t.equal(await control(presets, 'flip').inputValue(), '1');
     await control(presets, 'w').fill('401');
+    await page.evaluate(`new MutationObserver((_, observer) => {
+      if (document.querySelector('[aria-label="Change card"]') !== null) return;
+      observer.disconnect();
+      window.asksToLeave = !dispatchEvent(new Event('beforeunload', { cancelable: true }));
+    }).observe(document.body, { childList: true, subtree: true })`);
     await presets.getByRole('button', { name: 'Change card' }).click();
     await presets.getByText('w=401').waitFor();
+    t.equal(await page.evaluate('asksToLeave'), false, 'asks nothing once the form is closed');
     t.same(await storedPresets(), [{ ...card, parameters: { ...card.parameters, w: 401 } }]);
     await page.reload();
     await presets.getByRole('button', { name: 'Delete card …' }).click();

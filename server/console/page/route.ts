@@ -1,4 +1,4 @@
-import { useEffect, useLayoutEffect, useState } from 'preact/hooks';
+import { useLayoutEffect, useState } from 'preact/hooks';
 
 /** A page and its state, in the URL fragment: `#/projects/prj_x`, `#/?project=…`. */
 export interface PageRoute {
@@ -51,9 +51,12 @@ export function confirmLeaving(): boolean {
   return !unsaved || confirm('You have unsaved changes. Discard them?');
 }
 
-/** While `isUnsaved` is true, {@link confirmLeaving} and the browser ask before leaving. */
+/**
+ * While `isUnsaved` is true, {@link confirmLeaving} and the browser ask before leaving. A layout
+ * effect ends with its form; an effect ends a frame later, and a reload in that frame would ask.
+ */
 export function useUnsaved(isUnsaved: boolean): void {
-  useEffect(() => {
+  useLayoutEffect(() => {
     if (!isUnsaved) return;
     unsaved = true;
     const ask = (event: BeforeUnloadEvent) => event.preventDefault();
