@@ -4,7 +4,7 @@
 ARG NODE_VERSION=22
 # Releases of uWebSockets.js from v20.55 on need the glibc of trixie.
 ARG DEBIAN_VERSION=bookworm
-# Base image digest (`@sha256:…`), to pin builds. docs/releasing.md.
+# Base image digest (`@sha256:…`), to pin builds. docs/contributing/releasing.md.
 ARG NODE_DIGEST=
 
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST} AS build

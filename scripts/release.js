@@ -9,7 +9,7 @@ import { bundledPackages } from './pack.js';
 /**
  * `npm run release -- 1.2.3 [--dry-run]` checks, sets the version, packs, writes an SBOM and
  * checksums, commits and tags. A dry run does not commit, and restores the files. It publishes
- * nothing: see docs/releasing.md.
+ * nothing: see docs/contributing/releasing.md.
  */
 
 /** https://semver.org, without build metadata, which npm ignores. */

@@ -12,7 +12,7 @@ import { until } from '../until.ts';
 /**
  * `node dist-test/test/upgrade/write.js`: writes a data folder of the present version to
  * `test/upgrade/`, and a record of its contents, for the test that opens the folders of all
- * versions. docs/releasing.md says when to run it.
+ * versions. docs/contributing/releasing.md says when to run it.
  */
 const image = 'w=40&fmt=webp';
 
