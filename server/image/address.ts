@@ -6,25 +6,19 @@ import {
   hasTooManyParameters,
   maxParameters,
   type Size,
-  type SizedImage,
   type SourceDocument,
-  type UrlClient,
+  withBothSlashes,
 } from '../../urls/src/index.ts';
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
-import {
-  decodeSource,
-  readSourceReference,
-  type SourceReference,
-  withBothSlashes,
-} from './source-url.ts';
+import { decodeSource, readSourceReference, type SourceReference } from './source-url.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
 /** The image or document that a URL requests once the source's size is known. */
 export type SizedRequest =
   | SourceDocument
-  | (Omit<SizedImage, 'query'> & { readonly parameters: ReadonlyMap<string, string> });
+  | { readonly kind: 'image'; readonly parameters: ReadonlyMap<string, string> };
 
 /** A URL requests an image, an image or document that depends on the source's size, or another path. */
 type RequestTarget =
@@ -32,7 +26,7 @@ type RequestTarget =
   | {
       readonly kind: 'needsSize';
       /** @throws ServiceError parameter_invalid */
-      readonly resolve: (size: Size, client: UrlClient) => SizedRequest;
+      readonly resolve: (size: Size, origin: string) => SizedRequest;
     }
   | { readonly kind: 'redirect'; readonly location: string };
 

@@ -1,6 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { runStage } from '../../pool/stages.ts';
-import type { Headers } from '../http/request.ts';
 import { checkSignature, checkSource } from './access.ts';
 import { requireKnown, unknownWarnings } from './address.ts';
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
@@ -13,7 +12,7 @@ import { resolveSource } from './source-url.ts';
 
 /** The order of an image request that the response cache does not serve. */
 export async function deliver(call: ImageCall, environment: DeliveryEnvironment): Promise<void> {
-  const { request, observed, client, negotiated } = call;
+  const { request, observed, negotiated } = call;
   const { path, query } = request;
   if (call.isLoop) {
     throw new ServiceError('source_blocked', 'The source URL points back to this service.');
@@ -42,27 +41,25 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
 
   const lookup = new ImageLookup(environment, { ...call, project, source, background });
   const context = { ...call, ...access, state, source, warnings: unknownWarnings(address.unknown) };
-  const deliverImage = async (transform: Transform, headers: Headers): Promise<void> => {
+  const deliverImage = async (transform: Transform): Promise<void> => {
     // `checkSignature` has checked the required signature, which covers the text.
     const isTrusted = background || project.requireSignedUrls;
     const wanted = resolveTransform(transform, project, address.usesHints, negotiated, isTrusted);
     const delivered = await lookup.getImage(wanted).catch((error: unknown) => {
       throw withLostQuery(error, address);
     });
-    respond(delivered, wanted, headers, environment, context);
+    respond(delivered, wanted, environment, context);
   };
   switch (address.kind) {
     case 'image':
-      return deliverImage(transform, []);
+      return deliverImage(transform);
     case 'redirect':
       observed.delivered('none');
       return void send(request, redirectTo(address.location));
     case 'needsSize': {
       const facts = await lookup.getFacts(transform.options.v ?? null);
-      const sized = address.resolve(facts.size, client);
-      if (sized.kind === 'image') {
-        return deliverImage(readTransform(sized.parameters), sized.headers);
-      }
+      const sized = address.resolve(facts.size, call.origin);
+      if (sized.kind === 'image') return deliverImage(readTransform(sized.parameters));
       return respondDocument(sized, facts, environment, context);
     }
   }

@@ -81,7 +81,7 @@ function readForeign(dialect: DialectName, path: string, query: string, site: Si
       const resolveRequest: (...args: Parameters<typeof resolve>) => SizedRequest = (...args) => {
         const sized = withServiceErrors(() => resolve(...args));
         if (sized.kind === 'document') return sized;
-        return { kind: 'image', parameters: toParameters(sized.query), headers: sized.headers };
+        return { kind: 'image', parameters: toParameters(sized.query) };
       };
       return { ...read, kind, parameters: new Map(fixed), resolve: resolveRequest };
     }

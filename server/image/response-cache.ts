@@ -16,8 +16,6 @@ export interface UrlHeaders {
   readonly tags: Headers;
   /** The result of `unknownWarnings`. */
   readonly warnings: string;
-  /** Headers added by the URL's grammar. */
-  readonly others?: Headers;
 }
 
 /** A response and the state that it depends on. */

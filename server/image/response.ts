@@ -126,7 +126,7 @@ export function imageHeaders(
   image: Omit<SentImage, 'body'>,
   result: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
-  { download, tags, warnings, others = [] }: UrlHeaders,
+  { download, tags, warnings }: UrlHeaders,
 ): Headers {
   return [
     ['content-type', image.contentType],
@@ -138,7 +138,6 @@ export function imageHeaders(
     ...constantHeaders,
     ...(image.contentType === 'image/svg+xml' ? documentHeaders : []),
     ...tags,
-    ...others,
     ...warningHeaders(image.warnings, warnings),
     ['x-cache', result.tier],
     ['server-timing', serverTiming(result)],
@@ -235,7 +234,6 @@ interface ResponseContext extends ImageCall {
 export function respond(
   { result, inputs, complete, sourceError }: DeliveredImage,
   { parameters, download }: Pick<ResolvedTransform, 'parameters' | 'download'>,
-  others: Headers,
   { cacheTagHeaders: tagNames, now }: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'now'>,
   context: ResponseContext,
 ): void {
@@ -248,12 +246,7 @@ export function respond(
     { project, source: redactSource(source), variant, isSigned },
     image,
   );
-  const urlHeaders = {
-    download,
-    tags: cacheTagHeaders(tagNames, project, inputs),
-    warnings,
-    others,
-  };
+  const urlHeaders = { download, tags: cacheTagHeaders(tagNames, project, inputs), warnings };
   const lifetime = { expires, freshness, report: result.freshness };
   const at = now();
   const caching = complete ? cachingHeaders(lifetime, result, at) : notStored;
@@ -291,7 +284,7 @@ export function respondDocument(
   observed.delivered(result.tier);
   const { _id: project, freshness } = state.project;
   const about = { project, source: redactSource(source), variant: '', isSigned };
-  const { contentType, body, headers: others } = document;
+  const { contentType, body } = document;
   const etag = `"${hash('sha256', contentType + body, 'base64url').slice(0, 22)}"`;
   const sent = { body: Buffer.from(body), contentType, etag };
   const lifetime = { expires, freshness, report: result.freshness };
@@ -299,7 +292,7 @@ export function respondDocument(
     ([name, value]) => [name, value === immutable ? documentCaching : value] as const,
   );
   const tags = cacheTagHeaders(tagNames, project, inputs);
-  const headers = imageHeaders(sent, result, caching, { download: null, tags, warnings, others });
+  const headers = imageHeaders(sent, result, caching, { download: null, tags, warnings });
   const bytes = send(request, imageResponse(sent, headers, conditions));
   observed.sent(new RequestCounter(about, result.image), bytes);
 }

@@ -78,14 +78,10 @@ export const sourceUrl: ParameterType<string> = {
   },
 };
 
-/** Restores the slashes after a scheme: proxies that normalise paths turn `//` into `/`. */
-export const withBothSlashes = (text: string): string =>
-  text.replace(/^(https?):\/(?!\/)/i, '$1://');
-
 /** @throws ServiceError source_invalid */
-export function decodeSource(text: string, what = 'The source URL in the path'): string {
+export function decodeSource(text: string): string {
   const decoded = percentDecode(text);
-  if (decoded === null) throw invalid(`${what} is not encoded properly.`);
+  if (decoded === null) throw invalid('The source URL in the path is not encoded properly.');
   return decoded;
 }
 

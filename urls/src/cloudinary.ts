@@ -93,7 +93,7 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   return {
     kind: 'needsSize',
     ...read,
-    resolve: (size: Size) => ({ kind: 'image', query: resolve(size), headers: [] }),
+    resolve: (size: Size) => ({ kind: 'image', query: resolve(size) }),
   };
 }
 

@@ -1,4 +1,4 @@
-import { parseQuery, percentDecode } from './read.ts';
+import { lookUp, parseQuery, percentDecode } from './read.ts';
 import {
   NativeQuery,
   type Size,
@@ -7,52 +7,64 @@ import {
   sourceInvalid,
   sourceMissing,
   type Translation,
-  type UrlClient,
   type UrlDialect,
   UrlError,
   type UrlHost,
 } from './translation.ts';
 
+/** The versions of the IIIF Image API, 2.1 and 3.0. */
+type IiifVersion = 2 | 3;
+
+/** Output limits, which `info.json` states. */
+type Limits = Pick<UrlHost, 'maxSide' | 'maxArea'>;
+
 /** The characters of a segment (RFC 3986, 3.3), up to the length that a source can have. */
 const identifierPattern = /^(?:[\w.~!$&'()*+,;=:@-]|%[0-9A-Fa-f]{2}){1,8192}$/;
+
 /**
- * Up to nine segments, of which the last is `iiif` or a version: another last segment would be a
- * folder of an identifier with unencoded slashes.
+ * A prefix has up to nine segments, of which the last is `iiif` or a version: another last segment
+ * would be a folder of an identifier with unencoded slashes.
  */
-const prefixPattern = /^(?:\/[\w.~-]{1,64}){0,8}\/(?:iiif|v?(?:(2)(?:\.[01])?|3(?:\.0)?))$/;
+const pathPattern = new RegExp(
+  [
+    '^(?<prefix>(?:/[\\w.~-]{1,64}){0,8}/(?:iiif|v?(?:(?<second>2)(?:\\.[01])?|3(?:\\.0)?)))?',
+    '/(?<identifier>[^/]*)',
+    '(?:/(?:(?<info>info\\.json)',
+    '|(?<region>[^/]*)/(?<size>[^/]*)/(?<rotation>[^/]*)/(?<file>[^/]*)))?/?$',
+  ].join(''),
+);
 
-/** A path at its last slashes. */
-interface Parts {
-  /** The path to the service, with a slash at its start, or ''. */
-  readonly prefix: string;
-  readonly identifier: string;
-  /** The segments after the identifier: `info.json`, or the four segments of an image request. */
-  readonly rest: readonly string[];
-  /** Null if the prefix does not name one. */
-  readonly version: IiifVersion | null;
-}
+const invalid = (message: string) => new UrlError('parameter_invalid', message);
 
-/** Segments of an image request. */
-const requestLength = 4;
-
-function readParts(path: string): Parts {
-  const segments = path.replace(/\/$/, '').slice(1).split('/', 20);
-  const lengths = segments.at(-1) === 'info.json' ? [1] : [requestLength, 0];
-  for (const length of lengths) {
-    const at = segments.length - length - 1;
-    const prefix = segments
-      .slice(0, at)
-      .map((segment) => `/${segment}`)
-      .join('');
-    const match = prefixPattern.exec(prefix);
-    if (at < 0 || (prefix !== '' && match === null)) continue;
-    const version = match === null || prefix.endsWith('iiif') ? null : match[1] === '2' ? 2 : 3;
-    return { prefix, identifier: segments[at] ?? '', rest: segments.slice(at + 1), version };
+function translate(path: string, query: string, host: UrlHost): Translation {
+  const parts = pathPattern.exec(path)?.groups;
+  if (parts === undefined) {
+    throw new UrlError(
+      'source_not_found',
+      'The path is not {prefix}/{identifier}/{region}/{size}/{rotation}/{quality}.{format}: encode slashes of the identifier as %2F, and end a prefix with iiif, 2 or 3.',
+    );
   }
-  throw new UrlError(
-    'source_not_found',
-    'The path is not {prefix}/{identifier}/{region}/{size}/{rotation}/{quality}.{format}: encode slashes of the identifier as %2F, and end a prefix with iiif, 2 or 3.',
-  );
+  const { prefix = '', identifier = '', second, info, region, size, rotation, file } = parts;
+  const version = second === undefined ? 3 : 2;
+  const ignored = [...new Set(parseQuery(query).keys())];
+  const url = { source: readIdentifier(identifier), ignored };
+  const id = `${prefix}/${identifier}`;
+  if (region === undefined || size === undefined || rotation === undefined || file === undefined) {
+    if (info === undefined) return { kind: 'redirect', ...url, location: `${id}/info.json` };
+    return {
+      kind: 'needsSize',
+      ...url,
+      query: new NativeQuery(),
+      resolve: (full, origin) => createInfo(version, `${origin}${id}`, full, host),
+    };
+  }
+  const request = readImageRequest({ region, size, rotation, file }, version);
+  return {
+    kind: 'needsSize',
+    ...url,
+    query: new NativeQuery(),
+    resolve: (full) => ({ kind: 'image', query: toQuery(request, full, host) }),
+  };
 }
 
 /** The identifier is a path, with no query and no fragment. */
@@ -66,138 +78,83 @@ function readIdentifier(identifier: string): Source {
   return { path: `/${decoded.replace(/[?#]/g, encodeURIComponent)}` };
 }
 
-function translate(path: string, query: string, host: UrlHost): Translation {
-  const { prefix, identifier, rest, version } = readParts(path);
-  const source = readIdentifier(identifier);
-  const url = { source, ignored: [...new Set(parseQuery(query).keys())] };
-  const [region, size, rotation, file] = rest;
-  if (region === undefined) {
-    return { kind: 'redirect', ...url, location: `${prefix}/${identifier}/info.json` };
-  }
-  const needed = { kind: 'needsSize', ...url, query: new NativeQuery() } as const;
-  if (size === undefined || rotation === undefined || file === undefined) {
-    return { ...needed, resolve: createInfo({ prefix, identifier, version }, host) };
-  }
-  const own = version ?? 3;
-  const read = readImageRequest({ region, size, rotation, file }, own);
-  return {
-    ...needed,
-    resolve: (full) => {
-      const image = read(full, host);
-      const link = `<${prefix}/${identifier}/${image.canonical}>;rel="canonical"`;
-      const headers = [['link', `${link}, ${profileLink(own)}`]] as const;
-      return { kind: 'image', query: image.query, headers };
-    },
-  };
-}
-
-/** Returns `info.json`. Clients of 2.1 at an unversioned URL continue at a versioned URL. */
-function createInfo(
-  { prefix, identifier, version: named }: Omit<Parts, 'rest'>,
-  limits: Limits,
-): (full: Size, client: UrlClient) => SourceDocument {
-  return (full, { origin, accept }) => {
-    const version = named ?? (accept.includes(contextUrl(2)) ? 2 : 3);
-    const folder = version === 2 && named === null ? `${prefix}/2` : prefix;
-    const info = describeImage(version, `${origin}${folder}/${identifier}`, full, limits);
-    return {
-      kind: 'document',
-      contentType: chooseContentType(version, accept),
-      body: JSON.stringify(info),
-      headers: [['link', profileLink(version)]],
-    };
-  };
-}
-
-/** Version 3.0 prefers JSON-LD, and 2.1 JSON unless the client names JSON-LD. */
-function chooseContentType(version: IiifVersion, accept: string): string {
-  const isNamed = accept.includes('application/ld+json');
-  const isLinked = version === 3 ? isNamed || !accept.includes('application/json') : isNamed;
-  if (!isLinked) return 'application/json';
-  return version === 3 ? `application/ld+json;profile="${contextUrl(3)}"` : 'application/ld+json';
-}
-
 const protocol = 'http://iiif.io/api/image';
 const tileSide = 512;
-const namedQualities = ['color', 'gray', 'bitonal'];
-/** More than level 2 requires. */
-const features = [
-  'canonicalLinkHeader',
-  'mirroring',
-  'profileLinkHeader',
-  'rotationArbitrary',
-] as const;
 
-const profileUrl = (version: IiifVersion): string => `${protocol}/${version}/level2.json`;
-const contextUrl = (version: IiifVersion): string => `${protocol}/${version}/context.json`;
-const profileLink = (version: IiifVersion): string => `<${profileUrl(version)}>;rel="profile"`;
+/** The output formats by their extension. IIIF also has `tif`, `jp2` and `pdf`. */
+const formats: Readonly<Record<string, string>> = {
+  jpg: 'jpeg',
+  png: 'png',
+  webp: 'webp',
+  gif: 'gif',
+};
 
-/** Powers of two to divide the image by, until it fits one tile. */
-function scaleFactors({ width, height }: Size): number[] {
-  const factors = [1];
-  for (let factor = 1; Math.max(width, height) / factor > tileSide; ) {
-    factor *= 2;
-    factors.push(factor);
-  }
-  return factors;
-}
+/** The parameter that makes the named quality, or null. */
+const qualities: Readonly<Record<string, readonly [name: string, value: string] | null>> = {
+  default: null,
+  color: null,
+  gray: ['grayscale', '1'],
+  bitonal: ['threshold', '128'],
+};
 
 /**
- * The image information of a source.
+ * Returns the image information of a source.
  * @param id the image URL up to the identifier
  */
-function describeImage(version: IiifVersion, id: string, full: Size, limits: Limits): object {
+function createInfo(
+  version: IiifVersion,
+  id: string,
+  full: Size,
+  { maxSide, maxArea }: Limits,
+): SourceDocument {
   const { width, height } = full;
-  const factors = scaleFactors(full);
+  // Powers of two to divide the image by, until it fits one tile.
+  const factors = [1];
+  while (Math.max(width, height) > tileSide * 2 ** (factors.length - 1)) {
+    factors.push(2 ** factors.length);
+  }
   const sizes = factors
     .map((factor) => ({ width: Math.ceil(width / factor), height: Math.ceil(height / factor) }))
-    .filter((size) => Math.max(size.width, size.height) <= limits.maxSide)
-    .filter((size) => size.width * size.height <= limits.maxArea)
+    .filter((size) => fits(size, { maxSide, maxArea }))
     .reverse();
-  const tiles = [{ width: tileSide, scaleFactors: factors }];
-  const most = { maxWidth: limits.maxSide, maxArea: limits.maxArea };
-  const context = { '@context': contextUrl(version) };
-  if (version === 2) {
-    const profile = {
-      formats: Object.keys(formats),
-      qualities: ['default', ...namedQualities],
-      ...most,
-      supports: [...features, 'regionSquare', 'sizeAboveFull'],
-    };
-    return {
-      ...context,
-      '@id': id,
-      '@type': 'iiif:Image',
-      protocol,
-      width,
-      height,
-      sizes,
-      tiles,
-      profile: [profileUrl(2), profile],
-    };
-  }
-  return {
-    ...context,
-    id,
-    type: 'ImageService3',
+  const context = `${protocol}/${version}/context.json`;
+  const image = {
     protocol,
-    profile: 'level2',
     width,
     height,
-    ...most,
     sizes,
-    tiles,
-    extraFormats: Object.keys(formats).filter((format) => !['jpg', 'png'].includes(format)),
-    extraQualities: namedQualities,
+    tiles: [{ width: tileSide, scaleFactors: factors }],
+  };
+  const most = { maxWidth: maxSide, maxArea };
+  const [extensions, names] = [Object.keys(formats), Object.keys(qualities)];
+  /** More than level 2 requires. */
+  const features = ['mirroring', 'rotationArbitrary'];
+  if (version === 2) {
+    const supports = [...features, 'regionSquare', 'sizeAboveFull'];
+    const profile = { formats: extensions, qualities: names, ...most, supports };
+    const body = {
+      '@context': context,
+      '@id': id,
+      '@type': 'iiif:Image',
+      ...image,
+      profile: [`${protocol}/2/level2.json`, profile],
+    };
+    return { kind: 'document', contentType: 'application/json', body: JSON.stringify(body) };
+  }
+  const body = {
+    '@context': context,
+    id,
+    type: 'ImageService3',
+    profile: 'level2',
+    ...image,
+    ...most,
+    extraFormats: extensions.filter((format) => !['jpg', 'png'].includes(format)),
+    extraQualities: names.filter((name) => name !== 'default'),
     extraFeatures: [...features, 'sizeUpscaling'],
   };
+  const contentType = `application/ld+json;profile="${context}"`;
+  return { kind: 'document', contentType, body: JSON.stringify(body) };
 }
-
-/** The versions of the IIIF Image API, 2.1 and 3.0. */
-export type IiifVersion = 2 | 3;
-
-/** Output limits, which `info.json` states. */
-type Limits = Pick<UrlHost, 'maxSide' | 'maxArea'>;
 
 /** An image request's segments after the identifier. */
 interface ImageSegments {
@@ -208,83 +165,162 @@ interface ImageSegments {
   readonly file: string;
 }
 
-/** An image request for a source of a known size. */
-interface IiifImage {
-  readonly query: NativeQuery;
-  /** The request's canonical form after the identifier. */
-  readonly canonical: string;
+/** A valid request, unless the source size forbids it. */
+interface ImageRequest {
+  readonly region: string;
+  readonly size: string;
+  readonly mayEnlarge: boolean;
+  readonly isMirrored: boolean;
+  /** Degrees from 0, less than 360. */
+  readonly angle: number;
+  readonly operation: readonly [name: string, value: string] | null;
+  readonly format: string;
 }
 
-type ImageRequest = (full: Size, limits: Limits) => IiifImage;
-
-const invalid = (message: string) => new UrlError('parameter_invalid', message);
-
-const whole = '(\\d{1,9})';
-const decimal = '(\\d{1,9}(?:\\.\\d{0,10})?|\\.\\d{1,10})';
-const pixelRegion = new RegExp(`^${whole},${whole},${whole},${whole}$`);
-const percentRegion = new RegExp(`^pct:${decimal},${decimal},${decimal},${decimal}$`);
-const percentSize = new RegExp(`^pct:${decimal}$`);
-const confinedSize = new RegExp(`^!${whole},${whole}$`);
-const sideSize = /^(\d{0,9}),(\d{0,9})$/;
-const rotation = new RegExp(`^(!?)${decimal}$`);
-
-/** The output formats by their extension. IIIF also has `tif`, `jp2` and `pdf`. */
-const formats: Readonly<Record<string, string>> = {
-  jpg: 'jpeg',
-  png: 'png',
-  webp: 'webp',
-  gif: 'gif',
+const whole = '\\d{1,9}';
+const decimal = '(?:\\d{1,9}(?:\\.\\d{0,10})?|\\.\\d{1,10})';
+const regionForm = new RegExp(
+  `^(?:full|square|${whole}(?:,${whole}){3}|pct:${decimal}(?:,${decimal}){3})$`,
+);
+const sizes = `max|!?${whole},${whole}|${whole},|,${whole}|pct:${decimal}`;
+/** Version 2.1 scales up without `^`, and calls the region's size `full`. */
+const sizeForms = {
+  2: {
+    form: new RegExp(`^(?:full|${sizes})$`),
+    rule: 'size must be full, max, w, or ,h or w,h or !w,h or pct:n.',
+  },
+  3: {
+    form: new RegExp(`^\\^?(?:${sizes})$`),
+    rule: 'size must be max, w, or ,h or w,h or !w,h or pct:n, with ^ before it to scale up.',
+  },
 };
+const rotationForm = new RegExp(`^(!?)(${decimal})$`);
 
-/** IIIF images are still. */
-const animatedFormats: readonly string[] = ['gif', 'webp'];
+/** @throws UrlError parameter_invalid */
+function readImageRequest(texts: ImageSegments, version: IiifVersion): ImageRequest {
+  const { region, size } = texts;
+  if (!regionForm.test(region)) {
+    throw invalid('region must be full, square, x,y,w,h or pct:x,y,w,h.');
+  }
+  const { form, rule } = sizeForms[version];
+  if (!form.test(size)) throw invalid(rule);
+  const [, mirror = '', degrees = ''] = rotationForm.exec(texts.rotation) ?? [];
+  if (degrees === '' || Number(degrees) > 360) {
+    throw invalid('rotation must be a number from 0 to 360, with ! before it to mirror.');
+  }
+  const [quality = '', extension = '', ...others] = texts.file.split('.');
+  const operation = lookUp(qualities, quality);
+  if (operation === undefined) {
+    throw invalid(`quality must be one of ${Object.keys(qualities).join(', ')}.`);
+  }
+  const format = lookUp(formats, extension);
+  if (format === undefined || others.length > 0) {
+    throw invalid(`format must be one of ${Object.keys(formats).join(', ')}.`);
+  }
+  return {
+    region,
+    size: size.replace('^', ''),
+    // The largest size of version 2.1 is the region's.
+    mayEnlarge: size.startsWith('^') || (version === 2 && size !== 'max'),
+    isMirrored: mirror !== '',
+    angle: Number(degrees) % 360,
+    operation,
+    format,
+  };
+}
 
-const qualities: ReadonlyMap<string, readonly [name: string, value: string] | null> = new Map([
-  ['default', null],
-  ['color', null],
-  ['gray', ['grayscale', '1']],
-  ['bitonal', ['threshold', '128']],
-]);
-
-/** Formats an angle like the service, which rounds angles to six decimals. */
-const degrees6 = (angle: number): string => String(Number(angle.toFixed(6)));
-
-const numbers = (match: RegExpExecArray): readonly [number, number, number, number] => {
-  const [, a, b, c, d] = match;
-  return [Number(a), Number(b), Number(c), Number(d)];
-};
+/** @throws UrlError parameter_invalid */
+function toQuery(request: ImageRequest, full: Size, limits: Limits): NativeQuery {
+  const { angle, operation, format } = request;
+  const region = cutRegion(request.region, full);
+  const size = scaleRegion(request, region, limits);
+  if (angle % 90 !== 0 && !keepsRatio(size, region)) {
+    throw invalid('rotation must be a multiple of 90 for a size that distorts the region.');
+  }
+  const output = turned(size, angle);
+  if (!fits(output, limits)) throw tooLarge(limits);
+  const { left, top, width, height } = region;
+  const query = new NativeQuery();
+  query.set('size', 'dpr', 1);
+  query.set('size', 'fit', 'fill');
+  query.set('format', 'fmt', format);
+  query.set('size', 'h', output.height);
+  query.set('size', 'w', output.width);
+  // IIIF images are still.
+  if (format === 'gif' || format === 'webp') query.set('format', 'animated', false);
+  if (width !== full.width || height !== full.height) {
+    query.set('region', 'crop', `${left},${top},${width},${height}`);
+  }
+  const isEnlarged = size.width > width || size.height > height;
+  if (isEnlarged || angle % 90 !== 0) query.set('size', 'enlarge', true);
+  if (request.isMirrored) query.set('rotation', 'flop', true);
+  if (operation !== null) query.set('quality', ...operation);
+  if (angle !== 0) query.set('rotation', 'rotate', angle);
+  return query;
+}
 
 interface Area extends Size {
   readonly left: number;
   readonly top: number;
 }
 
-type ReadRegion = (full: Size) => Area;
-
-function readRegion(text: string): ReadRegion {
-  if (text === 'full') return ({ width, height }) => ({ left: 0, top: 0, width, height });
+/** Returns the region in whole pixels, cut at the edges of the source. */
+function cutRegion(text: string, full: Size): Area {
+  if (text === 'full') return { left: 0, top: 0, ...full };
   if (text === 'square') {
-    return ({ width, height }) => {
-      const side = Math.min(width, height);
-      const middle = (length: number) => Math.floor((length - side) / 2);
-      return { left: middle(width), top: middle(height), width: side, height: side };
+    const side = Math.min(full.width, full.height);
+    const middle = (length: number) => Math.floor((length - side) / 2);
+    return { left: middle(full.width), top: middle(full.height), width: side, height: side };
+  }
+  const isPercent = text.startsWith('pct:');
+  const pixels = (length: number, value: number) =>
+    isPercent ? Math.round((length * value) / 100) : value;
+  const [x = 0, y = 0, w = 0, h = 0] = text.replace('pct:', '').split(',').map(Number);
+  const [left, top] = [pixels(full.width, x), pixels(full.height, y)];
+  const width = Math.min(pixels(full.width, w), full.width - left);
+  const height = Math.min(pixels(full.height, h), full.height - top);
+  if (width > 0 && height > 0) return { left, top, width, height };
+  throw invalid(`region is empty, or outside the image of ${full.width} × ${full.height}.`);
+}
+
+/** Returns the requested size of a region. @throws UrlError parameter_invalid */
+function scaleRegion({ size, mayEnlarge }: ImageRequest, region: Size, limits: Limits): Size {
+  const limit = limitScale(region, limits);
+  if (size === 'max') return scaled(region, mayEnlarge ? limit : Math.min(1, limit), limits);
+  const { width, height } = readSize(size, region, limits);
+  if (width < 1 || height < 1) throw invalid('size is less than a pixel.');
+  if (!mayEnlarge && (width > region.width || height > region.height)) {
+    const own = `${region.width} × ${region.height}`;
+    throw invalid(`size is larger than the region of ${own}: put ^ before it to scale up.`);
+  }
+  if (!fits({ width, height }, limits)) throw tooLarge(limits);
+  return { width, height };
+}
+
+function readSize(text: string, region: Size, limits: Limits): Size {
+  if (text === 'full') return region;
+  if (text.startsWith('pct:')) {
+    const factor = Number(text.slice(4)) / 100;
+    return {
+      width: Math.round(region.width * factor),
+      height: Math.round(region.height * factor),
     };
   }
-  const pixels = pixelRegion.exec(text);
-  const percent = pixels === null ? percentRegion.exec(text) : null;
-  const match = pixels ?? percent;
-  if (match === null) throw invalid('region must be full, square, x,y,w,h or pct:x,y,w,h.');
-  const [x, y, w, h] = numbers(match);
-  return (full) => {
-    const part = (length: number, value: number) =>
-      percent === null ? value : Math.round((length * value) / 100);
-    const [left, top] = [part(full.width, x), part(full.height, y)];
-    const width = Math.min(part(full.width, w), full.width - left);
-    const height = Math.min(part(full.height, h), full.height - top);
-    if (width > 0 && height > 0) return { left, top, width, height };
-    throw invalid(`region is empty, or outside the image of ${full.width} × ${full.height}.`);
+  const [w = '', h = ''] = text.replace('!', '').split(',');
+  if (text.startsWith('!')) {
+    const scale = Math.min(Number(w) / region.width, Number(h) / region.height);
+    if (scale === 0) return { width: 0, height: 0 };
+    return scaled(region, Math.min(scale, limitScale(region, limits)), limits);
+  }
+  return {
+    width: w === '' ? following(Number(h), region.width, region.height) : Number(w),
+    height: h === '' ? following(Number(w), region.height, region.width) : Number(h),
   };
 }
+
+/** The side that follows from the other, at least a pixel unless the other is 0. */
+const following = (given: number, own: number, other: number): number =>
+  given === 0 ? 0 : Math.max(1, Math.round((own * given) / other));
 
 /** The largest scale within the limits. */
 const limitScale = ({ width, height }: Size, { maxSide, maxArea }: Limits): number =>
@@ -297,95 +333,16 @@ function scaled({ width, height }: Size, scale: number, limits: Limits): Size {
   return { width: Math.max(1, round(width * scale)), height: Math.max(1, round(height * scale)) };
 }
 
-const maximum = (region: Size, limits: Limits, mayEnlarge: boolean): Size => {
-  const limit = limitScale(region, limits);
-  return scaled(region, mayEnlarge ? limit : Math.min(1, limit), limits);
-};
-
 const fits = ({ width, height }: Size, { maxSide, maxArea }: Limits): boolean =>
   Math.max(width, height) <= maxSide && width * height <= maxArea;
 
 const tooLarge = ({ maxSide, maxArea }: Limits) =>
   invalid(`The size exceeds ${maxSide} pixels per side, or ${maxArea} pixels in all.`);
 
-type ReadSize = (region: Size, limits: Limits) => Size;
-
-const sizeForms = {
-  2: 'size must be full, max, w, or ,h or w,h or !w,h or pct:n.',
-  3: 'size must be max, w, or ,h or w,h or !w,h or pct:n, with ^ before it to scale up.',
-};
-
-/** Version 2.1 scales up without `^`, and calls the region's size `full`. */
-function readSize(text: string, version: IiifVersion): ReadSize {
-  const hasCaret = version === 3 && text.startsWith('^');
-  const mayEnlarge = version === 2 || hasCaret;
-  const form = hasCaret ? text.slice(1) : text;
-  if (form === 'max') return (region, limits) => maximum(region, limits, hasCaret);
-  const sized = form === 'full' && version === 2 ? (region: Size) => region : readScaled(form);
-  if (sized === null) throw invalid(sizeForms[version]);
-  return (region, limits) => {
-    const { width, height } = sized(region, limits);
-    if (width < 1 || height < 1) throw invalid('size is less than a pixel.');
-    if (!mayEnlarge && (width > region.width || height > region.height)) {
-      const own = `${region.width} × ${region.height}`;
-      throw invalid(`size is larger than the region of ${own}: put ^ before it to scale up.`);
-    }
-    if (!fits({ width, height }, limits)) throw tooLarge(limits);
-    return { width, height };
-  };
-}
-
-/** The size in one of the forms with numbers, or null for another text. */
-function readScaled(form: string): ReadSize | null {
-  const percent = percentSize.exec(form);
-  if (percent !== null) {
-    const factor = Number(percent[1]) / 100;
-    return ({ width, height }) => ({
-      width: Math.round(width * factor),
-      height: Math.round(height * factor),
-    });
-  }
-  const confined = confinedSize.exec(form);
-  if (confined !== null) {
-    const [w, h] = numbers(confined);
-    return (region, limits) => {
-      const scale = Math.min(w / region.width, h / region.height);
-      return scale === 0
-        ? { width: 0, height: 0 }
-        : scaled(region, Math.min(scale, limitScale(region, limits)), limits);
-    };
-  }
-  const [, w = '', h = ''] = sideSize.exec(form) ?? [];
-  if (w === '' && h === '') return null;
-  return (region) => ({
-    width: w === '' ? following(Number(h), region.width, region.height) : Number(w),
-    height: h === '' ? following(Number(w), region.height, region.width) : Number(h),
-  });
-}
-
-/** The side that follows from the other, at least a pixel unless the other is 0. */
-const following = (given: number, own: number, other: number): number =>
-  given === 0 ? 0 : Math.max(1, Math.round((own * given) / other));
-
 /** Whether a size keeps the region's aspect ratio, as far as whole pixels allow. */
 const keepsRatio = ({ width, height }: Size, region: Size): boolean =>
   height === following(width, region.height, region.width) ||
   width === following(height, region.width, region.height);
-
-const isSame = (a: Size, b: Size): boolean => a.width === b.width && a.height === b.height;
-
-function canonicalSize(size: Size, region: Size, limits: Limits, version: IiifVersion): string {
-  const { width, height } = size;
-  if (version === 2) {
-    if (isSame(size, region)) return 'full';
-    const byWidth = height === following(width, region.height, region.width);
-    return byWidth ? `${width},` : `${width},${height}`;
-  }
-  if (isSame(size, maximum(region, limits, false))) return 'max';
-  if (isSame(size, maximum(region, limits, true))) return '^max';
-  const isEnlarged = width > region.width || height > region.height;
-  return `${isEnlarged ? '^' : ''}${width},${height}`;
-}
 
 /** Returns the size of a rotated image's bounding box. */
 function turned({ width, height }: Size, angle: number): Size {
@@ -396,61 +353,6 @@ function turned({ width, height }: Size, angle: number): Size {
   return {
     width: Math.round(width * cos + height * sin),
     height: Math.round(width * sin + height * cos),
-  };
-}
-
-/**
- * Reads an image request. The result checks the parts that depend on the source size.
- * @throws UrlError parameter_invalid
- */
-export function readImageRequest(texts: ImageSegments, version: IiifVersion): ImageRequest {
-  const toRegion = readRegion(texts.region);
-  const toSize = readSize(texts.size, version);
-  const [, mirror = '', degrees = ''] = rotation.exec(texts.rotation) ?? [];
-  const angle = Number(degrees) % 360;
-  if (degrees === '' || Number(degrees) > 360) {
-    throw invalid('rotation must be a number from 0 to 360, with ! before it to mirror.');
-  }
-  const [quality = '', extension = '', ...others] = texts.file.split('.');
-  const operation = qualities.get(quality);
-  if (operation === undefined) {
-    throw invalid(`quality must be one of ${[...qualities.keys()].join(', ')}.`);
-  }
-  const format = Object.hasOwn(formats, extension) ? formats[extension] : undefined;
-  if (format === undefined || others.length > 0) {
-    throw invalid(`format must be one of ${Object.keys(formats).join(', ')}.`);
-  }
-  return (full, limits) => {
-    const region = toRegion(full);
-    const size = toSize(region, limits);
-    if (angle % 90 !== 0 && !keepsRatio(size, region)) {
-      throw invalid('rotation must be a multiple of 90 for a size that distorts the region.');
-    }
-    const { left, top, width, height } = region;
-    const isWhole = isSame(region, full);
-    const area = `${left},${top},${width},${height}`;
-    const output = turned(size, angle);
-    if (!fits(output, limits)) throw tooLarge(limits);
-    const isEnlarged = size.width > width || size.height > height || angle % 90 !== 0;
-    const query = new NativeQuery();
-    query.set('size', 'dpr', 1);
-    query.set('size', 'fit', 'fill');
-    query.set('format', 'fmt', format);
-    query.set('size', 'h', output.height);
-    query.set('size', 'w', output.width);
-    if (animatedFormats.includes(format)) query.set('format', 'animated', false);
-    if (!isWhole) query.set('region', 'crop', area);
-    if (isEnlarged) query.set('size', 'enlarge', true);
-    if (mirror !== '') query.set('rotation', 'flop', true);
-    if (operation !== null) query.set('quality', ...operation);
-    if (angle !== 0) query.set('rotation', 'rotate', degrees6(angle));
-    const canonical = [
-      isWhole ? 'full' : area,
-      canonicalSize(size, region, limits, version),
-      mirror + degrees6(angle),
-      `${operation === null ? 'default' : quality}.${extension}`,
-    ].join('/');
-    return { query, canonical };
   };
 }
 

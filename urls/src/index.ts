@@ -9,7 +9,7 @@ import { hasTooManyParameters, maxParameters, parseQuery } from './read.ts';
 import { thumbor } from './thumbor.ts';
 import type { Translation, UrlDialect, UrlHost, UrlSecret } from './translation.ts';
 
-export { expiryFault, percentDecode, withBothSlashes } from './read.ts';
+export { expiryFault, withBothSlashes } from './read.ts';
 export type * from './translation.ts';
 export { UrlError } from './translation.ts';
 export { hasTooManyParameters, maxParameters };

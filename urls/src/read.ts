@@ -6,6 +6,10 @@ import {
   type UrlHost,
 } from './translation.ts';
 
+/** Returns a table's row, ignoring the names that every object inherits. */
+export const lookUp = <T>(table: Readonly<Record<string, T>>, name: string): T | undefined =>
+  Object.hasOwn(table, name) ? table[name] : undefined;
+
 /** Enough for all parameters and those that caches and trackers add. */
 export const maxParameters = 100;
 

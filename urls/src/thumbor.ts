@@ -86,7 +86,7 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   return {
     kind: 'needsSize',
     ...read,
-    resolve: (size) => ({ kind: 'image', query: translateForSize(size).native, headers: [] }),
+    resolve: (size) => ({ kind: 'image', query: translateForSize(size).native }),
   };
 }
 

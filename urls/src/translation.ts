@@ -112,29 +112,11 @@ export interface UrlHost {
   readonly maxArea: number;
 }
 
-/** The parts of a request that a document depends on. */
-export interface UrlClient {
-  /** The URL's scheme, host and port, as the client sees them. */
-  readonly origin: string;
-  /** The Accept header, or ''. */
-  readonly accept: string;
-}
-
-type Headers = readonly (readonly [name: string, value: string])[];
-
-/** An image of a source with a known size, and additional response headers. */
-export interface SizedImage {
-  readonly kind: 'image';
-  readonly query: NativeQuery;
-  readonly headers: Headers;
-}
-
 /** A text about a source. */
 export interface SourceDocument {
   readonly kind: 'document';
   readonly contentType: string;
   readonly body: string;
-  readonly headers: Headers;
 }
 
 /** Requests an image by native parameters. */
@@ -150,8 +132,12 @@ interface SizeTarget {
   readonly kind: 'needsSize';
   /** The query for a very large source. Only its `exp` and `v` hold for every size. */
   readonly query: NativeQuery;
-  /** @param size of the upright source. @throws UrlError */
-  readonly resolve: (size: Size, client: UrlClient) => SizedImage | SourceDocument;
+  /**
+   * @param size of the upright source
+   * @param origin the URL's scheme, host and port, as the client sees them
+   * @throws UrlError
+   */
+  readonly resolve: (size: Size, origin: string) => ImageTarget | SourceDocument;
 }
 
 /** Redirects to another path of the host (303). */

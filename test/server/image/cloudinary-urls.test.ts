@@ -119,7 +119,7 @@ t.test('ignores c_lfill for sources smaller than its box', async (t) => {
   const address = readRequestAddress(path, '', createSite('cloudinary'));
   const at = (width: number, height: number) => {
     if (address.kind !== 'needsSize') return address.kind;
-    const sized = address.resolve({ width, height }, { origin: '', accept: '' });
+    const sized = address.resolve({ width, height }, '');
     if (sized.kind === 'document') return sized.kind;
     return new URLSearchParams([...sized.parameters].sort()).toString();
   };

@@ -15,45 +15,40 @@ function read(version: IiifVersion, path: string, maxWidth = 10_000) {
   };
   const translation = iiif.translate(`/${version}/a/${path}`, '', host);
   if (translation.kind !== 'needsSize') throw new Error(translation.kind);
-  const sized = translation.resolve(full, { origin: '', accept: '' });
+  const sized = translation.resolve(full, '');
   if (sized.kind !== 'image') throw new Error(sized.kind);
-  const { query, headers } = sized;
-  const [, canonical = ''] =
-    /<\/[23]\/a\/([^>]*)>;rel="canonical"/.exec(headers[0]?.[1] ?? '') ?? [];
+  const { query } = sized;
   const side = (name: string) => Number(query.get(name));
-  return { width: side('w'), height: side('h'), crop: query.get('crop'), canonical };
+  return { width: side('w'), height: side('h'), crop: query.get('crop') };
 }
 
-const sizes: readonly (readonly [version: IiifVersion, size: string, string, string])[] = [
-  [3, 'max', '1600x1000', 'max'],
-  [3, '800,', '800x500', '800,500'],
-  [3, ',333', '533x333', '533,333'],
-  [3, '801,77', '801x77', '801,77'],
-  [3, 'pct:33.3', '533x333', '533,333'],
-  [3, 'pct:100', '1600x1000', 'max'],
-  [3, '!400,400', '400x250', '400,250'],
-  [3, '!2000,250', '400x250', '400,250'],
-  [3, '^max', '8000x5000', '^max'],
-  [3, '^3200,', '3200x2000', '^3200,2000'],
-  [3, '^100,', '100x63', '100,63'],
-  [3, '^!3000,3000', '3000x1875', '^3000,1875'],
-  [3, '^!90000,90000', '8000x5000', '^max'],
-  [3, '^pct:150', '2400x1500', '^2400,1500'],
-  [3, '1,', '1x1', '1,1'],
-  [2, 'full', '1600x1000', 'full'],
-  [2, 'max', '1600x1000', 'full'],
-  [2, '3200,', '3200x2000', '3200,'],
-  [2, '!3000,3000', '3000x1875', '3000,'],
-  [2, '800,100', '800x100', '800,100'],
+const sizes: readonly (readonly [version: IiifVersion, size: string, string])[] = [
+  [3, 'max', '1600x1000'],
+  [3, '800,', '800x500'],
+  [3, ',333', '533x333'],
+  [3, '801,77', '801x77'],
+  [3, 'pct:33.3', '533x333'],
+  [3, 'pct:100', '1600x1000'],
+  [3, '!400,400', '400x250'],
+  [3, '!2000,250', '400x250'],
+  [3, '^max', '8000x5000'],
+  [3, '^3200,', '3200x2000'],
+  [3, '^100,', '100x63'],
+  [3, '^!3000,3000', '3000x1875'],
+  [3, '^!90000,90000', '8000x5000'],
+  [3, '^pct:150', '2400x1500'],
+  [3, '1,', '1x1'],
+  [2, 'full', '1600x1000'],
+  [2, 'max', '1600x1000'],
+  [2, '3200,', '3200x2000'],
+  [2, '!3000,3000', '3000x1875'],
+  [2, '800,100', '800x100'],
 ];
 
-t.test('computes the size and its canonical form', async (t) => {
-  for (const [version, size, expected, canonical] of sizes) {
+t.test('computes the size', async (t) => {
+  for (const [version, size, expected] of sizes) {
     const image = read(version, `full/${size}/0/default.jpg`);
     t.equal(`${image.width}x${image.height}`, expected, size);
-    t.equal(image.canonical, `full/${canonical}/0/default.jpg`);
-    const again = read(version, image.canonical);
-    t.same([again.width, again.height], [image.width, image.height], 'the canonical form is equal');
   }
 });
 
@@ -70,21 +65,19 @@ t.test("cuts the region at the source's edges", async (t) => {
   ] as const) {
     const image = read(3, `${region}/max/0/default.jpg`);
     t.equal(image.crop, crop, region);
-    t.match(image.canonical, `${crop ?? 'full'}/max/`);
   }
 });
 
 t.test('turns and mirrors the scaled region', async (t) => {
-  for (const [rotation, expected, canonical] of [
-    ['90', '500x800', '90'],
-    ['!180', '800x500', '!180'],
-    ['360', '800x500', '0'],
-    ['22.50', '930x768', '22.5'],
-    ['!.5', '804x507', '!0.5'],
+  for (const [rotation, expected] of [
+    ['90', '500x800'],
+    ['!180', '800x500'],
+    ['360', '800x500'],
+    ['22.50', '930x768'],
+    ['!.5', '804x507'],
   ] as const) {
     const image = read(3, `full/800,/${rotation}/gray.png`);
     t.equal(`${image.width}x${image.height}`, expected, rotation);
-    t.equal(image.canonical, `full/800,500/${canonical}/gray.png`);
   }
 });
 

@@ -76,7 +76,7 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     ...given,
     // Checks at once everything that does not depend on the size.
     query: queryForSize(veryLarge),
-    resolve: (size) => ({ kind: 'image', query: queryForSize(size), headers: [] }),
+    resolve: (size) => ({ kind: 'image', query: queryForSize(size) }),
   };
 }
 
