@@ -15,8 +15,6 @@ export interface Writer extends Pick<BodyWriter, 'write' | 'discard'> {
 }
 
 export interface Response extends ResponseHead {
-  /** The body's length as sent. */
-  readonly receivedBytes: number;
   /** The body, which the caller must release; null if not wanted. */
   readonly bytes: Uint8Array | null;
 }
@@ -74,7 +72,7 @@ export function exchange(
           head = { status, headers };
           budget.isLengthKnown = contentLength(head) !== null;
           writer = writerFor(head, budget);
-          if (writer === null) resolve({ ...head, receivedBytes, bytes: null });
+          if (writer === null) resolve({ ...head, bytes: null });
         },
         onResponseData(_, chunk) {
           budget.countPiece(chunk.byteLength);
@@ -86,7 +84,7 @@ export function exchange(
           const end = (bytes: Uint8Array | null) => {
             signal.removeEventListener('abort', abort);
             writer = null;
-            if (head !== null) resolve({ ...head, receivedBytes, bytes });
+            if (head !== null) resolve({ ...head, bytes });
           };
           const bytes = writer?.finish() ?? null;
           if (bytes instanceof Promise) bytes.then(end, fail);
