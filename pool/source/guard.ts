@@ -27,7 +27,8 @@ import {
 import { fetchFailureText } from './fetch-errors.ts';
 import { NameResolver } from './resolver.ts';
 
-export type Resolver = (name: string) => Promise<readonly LookupAddress[]>;
+/** Resolves names that the operator configured with the system's resolver. */
+export type Resolver = (name: string, isConfigured: boolean) => Promise<readonly LookupAddress[]>;
 
 /** The addresses of this service and its worker. */
 export interface OwnAddresses {
@@ -99,19 +100,15 @@ export class AddressGuard {
     this.#sourcePorts = sourcePorts;
     this.#ownUrls = own.urls.map((url) => new URL(url));
     this.#ownPorts = new Set(own.ports);
-    this.resolveUnchecked = resolve ?? this.#createResolver(dnsServers);
+    const names = new NameResolver({ servers: dnsServers });
+    this.resolveUnchecked = resolve ?? ((...name) => names.resolve(...name));
     this.#configuredNat64 = options.nat64Prefixes ?? [];
-    this.#discoveredNat64 = new Nat64Discovery(this.resolveUnchecked);
+    this.#discoveredNat64 = new Nat64Discovery((name) => this.resolveUnchecked(name, false));
   }
 
   get #nat64(): Nat64Prefixes {
     const discovered = this.#discoveredNat64.prefixes;
     return { configured: this.#configuredNat64, discovered };
-  }
-
-  #createResolver(servers: readonly string[] | null): Resolver {
-    const names = new NameResolver({ servers, searched: (name) => this.#hasHost(name, null) });
-    return (name) => names.resolve(name);
   }
 
   /**
@@ -208,7 +205,7 @@ export class AddressGuard {
   #resolve(name: string): Promise<readonly LookupAddress[]> {
     const family = isIP(name);
     if (family !== 0) return Promise.resolve([{ address: name, family }]);
-    return this.resolveUnchecked(name).catch((error: unknown) => {
+    return this.resolveUnchecked(name, this.#hasHost(name, null)).catch((error: unknown) => {
       throw dnsFailure(name, error);
     });
   }

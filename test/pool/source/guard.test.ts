@@ -215,12 +215,12 @@ t.test(
     });
     const configured = { nat64Prefixes: [parseNat64Prefix('2a00:64::/96') as Network] };
     for (const options of [{ dnsServers: [server.address] }, configured]) {
-      const resolve = new NameResolver({ servers: [server.address], families: [4, 6] });
+      const resolve = new NameResolver({ servers: [server.address] });
       const guard = new AddressGuard({
         privateSources: ['metadata.test'],
         sourcePorts,
         own,
-        resolve: (name) => resolve.resolve(name),
+        resolve: (...name) => resolve.resolve(...name),
         ...options,
       });
       const lookup = (name: string) =>
