@@ -1,12 +1,5 @@
 import { hash } from 'node:crypto';
-import type { Size } from '../geometry.ts';
-import {
-  type ContentType,
-  contentTypes,
-  entityTag,
-  type Image,
-  type ImageWarning,
-} from '../image.ts';
+import { contentTypes, entityTag, type Image } from '../image.ts';
 
 /**
  * The disk cache file format:
@@ -50,44 +43,10 @@ export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
 export function decodeFile(key: string, file: Buffer): Image | null {
   const head = decodeHead(file);
   if (head === null || file.length !== head.end + file.readUInt32BE(12)) return null;
-  const { contentType, etag, width, height, fetchedAt, sourceBytes, ...header } = head.header;
-  const { digests, sourceSize, warnings } = header;
+  const { key: ofKey, ...fields } = head.header;
   const body = file.subarray(head.end);
-  if (header.key !== key || etag !== entityTag(body)) return null;
-  if (!isContentType(contentType)) return null;
-  if (typeof width !== 'number' || typeof height !== 'number') return null;
-  if (!isListOf('number', fetchedAt)) return null;
-  const image =
-    typeof sourceBytes === 'number'
-      ? { body, contentType, etag, width, height, fetchedAt, sourceBytes }
-      : { body, contentType, etag, width, height, fetchedAt };
-  const more = {
-    ...(isListOf('string', digests) && { digests }),
-    ...(isSize(sourceSize) && { sourceSize }),
-    ...(isWarnings(warnings) && { warnings }),
-  };
-  return Object.keys(more).length === 0 ? image : { ...image, ...more };
-}
-
-function isContentType(value: unknown): value is ContentType {
-  return contentTypes.some((type) => type === value);
-}
-
-function isSize(value: unknown): value is Size {
-  if (typeof value !== 'object' || value === null) return false;
-  const { width, height }: Partial<Record<keyof Size, unknown>> = value;
-  return typeof width === 'number' && typeof height === 'number';
-}
-
-const isWarnings = (value: unknown): value is readonly ImageWarning[] => isListOf('string', value);
-
-interface Types {
-  readonly string: string;
-  readonly number: number;
-}
-
-function isListOf<T extends keyof Types>(type: T, value: unknown): value is readonly Types[T][] {
-  return Array.isArray(value) && value.every((element) => typeof element === type);
+  if (ofKey !== key || fields.etag !== entityTag(body)) return null;
+  return contentTypes.includes(fields.contentType) ? { ...fields, body } : null;
 }
 
 function decodeHead(file: Buffer) {
@@ -100,12 +59,11 @@ function decodeHead(file: Buffer) {
   return { header: readHeader(bytes), end };
 }
 
-/** Returns a header's fields; empty unless it is a JSON object. */
-function readHeader(bytes: Buffer): Partial<Record<keyof Header, unknown>> {
+/** Returns a header's fields, which the digest has verified. */
+function readHeader(bytes: Buffer): Header {
   try {
-    const header: unknown = JSON.parse(bytes.toString());
-    return typeof header === 'object' && header !== null ? header : {};
+    return { ...JSON.parse(bytes.toString()) };
   } catch {
-    return {};
+    return {} as Header;
   }
 }

@@ -1,32 +1,17 @@
 import type { Transform } from 'node:stream';
 import { finished } from 'node:stream/promises';
-import zlib from 'node:zlib';
+import { createBrotliDecompress, createGunzip, createInflate } from 'node:zlib';
 import { ServiceError } from '../../contract/errors.ts';
 import { type BodyLimits, BodyWriter, sourceTooLarge, tooManyBytes } from './body.ts';
 import { type ResponseBudget, ResponseTooCostly } from './response-budget.ts';
 
 const chunkSize = 64 * 1024;
-/** RFC 9659: the largest window of the coding, 8 MB. */
-const maxZstdWindowLog = 23;
-
-/** Node supports zstd from 22.15 and 23.8 on; Node 20's types lack it. */
-const { createZstdDecompress, constants } = zlib as typeof zlib & {
-  readonly createZstdDecompress?: (options: zlib.ZlibOptions & { params: object }) => Transform;
-  readonly constants: { readonly ZSTD_d_windowLogMax?: number };
-};
-const gunzip = () => zlib.createGunzip({ chunkSize });
+const gunzip = () => createGunzip({ chunkSize });
 const decoders: Readonly<Record<string, () => Transform>> = {
   gzip: gunzip,
   'x-gzip': gunzip,
-  deflate: () => zlib.createInflate({ chunkSize }),
-  br: () => zlib.createBrotliDecompress({ chunkSize }),
-  ...(createZstdDecompress && {
-    zstd: () =>
-      createZstdDecompress({
-        chunkSize,
-        params: { [Number(constants.ZSTD_d_windowLogMax)]: maxZstdWindowLog },
-      }),
-  }),
+  deflate: () => createInflate({ chunkSize }),
+  br: () => createBrotliDecompress({ chunkSize }),
 };
 
 /** Other registered codings (IANA). Their bytes are not an image. */

@@ -62,7 +62,6 @@ t.test('rejects an invalid header with a valid digest', async (t) => {
   t.ok(decodeFile(key, withHeader(JSON.stringify({ key, ...fields }))), 'a valid header');
   const wrong = ['', '{', 'null', '[]', '1', '"x"', '{}', JSON.stringify(fields)];
   wrong.push(JSON.stringify({ key, etag: image.etag }));
-  wrong.push(JSON.stringify({ key, ...fields, width: '40' }));
   for (const contentType of ['text/html', 'text/xml', 'image/png\r\nset-cookie: a=b', '']) {
     wrong.push(JSON.stringify({ key, ...fields, contentType }));
   }

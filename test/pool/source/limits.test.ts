@@ -1,6 +1,6 @@
 import { createServer as createHttpServer } from 'node:http';
 import { createServer } from 'node:net';
-import zlib, { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
+import { brotliCompressSync, deflateSync, gzipSync } from 'node:zlib';
 import t from 'tap';
 import { until } from '../../until.ts';
 import { client, expectFailure, listen, openSources, startOrigin } from './origin.ts';
@@ -88,28 +88,6 @@ t.test('ignores Content-Encoding values that are not codings', async (t) => {
     const { bytes } = await openSources(t).acquire(url, client());
     t.ok(body.equals(bytes), value);
   }
-});
-
-t.test('decodes zstd within the limits if Node supports it', async (t) => {
-  const { zstdCompressSync: compress } = zlib as typeof zlib & {
-    readonly zstdCompressSync?: (bytes: Buffer) => Buffer;
-  };
-  const body = Buffer.alloc(9_000, 'svg');
-  const bodies: Readonly<Record<string, Buffer | undefined>> = {
-    '/': compress?.(body),
-    '/bomb': compress?.(Buffer.alloc(5_000_000)),
-  };
-  const origin = await startOrigin(t, ({ url = '' }, response) => {
-    response.setHeader('content-encoding', 'zstd').end(bodies[url] ?? 'x');
-  });
-  const sources = openSources(t);
-  const get = (path: string) => sources.acquire(origin.url(path), client());
-  if (compress === undefined) {
-    t.equal((await expectFailure(get('/'))).code, 'source_unsupported');
-    return;
-  }
-  t.ok(body.equals((await get('/')).bytes));
-  t.equal((await expectFailure(get('/bomb'))).code, 'source_too_large');
 });
 
 t.test('applies the timeout to all phases', async (t) => {
