@@ -8,9 +8,9 @@ import {
 } from './cache/image-caches.ts';
 import { FairShare, type Owner } from './fair-share.ts';
 import type { FreshnessBounds, FreshnessReport } from './freshness.ts';
-import type { LayerInput } from './layer-failures.ts';
-import { Admission, type ImageRequest, Miss, type Timings } from './miss.ts';
-import { Producer, type ProducerSettings } from './producer.ts';
+import type { ImageRequest, Miss, Timings } from './miss.ts';
+import { tooManyTransforms } from './overloaded.ts';
+import { type LayerInput, Producer, type ProducerSettings } from './producer.ts';
 import { Revalidator } from './revalidator.ts';
 import {
   Cancelled,
@@ -18,7 +18,6 @@ import {
   type Leader,
   type Role,
   SingleFlight,
-  type Urgency,
 } from './single-flight.ts';
 import type { Sources } from './source/sources.ts';
 import { runStage } from './stages.ts';
@@ -49,6 +48,13 @@ export interface EngineEnvironment extends ImageCachesEnvironment {
 const maxDeferredRenders = 32;
 const guaranteedDeferredRenders = 2;
 
+/**
+ * Maximum misses in progress. Fetches and transforms have separate limits; this limit bounds
+ * requests that wait for the same source, at a few kilobytes each.
+ */
+const maxMisses = 2_048;
+const guaranteedMisses = 32;
+
 /** Serves images from the caches and renders missing images. */
 export class Engine {
   readonly caches: ImageCaches;
@@ -56,11 +62,13 @@ export class Engine {
   readonly #producer: Producer;
   readonly #revalidator: Revalidator;
   readonly #misses = new SingleFlight<string, CacheResult>();
-  readonly #admission: Admission;
+  readonly #missQuota = new FairShare(maxMisses, guaranteedMisses);
   readonly #deferredRenderQuota = new FairShare(maxDeferredRenders, guaranteedDeferredRenders);
   readonly #closing = new AbortController();
   /** Requests that waited for a render in this process, or in another process on this machine. */
   readonly #followers = { process: 0, machine: 0 };
+  /** Requests refused because the transform queue is full. */
+  #refusedByQueue = 0;
   readonly #environment: EngineEnvironment;
 
   constructor(settings: EngineSettings, environment: EngineEnvironment) {
@@ -79,7 +87,6 @@ export class Engine {
     });
     this.#producer = new Producer(settings, this.#revalidator, environment.now);
     this.sources = this.#producer.sources;
-    this.#admission = new Admission(this.#producer.transforms);
   }
 
   /**
@@ -95,12 +102,11 @@ export class Engine {
   stats() {
     const transforms = this.#producer.transforms.stats();
     const sources = this.sources.stats();
-    const { misses, queue } = this.#admission.refused;
     const refusals = {
       /** Too many misses in progress. */
-      misses,
+      misses: this.#missQuota.rejected,
       /** Transform queue full, or the wait in it too long. */
-      queue: queue + transforms.rejected,
+      queue: this.#refusedByQueue + transforms.rejected,
       /** Too many fetches in flight. */
       fetches: sources.rejected,
       /** Too many source bytes in memory. */
@@ -206,7 +212,7 @@ export class Engine {
     const inMemory = this.caches.readMemory(request);
     if (inMemory !== null) return inMemory;
     // Joining makes background work live, and live work needs a queue slot.
-    if (!background && this.#misses.isBackground(key)) this.#admission.requireQueueSlot(project);
+    if (!background && this.#misses.isBackground(key)) this.#requireQueueSlot(project);
     const joined = this.#misses.join(key, signal, background);
     if (joined !== null) {
       this.#followers.process += 1;
@@ -214,17 +220,19 @@ export class Engine {
       return runStage(stages, 'coalesce', join, () => ({ role: 'follower' }));
     }
     // A full queue refuses a miss here only if no cache can contain the image.
-    const isFull = !background && this.#admission.isFull(project);
-    if (isFull && !this.caches.mightContain(key)) this.#admission.requireQueueSlot(project);
-    const leave = this.#admission.admit(toOwner(request));
-    const start = (shared: AbortSignal, urgency: Urgency) => {
-      const miss = new Miss(request, shared, urgency);
-      return this.#miss(miss).finally(() => {
-        miss.end();
-        leave();
-      });
-    };
-    return this.#misses.run(key, start, signal, background);
+    const isFull = !background && this.#producer.transforms.isFull(project);
+    if (isFull && !this.caches.mightContain(key)) this.#requireQueueSlot(project);
+    const owner = toOwner(request);
+    if (!this.#missQuota.take(owner, 1)) throw tooManyTransforms;
+    return this.#misses.run(
+      key,
+      (shared, urgency) =>
+        this.#miss({ request, signal: shared, urgency, timings: {} }).finally(() =>
+          this.#missQuota.release(owner, 1),
+        ),
+      signal,
+      background,
+    );
   }
 
   /** Reads the disk, then leads for this key on this machine or follows the current leader. */
@@ -236,7 +244,7 @@ export class Engine {
     // costs only a failed `open`, but before the messages to the primary and the fetch, which a
     // refusal would waste. With a shared cache, `#produce` requires the slot after the leader's read:
     // a full queue must not refuse those hits either.
-    if (this.caches.shared === null) this.#requireQueueSlot(miss);
+    if (this.caches.shared === null && miss.urgency.isLive) this.#requireQueueSlot(request.project);
     const role = await this.#join(miss);
     if (role.role === 'leader') return this.#lead(miss, role);
     this.#followers.machine += 1;
@@ -254,7 +262,7 @@ export class Engine {
       // a prewarm request: after it, every process must find the image.
       const written = this.caches.write(request, result);
       const followersNotified = written.then(() => role.succeed(result.image));
-      if (!miss.isLive) await followersNotified;
+      if (!miss.urgency.isLive) await followersNotified;
       return result;
     } catch (error) {
       const cancelled = signal.aborted && !(error instanceof ServiceError);
@@ -264,31 +272,37 @@ export class Engine {
   }
 
   async #produce(miss: Miss): Promise<CacheResult> {
-    const { request, timings } = miss;
-    this.#requireQueueSlot(miss);
-    await miss.beginRender();
-    const { onRender } = this.#environment;
-    onRender('started', request.key, {});
-    const image = await this.#producer.produce(miss);
-    onRender('done', request.key, timings);
-    return { ...this.caches.keep(request, image, 'miss'), timings };
+    const { request, timings, urgency } = miss;
+    this.#producer.requireUsableLayers(request);
+    if (this.caches.shared !== null && urgency.isLive) this.#requireQueueSlot(request.project);
+    const endRender = await request.admitRender();
+    try {
+      const { onRender } = this.#environment;
+      onRender('started', request.key, {});
+      const image = await this.#producer.produce(miss);
+      onRender('done', request.key, timings);
+      return { ...this.caches.keep(request, image, 'miss'), timings };
+    } finally {
+      endRender();
+    }
   }
 
-  /** @throws ServiceError overloaded, or an unusable layer's recent error */
-  #requireQueueSlot(miss: Miss): void {
-    miss.enterQueue(this.#admission);
-    this.#producer.requireUsableLayers(miss.request);
+  /** @throws ServiceError overloaded if a live transform would be refused */
+  #requireQueueSlot(project: string): void {
+    if (!this.#producer.transforms.isFull(project)) return;
+    this.#refusedByQueue += 1;
+    throw tooManyTransforms;
   }
 
-  #join({ request, signal, isLive }: Miss): Promise<Role> {
+  #join({ request, signal, urgency }: Miss): Promise<Role> {
     const { key, project } = request;
     const participant = {
-      live: isLive,
+      live: urgency.isLive,
       signal,
       retain: () => this.#misses.retain(key),
       promote: () => {
         // While the queue is full, followers keep waiting for the background work.
-        if (!this.#admission.isFull(project)) this.#misses.promote(key);
+        if (!this.#producer.transforms.isFull(project)) this.#misses.promote(key);
       },
     };
     const join = () => this.#environment.coalescer.join(key, participant);

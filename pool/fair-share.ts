@@ -62,8 +62,8 @@ export class FairShare {
   /** Counts an amount that is already held, even beyond the limit. */
   add({ project, host }: Owner, amount: number): void {
     this.#held += amount;
-    change(this.#projects, project, amount);
-    change(this.#hosts, host, amount);
+    changeCount(this.#projects, project, amount);
+    changeCount(this.#hosts, host, amount);
   }
 
   release(owner: Owner, amount: number): void {
@@ -71,7 +71,8 @@ export class FairShare {
   }
 }
 
-function change(held: Map<string, number>, owner: string, amount: number): void {
+/** Changes an owner's amount; keeps no entry for 0. */
+export function changeCount(held: Map<string, number>, owner: string, amount: number): void {
   const now = (held.get(owner) ?? 0) + amount;
   if (now === 0) held.delete(owner);
   else held.set(owner, now);

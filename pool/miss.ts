@@ -1,9 +1,6 @@
-import type { ServiceError } from '../contract/errors.ts';
 import type { SharedWait } from './cache/shared-cache.ts';
-import { FairShare, type Owner } from './fair-share.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
-import { tooManyTransforms } from './overloaded.ts';
 import type { Urgency } from './single-flight.ts';
 import type { FindLoader } from './source/source-loader.ts';
 import type { StageObserver } from './stages.ts';
@@ -48,106 +45,11 @@ export interface Timings {
 }
 
 /** An image in progress that is not in memory. All requests for its key wait for it. */
-export class Miss {
+export interface Miss {
   /** The request that started the miss. */
   readonly request: ImageRequest;
   /** Aborts when the last waiting request leaves. */
   readonly signal: AbortSignal;
   readonly urgency: Urgency;
-  readonly timings: Timings = {};
-  /** Null before a queue slot is requested; does not affect background work. */
-  #leaveQueue: (() => void) | null = null;
-  #endRender: (() => void) | undefined;
-
-  constructor(request: ImageRequest, signal: AbortSignal, urgency: Urgency) {
-    this.request = request;
-    this.signal = signal;
-    this.urgency = urgency;
-  }
-
-  get isLive(): boolean {
-    return this.urgency.isLive;
-  }
-
-  /**
-   * Reserves a transform queue slot for live work, once.
-   * @throws ServiceError overloaded
-   */
-  enterQueue(admission: Admission): void {
-    this.#leaveQueue ??= this.isLive ? admission.reserve(this.request.project) : () => {};
-  }
-
-  /** Gives up the slot: the transform occupies it now, or will never run. */
-  leaveQueue(): void {
-    this.#leaveQueue?.();
-  }
-
-  /** @throws ServiceError if the project must not render now */
-  async beginRender(): Promise<void> {
-    this.#endRender = await this.request.admitRender();
-  }
-
-  /** Gives up everything that the miss holds. */
-  end(): void {
-    this.leaveQueue();
-    this.#endRender?.();
-  }
-}
-
-/** Queue slots for live transforms. */
-interface Places {
-  isFull(project: string): boolean;
-  reserve(project: string): () => void;
-}
-
-/**
- * Maximum misses in progress. Fetches and transforms have separate limits; this limit bounds
- * requests that wait for the same source, at a few kilobytes each.
- */
-const maxMisses = 2_048;
-const guaranteedMisses = 32;
-
-/** Decides whether a miss can start, before any fetch for it. */
-export class Admission {
-  readonly #transforms: Places;
-  readonly #share = new FairShare(maxMisses, guaranteedMisses);
-  /** Refusals, by exhausted limit. */
-  readonly refused = { misses: 0, queue: 0 };
-
-  constructor(transforms: Places) {
-    this.#transforms = transforms;
-  }
-
-  /**
-   * Counts a miss until the caller calls the returned function.
-   * @throws ServiceError overloaded if too many misses are in progress
-   */
-  admit(owner: Owner): () => void {
-    if (!this.#share.take(owner, 1)) throw this.#refuse('misses');
-    return () => this.#share.release(owner, 1);
-  }
-
-  /** Returns whether the transform queue is full for live requests. */
-  isFull(project: string): boolean {
-    return this.#transforms.isFull(project);
-  }
-
-  /** @throws ServiceError overloaded if the transform queue is full */
-  requireQueueSlot(project: string): void {
-    if (this.isFull(project)) throw this.#refuse('queue');
-  }
-
-  /**
-   * Reserves a transform queue slot for a live request until the returned function is called.
-   * @throws ServiceError overloaded
-   */
-  reserve(project: string): () => void {
-    this.requireQueueSlot(project);
-    return this.#transforms.reserve(project);
-  }
-
-  #refuse(reason: keyof Admission['refused']): ServiceError {
-    this.refused[reason] += 1;
-    return tooManyTransforms;
-  }
+  readonly timings: Timings;
 }

@@ -1,13 +1,15 @@
+import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
+import { canonicalUrl } from '../contract/hosts.ts';
 import { TransformQueue, type TransformSettings } from './execution/transform-queue.ts';
 import type { AllowedFormats } from './formats/source-format.ts';
 import { requireSupportedFormat } from './formats/source-formats.ts';
 import type { Image } from './image.ts';
 import { errorOfInput, type Input } from './inputs.ts';
-import { LayerFailures, type LayerInput } from './layer-failures.ts';
 import type { ImageRequest, Miss } from './miss.ts';
 import type { Revalidator, RevalidatorEnvironment } from './revalidator.ts';
 import { Urgency } from './single-flight.ts';
+import type { FindLoader } from './source/source-loader.ts';
 import {
   type AcquireOptions,
   type SourceLease,
@@ -16,6 +18,21 @@ import {
 } from './source/sources.ts';
 import { noObserver } from './stages.ts';
 import { plainVariant, type Variant } from './variant.ts';
+
+/** The image or font of a layer, as a project fetches it. */
+export interface LayerInput {
+  readonly project: string;
+  readonly input: Input;
+  readonly findLoader: FindLoader;
+}
+
+/** As long as other sources' failures are cached: then a request fetches and decodes it again. */
+const layerFailureMs = 5_000;
+const maxLayerFailures = 500;
+
+/** Returns the same key for all spellings of a URL. */
+const layerKey = (project: string, { url, isFont }: Input): string =>
+  `${project} ${isFont} ${canonicalUrl(url).href}`;
 
 /** A small variant, to decode layers when checking them. */
 const checkedVariant: Variant = {
@@ -37,8 +54,12 @@ export class Producer {
   readonly sources: Sources;
   readonly transforms: TransformQueue;
   readonly #formats: AllowedFormats;
-  readonly #layerFailures: LayerFailures;
   readonly #revalidator: Revalidator;
+  /** Errors of unusable layers, so that images without them are not rendered on every request. */
+  readonly #layerFailures = new LRUCache<string, ServiceError>({
+    max: maxLayerFailures,
+    ttl: layerFailureMs,
+  });
   readonly #checkWithinMs: number;
 
   /** @param now Unix ms */
@@ -47,9 +68,6 @@ export class Producer {
     this.sources = new Sources(settings, { date: now });
     this.transforms = new TransformQueue(settings);
     this.#formats = settings;
-    this.#layerFailures = new LayerFailures((layer) =>
-      this.checkLayer(layer, new AbortController().signal),
-    );
     this.#checkWithinMs = settings.sourceTimeoutMs + settings.transformTimeoutMs;
   }
 
@@ -63,18 +81,13 @@ export class Producer {
       const options = { project, isAllowedHost, signal, urgency, findLoader };
       const lease = await this.#acquire(input, options);
       try {
-        // Fetches fonts without parsing them: the next image that uses the font does.
-        if (!input.isFont) {
-          const variant = checkedVariant;
-          const given = { project, inputs: [input], variant, stages: noObserver };
-          const request = { ...given, background: true };
-          const miss = { request, signal, urgency, timings: {} };
-          await this.transforms.transform(miss, [lease]);
-        }
+        const given = { project, inputs: [input], variant: checkedVariant, stages: noObserver };
+        const request = { ...given, background: true };
+        await this.transforms.transform({ request, signal, urgency, timings: {} }, [lease]);
       } finally {
         lease.release();
       }
-      this.#layerFailures.delete({ project, input, findLoader });
+      this.#layerFailures.delete(layerKey(project, input));
     } catch (error) {
       if (error !== deadline.reason || given.aborted) throw error;
       throw new ServiceError('overloaded', 'The layer was not checked in time.', error);
@@ -82,17 +95,34 @@ export class Producer {
   }
 
   /**
-   * Fetches a miss's inputs, releases its reserved queue slot, and transforms the inputs.
+   * Fetches a miss's inputs with a reserved queue slot, and transforms the inputs.
    * @throws ServiceError, with the detail `layer` if a layer is unusable; or the signal's reason
    */
   async produce(miss: Miss): Promise<Image> {
+    const leave = miss.urgency.isLive ? this.transforms.reserve(miss.request.project) : () => {};
     try {
-      const leases = await this.#fetch(miss).finally(() => miss.leaveQueue());
-      return await this.#transform(leases, miss);
+      return await this.#transform(await this.#fetch(miss).finally(leave), miss);
     } catch (error) {
       this.#recordLayerFailure(error, miss.request);
       throw error;
     }
+  }
+
+  /** @throws ServiceError of a layer that failed recently */
+  requireUsableLayers({ inputs, variant, project }: ImageRequest): void {
+    for (const input of inputs) {
+      if (input.layer === null) continue;
+      const error = this.#layerFailures.get(layerKey(project, input));
+      if (error !== undefined) throw errorOfInput(variant, input, error);
+    }
+  }
+
+  #recordLayerFailure(error: unknown, { inputs, project }: ImageRequest): void {
+    if (!(error instanceof ServiceError)) return;
+    const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
+    // Any client can cause errors by its text. Their codes differ from font errors.
+    if (input === undefined || (input.isFont && !error.code.startsWith('source_'))) return;
+    this.#layerFailures.set(layerKey(project, input), error);
   }
 
   readonly revalidate: RevalidatorEnvironment['revalidate'] = async (
@@ -105,15 +135,6 @@ export class Producer {
     const response = await this.sources.revalidate(input.url, validators, options);
     return response.bytes === null ? response : this.#supported(input, response);
   };
-
-  /** @throws ServiceError of a layer that failed recently */
-  requireUsableLayers({ inputs, variant, project, findLoader }: ImageRequest): void {
-    for (const input of inputs) {
-      if (input.layer === null) continue;
-      const error = this.#layerFailures.find({ project, input, findLoader });
-      if (error !== null) throw errorOfInput(variant, input, error);
-    }
-  }
 
   async close(): Promise<void> {
     await Promise.all([this.transforms.close(), this.sources.close()]);
@@ -134,7 +155,6 @@ export class Producer {
       return [first, ...others];
     }
     for (const lease of leases) lease.release();
-    for (const { reason } of failures) this.#recordLayerFailure(reason, request);
     throw failures[0]?.reason;
   }
 
@@ -152,15 +172,6 @@ export class Producer {
     } catch (error) {
       throw errorOfInput(variant, input, error);
     }
-  }
-
-  /** Records a layer's failure, so that requests fail at once until its retry. */
-  #recordLayerFailure(error: unknown, { inputs, project, findLoader }: ImageRequest): void {
-    if (!(error instanceof ServiceError)) return;
-    const input = inputs.find(({ layer }) => layer !== null && layer === error.details.layer);
-    // Any client can cause errors by its text. Their codes differ from font errors.
-    if (input === undefined || (input.isFont && !error.code.startsWith('source_'))) return;
-    this.#layerFailures.set({ project, input, findLoader }, error);
   }
 
   async #acquire(input: Input, options: AcquireOptions): Promise<SourceLease> {

@@ -1,5 +1,5 @@
 import type { Settings } from '../../contract/settings/table.ts';
-import { RoundRobin } from '../fair-share.ts';
+import { changeCount, RoundRobin } from '../fair-share.ts';
 import {
   HeavyTransformScheduler,
   isHeavy,
@@ -10,9 +10,6 @@ type ScheduleSettings = Pick<Settings, 'poolThreads' | 'poolQueue' | 'poolMemory
 
 /** Maximum length of the background queue, as a multiple of the queue for live work. */
 const backgroundQueueFactor = 4;
-
-/** Most sources arrive within this time. */
-const typicalFetchMs = 250;
 
 /** While background transforms wait, at least every 16th transform is one of them. */
 const maxOvertaken = 15;
@@ -32,8 +29,8 @@ export class Schedule<T extends SchedulingKey> {
   readonly #background = new RoundRobin<T>();
   readonly #running = new Set<T>();
   readonly #heavy: HeavyTransformScheduler<T>;
-  /** Live transforms with sources being fetched: at most as many as fetch slots. */
-  readonly #reserved = new Set<{ readonly project: string; readonly since: number }>();
+  /** Each project's live transforms with sources being fetched. */
+  readonly #reserved = new Map<string, number>();
   /** Live transforms that started while background work waited, since the last background one. */
   #overtaken = 0;
   /** Heavy and light transforms alternate while both could start. */
@@ -65,33 +62,29 @@ export class Schedule<T extends SchedulingKey> {
     return this.#heavy.bytes;
   }
 
-  /** Returns whether a project's live transform must be refused. */
-  isFull(project: string): boolean {
-    return this.#isAtCapacity && !this.#displaces(project) && !this.#hasExtraThread(project);
+  /**
+   * Returns whether a project's live transform must be refused.
+   * @param reserved its transforms to count in addition
+   */
+  isFull(project: string, reserved = 0): boolean {
+    const { poolThreads: threads, poolQueue: queue } = this.#settings;
+    if (this.#used + reserved < threads + queue || this.#displaces(project, reserved)) return false;
+    return reserved > 0 || !this.#hasExtraThread(project);
   }
 
   /**
-   * Returns whether a project's live transform will have to be refused, so that its fetch would be
-   * wasted. While all threads are busy, reservations count too: reservations from the last 250 ms,
-   * which a slow origin does not delay, and all reservations if more than half of the queue is in
-   * use.
+   * Returns whether a project's live transform will probably be refused, so that its fetch would be
+   * wasted. If more than half of the queue is in use, the project's reservations count too.
    */
   willBeFull(project: string): boolean {
-    const { poolThreads: threads, poolQueue: queue } = this.#settings;
-    if (this.#running.size < threads) return this.isFull(project);
-    const all = this.#live.size > queue / 2;
-    const after = performance.now() - typicalFetchMs;
-    const counted = [...this.#reserved].filter(({ since }) => all || since > after);
-    const own = counted.filter((task) => task.project === project).length;
-    if (this.#used + counted.length < threads + queue) return false;
-    return !this.#displaces(project, own) && !(own === 0 && this.#hasExtraThread(project));
+    const countsReserved = this.#live.size > this.#settings.poolQueue / 2;
+    return this.isFull(project, countsReserved ? this.#reserved.get(project) : 0);
   }
 
   /** Reserves a place for a live transform, until the returned function is called. */
   reserve(project: string): () => void {
-    const reservation = { project, since: performance.now() };
-    this.#reserved.add(reservation);
-    return () => void this.#reserved.delete(reservation);
+    changeCount(this.#reserved, project, 1);
+    return () => changeCount(this.#reserved, project, -1);
   }
 
   get isBackgroundFull(): boolean {
@@ -100,9 +93,9 @@ export class Schedule<T extends SchedulingKey> {
 
   /** Returns the transform to refuse in favour of a project's live transform, if any. */
   displacedBy(project: string): T | undefined {
-    return this.#isAtCapacity && this.#displaces(project)
-      ? this.#live.newestOfLongest()
-      : undefined;
+    const { poolThreads: threads, poolQueue: queue } = this.#settings;
+    const isAtCapacity = this.#used >= threads + queue;
+    return isAtCapacity && this.#displaces(project) ? this.#live.newestOfLongest() : undefined;
   }
 
   add(task: T): void {
@@ -157,11 +150,6 @@ export class Schedule<T extends SchedulingKey> {
   /** Number of threads and of places in the queue that are in use. */
   get #used(): number {
     return Math.min(this.#running.size, this.#settings.poolThreads) + this.#live.size;
-  }
-
-  get #isAtCapacity(): boolean {
-    const { poolThreads: threads, poolQueue: queue } = this.#settings;
-    return this.#used >= threads + queue;
   }
 
   /** Returns whether a project has so few queued transforms that it can displace another's. */
