@@ -98,11 +98,6 @@ const codesByStatus = {
       'Use a source in JPEG, PNG, WebP, GIF, AVIF, JPEG XL, TIFF, SVG, BMP, ICO or HEIC; /api/health lists every format that this service reads.',
     ),
   },
-  416: {
-    range_not_satisfiable: image(
-      'Request a range that starts within the length given in Content-Range, or the whole image.',
-    ),
-  },
   422: {
     source_corrupt: image(
       'Check that the source file is complete and opens in an image viewer. Add lenient=1 to get the readable part of a truncated JPEG, PNG, GIF or WebP.',

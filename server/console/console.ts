@@ -8,8 +8,7 @@ import type { ConsolePictures } from '../../contract/settings/lists.ts';
 import { entityTag } from '../../pool/image.ts';
 import { prefersPage } from '../http/accept.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
-import { errorResponse } from '../http/responses.ts';
-import { isNotModified } from '../image/conditions.ts';
+import { errorResponse, isNotModified } from '../http/responses.ts';
 import { consolePrefix, docsPage, errorPage, indexPage, policies } from './documents.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {

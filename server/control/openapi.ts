@@ -7,7 +7,6 @@ import { pageParameters } from './list.ts';
 import type { Input, Operation } from './operation.ts';
 import { controlPrefix, operations } from './operations.ts';
 import {
-  contentRangeHeader,
   controlErrors,
   documentedImageHeaders,
   errorResponses,
@@ -21,7 +20,6 @@ import {
   plainHeaders,
   rateLimitHeaders,
   readableHeaders,
-  wholeImageHeaders,
 } from './responses.ts';
 import { type PathParameter, projectIdParameter, ref } from './schema.ts';
 import { healthSchema, livenessSchema, readinessSchema } from './service-status.ts';
@@ -259,23 +257,6 @@ const signing = [
   },
 ];
 
-const ranges = [
-  {
-    name: 'Range',
-    in: 'header',
-    description: 'A single byte range (RFC 9110, 14.2); multiple ranges return the whole image.',
-    schema: { type: 'string' },
-    example: 'bytes=0-1023',
-  },
-  {
-    name: 'If-Range',
-    in: 'header',
-    description:
-      'ETag of the image that the client has. If it does not match, the whole image is returned.',
-    schema: { type: 'string' },
-  },
-];
-
 /**
  * The schema omits `default`: generated clients would send every default, which would override
  * presets and make long URLs for CDNs.
@@ -334,17 +315,11 @@ const operation = (operationId: string, source: object) => ({
     },
     ...parameterNames.map(parameterObject),
     ...signing,
-    ...ranges,
   ],
   responses: {
     200: {
       description: 'The image, or the placeholder or information that `fmt` selects.',
-      headers: wholeImageHeaders,
-      content,
-    },
-    206: {
-      description: 'The requested range of the image.',
-      headers: { ...documentedImageHeaders, ...contentRangeHeader },
+      headers: documentedImageHeaders,
       content,
     },
     304: {

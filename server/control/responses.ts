@@ -24,7 +24,6 @@ export const headerComponents = {
     'Client hints that the image depends on.',
     'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width',
   ),
-  'Accept-Ranges': text('Clients can request byte ranges.', 'bytes'),
   'Access-Control-Allow-Origin': text('Scripts on any page can read the response.', '*'),
   'Access-Control-Expose-Headers': text(
     'Error headers that scripts on any page can read.',
@@ -52,7 +51,6 @@ export const headerComponents = {
     'attachment; filename="My landscape.webp"; filename*=UTF-8\'\'My%20landscape.webp',
   ),
   'Content-Length': integer('Body length in bytes.', 48_213),
-  'Content-Range': text('The returned range, if any, and the image length.', 'bytes 0-1023/48213'),
   'Cross-Origin-Resource-Policy': text('Any page can embed the image.', 'cross-origin'),
   ETag: text('Strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),
   Link: text(
@@ -175,12 +173,8 @@ export const notModifiedHeaders = references(
 );
 export const documentedImageHeaders = {
   ...notModifiedHeaders,
-  ...references('Content-Length', 'Content-Disposition', 'Accept-Ranges'),
+  ...references('Content-Length', 'Content-Disposition', 'X-Fallback'),
 };
-/** Headers of 200, the only status of a fallback. */
-export const wholeImageHeaders = { ...documentedImageHeaders, ...references('X-Fallback') };
-/** Headers of 206 and 416. */
-export const contentRangeHeader = references('Content-Range');
 
 export const imageTypes = Object.values(encodings).map(({ contentType }) => contentType);
 
@@ -243,7 +237,6 @@ const imageError = (status: ErrorStatus): object =>
       ? retryAfterHeader
       : {}),
     ...(status === 405 ? allowHeader : {}),
-    ...(status === 416 ? contentRangeHeader : {}),
   });
 
 export const errorResponses = Object.fromEntries([

@@ -61,6 +61,19 @@ export function encodeHeaders(headers: Headers): Headers {
  */
 export const getEncoded = (headers: Headers): Uint8Array | undefined => encodings.get(headers);
 
+/** More entity tags than a client stores per URL. */
+const maxTags = 100;
+
+/**
+ * Returns whether If-None-Match names an entity tag (RFC 9110, 13.1.2: weak comparison, lists,
+ * `*`).
+ */
+export function isNotModified(ifNoneMatch: string, etag: string): boolean {
+  if (ifNoneMatch === '') return false;
+  if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
+  return ifNoneMatch.split(',', maxTags).some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
 /** The path exists, but does not support the method. */
 export class MethodNotAllowed extends ServiceError {
   readonly path: string;
@@ -73,20 +86,6 @@ export class MethodNotAllowed extends ServiceError {
     );
     this.path = path;
     this.allowed = allowed;
-  }
-}
-
-/** The requested range starts after the end of the body. */
-export class RangeNotSatisfiable extends ServiceError {
-  /** Body size, in bytes. */
-  readonly length: number;
-
-  constructor(length: number) {
-    super(
-      'range_not_satisfiable',
-      `The range starts after the end of the body, at ${length} bytes.`,
-    );
-    this.length = length;
   }
 }
 
@@ -117,8 +116,5 @@ export function errorResponse(error: ServiceError): HttpResponse {
   const challenge = challenges[error.code];
   if (challenge !== undefined) headers.push(['www-authenticate', challenge]);
   if (error instanceof MethodNotAllowed) headers.push(['allow', error.allowed.join(', ')]);
-  // RFC 9110, 15.5.17.
-  if (error instanceof RangeNotSatisfiable)
-    headers.push(['content-range', `bytes */${error.length}`]);
   return { status: error.status, headers, body: JSON.stringify(error.toBody()) };
 }

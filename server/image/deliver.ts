@@ -7,7 +7,7 @@ import { readRequestAddress } from './host-address.ts';
 import { withLostQuery } from './image-errors.ts';
 import { confirmProject, ImageLookup } from './image-lookup.ts';
 import { readTransform, resolveTransform, type Transform } from './resolve-variant.ts';
-import { redirectTo, respond, respondDocument, send } from './response.ts';
+import { redirectTo, respond, send } from './response.ts';
 import { resolveSource } from './source-url.ts';
 
 /** The order of an image request that the response cache does not serve. */
@@ -60,7 +60,8 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
       const facts = await lookup.getFacts(transform.options.v ?? null);
       const sized = address.resolve(facts.size, call.origin);
       if (sized.kind === 'image') return deliverImage(readTransform(sized.parameters));
-      return respondDocument(sized, facts, environment, context);
+      const about = { parameters: new Map(), download: null, document: sized };
+      return respond(facts, about, environment, context);
     }
   }
 }

@@ -7,7 +7,6 @@ import type { HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
 import type { OnLayerFailure } from '../telemetry/event-logs.ts';
 import type { ImageTelemetry, ObservedRequest } from '../telemetry/image-telemetry.ts';
-import type { Conditions } from './conditions.ts';
 import type { NegotiatedHeaders } from './negotiate.ts';
 import type { ResponseCache } from './response-cache.ts';
 import type { Site } from './site.ts';
@@ -16,7 +15,8 @@ import type { Site } from './site.ts';
 export interface ImageCall {
   readonly request: HttpRequest;
   readonly negotiated: NegotiatedHeaders;
-  readonly conditions: Conditions;
+  /** Or ''. */
+  readonly ifNoneMatch: string;
   /** Or ''. */
   readonly backgroundToken: string;
   /** Whether this service itself fetches the image as a source. */

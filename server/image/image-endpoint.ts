@@ -3,7 +3,6 @@ import { backgroundHeader, consoleMark } from '../../contract/secrets.ts';
 import type { HttpRequest } from '../http/request.ts';
 import { storeUnavailable } from '../request-errors.ts';
 import { projectInQuery } from './address.ts';
-import { readConditions } from './conditions.ts';
 import { deliver } from './deliver.ts';
 import type { DeliveryEnvironment } from './delivery-environment.ts';
 import { type Negotiate, negotiation } from './negotiate.ts';
@@ -37,7 +36,7 @@ export class ImageEndpoint {
     // `isWellFormed` responds to it with 400.
     if (known !== undefined && known.found !== null && !request.isWellFormed()) return;
     const negotiated = this.#negotiate((name) => request.header(name));
-    const conditions = readConditions(request);
+    const ifNoneMatch = request.header('if-none-match');
     const backgroundToken = request.header(backgroundHeader);
     const target = `${request.path}?${request.query}\n${negotiated.normalized}`;
     const at = now();
@@ -58,7 +57,7 @@ export class ImageEndpoint {
       engine.caches.memory.touch(cached.entry, at);
       const { headers, lifetime, urlHeaders } = cached;
       const whole = headers?.whole ?? currentHeaders(image, lifetime, urlHeaders, at);
-      const response = imageResponse(image, whole, conditions, headers?.notModified);
+      const response = imageResponse(image, whole, ifNoneMatch, headers?.notModified);
       const bytes = imageBytes(request.method, response);
       telemetry.hit(request, cached.project.counts, cached.subject, bytes);
       return request.respond(response);
@@ -81,7 +80,7 @@ export class ImageEndpoint {
       const call = {
         request,
         negotiated,
-        conditions,
+        ifNoneMatch,
         backgroundToken,
         isLoop,
         origin: originAt(host),

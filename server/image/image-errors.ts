@@ -46,13 +46,14 @@ export function combinedError(sourceError: ServiceError, fallbackError: unknown)
   return new ServiceError(code, message, sourceError, details);
 }
 
-/** Headers that would let a client mix up the source's image and the fallback's. */
-const sourceHeaders: ReadonlySet<string> = new Set(['etag', 'accept-ranges']);
-
-/** Returns the headers of a fallback that hides this error. */
-export function fallbackHeaders(headers: Headers, { code }: ServiceError): Headers {
-  return [...headers.filter(([name]) => !sourceHeaders.has(name)), ['x-fallback', code]];
-}
+/**
+ * Returns the headers of a fallback that hides this error. With an ETag, a client could mix up the
+ * source's image and the fallback's.
+ */
+export const fallbackHeaders = (headers: Headers, { code }: ServiceError): Headers => [
+  ...headers.filter(([name]) => name !== 'etag'),
+  ['x-fallback', code],
+];
 
 /** Source errors that a query which did not reach the origin can cause. */
 const lostQueryErrors: ReadonlySet<ErrorCode> = new Set([

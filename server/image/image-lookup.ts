@@ -28,7 +28,7 @@ export interface DeliveredImage {
 }
 
 /** A source's facts, without an image of it. */
-export interface SourceFacts extends Pick<DeliveredImage, 'result' | 'inputs'> {
+interface SourceFacts extends DeliveredImage {
   /** Of the upright source. */
   readonly size: Size;
 }
@@ -73,7 +73,7 @@ export class ImageLookup {
     const result = await this.#get(wanted);
     const { sourceSize: size } = result.image;
     if (size === undefined) throw new Error('facts without the size of their source');
-    return { result, inputs: this.#inputs(wanted), size };
+    return { result, inputs: this.#inputs(wanted), complete: true, sourceError: null, size };
   }
 
   /** Returns the source's image, or the fallback's if the source fails. */

@@ -6,13 +6,7 @@ import type { Image } from '../../pool/image.ts';
 import { encodings } from '../../pool/rendering/encode/encodings.ts';
 import type { SourceDocument } from '../../urls/src/index.ts';
 import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
-import {
-  embeddableAnywhere,
-  encodeHeaders,
-  errorResponse,
-  RangeNotSatisfiable,
-  withHeaders,
-} from '../http/responses.ts';
+import { embeddableAnywhere, encodeHeaders, isNotModified } from '../http/responses.ts';
 import type { ProjectState } from '../project-cache.ts';
 import { RequestCounter } from '../usage/activity/request-counter.ts';
 import {
@@ -24,10 +18,9 @@ import {
   type Lifetime,
   notStored,
 } from './caching.ts';
-import { type Conditions, ifRangeMatches, isNotModified, readRange } from './conditions.ts';
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
-import { fallbackHeaders, imageErrorHeaders } from './image-errors.ts';
-import type { DeliveredImage, SourceFacts } from './image-lookup.ts';
+import { fallbackHeaders } from './image-errors.ts';
+import type { DeliveredImage } from './image-lookup.ts';
 import { redactParameters } from './redact-request.ts';
 import type { ResolvedTransform } from './resolve-variant.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response-cache.ts';
@@ -37,7 +30,6 @@ import { percentEncode } from './source-url.ts';
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
   ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
-  ['accept-ranges', 'bytes'],
   ['x-content-type-options', 'nosniff'],
   ...embeddableAnywhere,
 ];
@@ -50,11 +42,7 @@ const documentHeaders: Headers = [
   ['content-security-policy', "default-src 'none'; style-src 'unsafe-inline'; sandbox"],
 ];
 
-const bodyHeaders: ReadonlySet<string> = new Set([
-  'content-type',
-  'content-disposition',
-  'accept-ranges',
-]);
+const bodyHeaders: ReadonlySet<string> = new Set(['content-type', 'content-disposition']);
 /** RFC 9110, 15.4.5: a 304 repeats the headers of a 200, except those about the body. */
 const withoutBody = (headers: Headers): Headers =>
   headers.filter(([name]) => !bodyHeaders.has(name));
@@ -153,31 +141,18 @@ export function backgroundResponse(headers: Headers): HttpResponse {
 }
 
 /**
- * Returns an image response, in the order of RFC 9110, 13.2.2: 304 for a matching If-None-Match,
- * 206 or 416 for a range, else 200.
+ * Returns an image response: 304 for a matching If-None-Match, else 200.
  * @param notModified the headers of 304, if they are encoded
  */
 export function imageResponse(
   { body, etag }: SentImage,
   headers: Headers,
-  { ifNoneMatch, range, ifRange }: Conditions,
+  ifNoneMatch: string,
   notModified?: Headers,
 ): HttpResponse {
-  if (isNotModified(ifNoneMatch, etag)) {
-    return { status: 304, headers: notModified ?? withoutBody(headers), body };
-  }
-  const part =
-    range !== '' && ifRangeMatches(ifRange, etag) ? readRange(range, body.byteLength) : null;
-  if (part === null) return { status: 200, headers, body };
-  if (part instanceof RangeNotSatisfiable) {
-    return withHeaders(errorResponse(part), imageErrorHeaders(part));
-  }
-  const { first, last } = part;
-  return {
-    status: 206,
-    headers: [...headers, ['content-range', `bytes ${first}-${last}/${body.byteLength}`]],
-    body: body.subarray(first, last + 1),
-  };
+  return isNotModified(ifNoneMatch, etag)
+    ? { status: 304, headers: notModified ?? withoutBody(headers), body }
+    : { status: 200, headers, body };
 }
 
 /** Returns how many image bytes a response sends: 0 for HEAD, 304 and errors. */
@@ -218,6 +193,12 @@ export const redirectTo = (location: string): HttpResponse => ({
   body: '',
 });
 
+/** The parts of a response that its URL determines. */
+interface RequestedResponse extends Pick<ResolvedTransform, 'parameters' | 'download'> {
+  /** A document to send in place of the image. */
+  readonly document?: SourceDocument;
+}
+
 /** The request and its checked state. */
 interface ResponseContext extends ImageCall {
   readonly state: ProjectState;
@@ -230,14 +211,23 @@ interface ResponseContext extends ImageCall {
   readonly warnings: string;
 }
 
-/** Sends the image, and caches the response for repeated requests if possible. */
+/** Returns a document about a source in place of an image. */
+function toSentDocument({ contentType, body }: SourceDocument): SentImage {
+  const etag = `"${hash('sha256', contentType + body, 'base64url').slice(0, 22)}"`;
+  return { body: Buffer.from(body), contentType, etag };
+}
+
+/**
+ * Sends an image, or a document about its source, and caches the response for repeated requests if
+ * possible.
+ */
 export function respond(
   { result, inputs, complete, sourceError }: DeliveredImage,
-  { parameters, download }: Pick<ResolvedTransform, 'parameters' | 'download'>,
+  { parameters, download, document }: RequestedResponse,
   { cacheTagHeaders: tagNames, now }: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'now'>,
   context: ResponseContext,
 ): void {
-  const { request, observed, conditions, state, source, isSigned, expires, warnings } = context;
+  const { request, observed, ifNoneMatch, state, source, isSigned, expires, warnings } = context;
   const { image, entry } = result;
   observed.delivered(result.tier);
   const { _id: project, freshness } = state.project;
@@ -246,19 +236,25 @@ export function respond(
     { project, source: redactSource(source), variant, isSigned },
     image,
   );
-  const urlHeaders = { download, tags: cacheTagHeaders(tagNames, project, inputs), warnings };
+  const tags = cacheTagHeaders(tagNames, project, inputs);
+  const urlHeaders = { download, tags, warnings };
   const lifetime = { expires, freshness, report: result.freshness };
   const at = now();
-  const caching = complete ? cachingHeaders(lifetime, result, at) : notStored;
-  const headers = imageHeaders(image, result, caching, urlHeaders);
+  const caching = (complete ? cachingHeaders(lifetime, result, at) : notStored).map(
+    ([name, value]) =>
+      [name, document !== undefined && value === immutable ? documentCaching : value] as const,
+  );
+  const sent = document === undefined ? image : toSentDocument(document);
+  const headers = imageHeaders(sent, result, caching, urlHeaders);
   const response =
     sourceError !== null
       ? { status: 200, headers: fallbackHeaders(headers, sourceError), body: image.body }
       : expires === null
         ? backgroundResponse(headers)
-        : imageResponse(image, headers, conditions);
+        : imageResponse(sent, headers, ifNoneMatch);
   observed.sent(subject, send(request, response));
-  const isRepeated = complete && !result.isProvisional && !isTemporary(image);
+  const isRepeated =
+    complete && document === undefined && !result.isProvisional && !isTemporary(image);
   if (expires === null || entry === null || !isRepeated) return;
   const repeated = isConstant(lifetime)
     ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, at))
@@ -271,28 +267,4 @@ export function respond(
     urlHeaders,
     lifetime: { ...lifetime, expires },
   });
-}
-
-/** Sends a document about a source. */
-export function respondDocument(
-  document: SourceDocument,
-  { result, inputs }: SourceFacts,
-  { cacheTagHeaders: tagNames, now }: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'now'>,
-  context: ResponseContext,
-): void {
-  const { request, observed, conditions, state, source, isSigned, expires, warnings } = context;
-  observed.delivered(result.tier);
-  const { _id: project, freshness } = state.project;
-  const about = { project, source: redactSource(source), variant: '', isSigned };
-  const { contentType, body } = document;
-  const etag = `"${hash('sha256', contentType + body, 'base64url').slice(0, 22)}"`;
-  const sent = { body: Buffer.from(body), contentType, etag };
-  const lifetime = { expires, freshness, report: result.freshness };
-  const caching = cachingHeaders(lifetime, result, now()).map(
-    ([name, value]) => [name, value === immutable ? documentCaching : value] as const,
-  );
-  const tags = cacheTagHeaders(tagNames, project, inputs);
-  const headers = imageHeaders(sent, result, caching, { download: null, tags, warnings });
-  const bytes = send(request, imageResponse(sent, headers, conditions));
-  observed.sent(new RequestCounter(about, result.image), bytes);
 }

@@ -12,8 +12,7 @@ eachHttpServer(
     const missing = service.image('/missing.jpg');
     const first = await fetch(url + image);
     const etag = first.headers.get('etag') ?? '';
-    const whole = Buffer.from(await first.arrayBuffer());
-    const length = String(whole.length);
+    const length = String((await first.arrayBuffer()).byteLength);
 
     const responses = [
       ['GET', image, {}, 200, length],
@@ -21,15 +20,7 @@ eachHttpServer(
       // RFC 9110, 8.6: a 304 carries no length, or the length of the 200 response.
       ['GET', image, { 'if-none-match': etag }, 304, undefined],
       ['HEAD', image, { 'if-none-match': etag }, 304, undefined],
-      ['GET', image, { range: 'bytes=10-19', 'if-range': etag }, 206, '10'],
-      ['GET', image, { range: 'bytes=-7' }, 206, '7'],
-      ['GET', image, { range: 'bytes=10-19', 'if-range': `W/${etag}` }, 200, length],
-      ['GET', image, { range: 'bytes=0-1,3-4' }, 200, length],
-      ['GET', image, { range: `bytes=${length}-` }, 416, null],
-      ['GET', image, { range: 'bytes=0-9', 'if-none-match': etag }, 304, undefined],
-      // RFC 9110, 14.2 defines ranges only for GET.
-      ['HEAD', image, { range: 'bytes=0-9' }, 200, length],
-      ['GET', missing, { range: 'bytes=0-9' }, 404, null],
+      ['GET', image, { range: 'bytes=10-19' }, 200, length],
       ['GET', missing, {}, 404, null],
       ['HEAD', missing, {}, 404, null],
       ['GET', '/img/', {}, 400, null],
@@ -56,15 +47,5 @@ eachHttpServer(
       t.equal(next.body.byteLength, Number(length));
       t.ok(connection.clean);
     }
-
-    const connection = await StrictConnection.open(port);
-    t.teardown(async () => connection.close());
-    const part = await connection.request('GET', image, { range: 'bytes=10-19' });
-    t.same(part.body, whole.subarray(10, 20));
-    t.equal(part.headers.get('content-range'), `bytes 10-19/${length}`);
-    t.equal(part.headers.get('etag'), etag);
-    t.equal(part.headers.get('accept-ranges'), 'bytes');
-    const beyond = await connection.request('GET', image, { range: `bytes=${length}-` });
-    t.equal(beyond.headers.get('content-range'), `bytes */${length}`);
   },
 );

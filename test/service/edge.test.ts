@@ -91,8 +91,6 @@ eachHttpServer(
       const connection = await connect();
       const readable = [
         [200, 'GET', image],
-        [206, 'GET', image, { range: 'bytes=0-9' }],
-        [416, 'GET', image, { range: 'bytes=99999999-' }],
         [304, 'GET', image, { 'if-none-match': '*' }],
         [400, 'GET', `${image}&h=x`],
         [404, 'GET', image.replace(project, 'prj_0000000000000000')],
@@ -155,7 +153,6 @@ eachHttpServer(
           [200, 'GET', {}],
           [200, 'GET', {}],
           [200, 'HEAD', {}],
-          [206, 'GET', { range: 'bytes=0-9' }],
         ] as const) {
           const response = await connection.request(method, named('b'), headers);
           t.equal(response.status, status);
@@ -308,8 +305,7 @@ eachHttpServer(
       const known = { 'if-none-match': String(first.headers['etag']) };
       const notModified = await readHeaders(known);
       t.equal(notModified.status, 304);
-      t.same(await readHeaders({ ...known, range: 'bytes=0-1' }), notModified);
-      const ofBody = ['content-type', 'content-length', 'content-disposition', 'accept-ranges'];
+      const ofBody = ['content-type', 'content-length', 'content-disposition'];
       for (const [name, value] of Object.entries(first.headers)) {
         if (ofBody.includes(name)) t.notOk(notModified.headers[name] && name !== 'content-length');
         else t.equal(notModified.headers[name], value, name);
