@@ -1,31 +1,44 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { createLogger, type Logger } from '../contract/log.ts';
+import { redactedMark } from '../contract/redact.ts';
 import { isBackgroundToken } from '../contract/secrets.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { Engine } from '../pool/engine.ts';
-import { formatsProbed } from '../pool/formats/source-formats.ts';
+import { formatsProbed, readableFormats } from '../pool/formats/source-formats.ts';
+import { watermarkInput } from '../pool/inputs.ts';
 import { onlyProcess } from '../pool/single-flight.ts';
+import { Callbacks } from '../store/callbacks.ts';
 import { logOutages } from '../store/connection.ts';
 import { DeploymentSecret } from '../store/deployment.ts';
+import { findWorker } from '../store/heartbeat.ts';
+import { JobQueue } from '../store/jobs.ts';
 import { Keyring } from '../store/keyring.ts';
 import { connectStore, type Store } from '../store/open.ts';
 import { describeOutage } from '../store/outage.ts';
+import { Prewarms } from '../store/prewarms.ts';
 import type { FrontEndChannel, MachineStats, ToFrontEnd } from './cluster/channel.ts';
 import { CoalescerClient } from './cluster/coalescer-client.ts';
 import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
-import { createApp } from './front-end-app.ts';
+import { Authentication } from './control/authenticate.ts';
+import { ControlPlane, type ControlPlaneEnvironment } from './control/control-plane.ts';
+import { RateLimit } from './control/rate-limit.ts';
 import { FrontEndMetrics } from './front-end-metrics.ts';
-import type { Readiness } from './health.ts';
-import type { App } from './http/app.ts';
+import { Health, type Readiness } from './health.ts';
+import { App } from './http/app.ts';
 import { chooseHttpServer } from './http/choose-server.ts';
 import { ClientConnections, descriptorLimit, maxConnections } from './http/connection-limit.ts';
 import { RequestHosts } from './http/forwarded.ts';
+import type { HttpRequest } from './http/request.ts';
+import { sameSiteOnly } from './http/same-site.ts';
+import { isImagePath } from './image/address.ts';
 import { ImageEndpoint } from './image/image-endpoint.ts';
+import { imageErrorHeaders } from './image/image-errors.ts';
 import { isPurgedKey, projectDigits } from './image/key.ts';
 import { redactRequest } from './image/redact-request.ts';
 import { SourceLoaders } from './origins/source-loaders.ts';
 import { ProjectCache } from './project-cache.ts';
+import { likelyPaths, routes, routingByHost } from './routes.ts';
 import {
   logClosedConnections,
   logFailures,
@@ -47,6 +60,16 @@ const drainWithinMs = 30_000;
 const consoleAfterMs = 1_000;
 /** Time to finish writing files and to close connections after a drain. */
 const closeWithinMs = 2_000;
+
+/** Traced routes. Monitors request the other routes all the time. */
+const traced: ReadonlySet<HttpRequest['route']> = new Set(['image', 'control']);
+
+/**
+ * Returns a request's path for a log line, which omits the query. On a delivery host, a path can
+ * contain another service's signature, or an encoded source.
+ */
+const loggedPath = ({ route, path, shownUrl }: HttpRequest): string =>
+  route !== 'image' || isImagePath(path) ? path : shownUrl || redactedMark;
 
 /** Creates a front end when the primary has opened the store. It listens after `start`. */
 export async function createFrontEnd(
@@ -181,25 +204,110 @@ class FrontEnd {
       now: Date.now,
     });
     this.#webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;
-    this.#app = createApp({
-      settings,
-      log,
-      tracing,
-      metrics: this.#metrics,
+    this.#app = this.#createApp(keyring, loaders, hosts);
+    this.#onConnections = logClosedConnections(log);
+  }
+
+  #createApp(keyring: Keyring, loaders: SourceLoaders, hosts: RequestHosts): App {
+    const log = this.#log;
+    const tracing = this.#tracing;
+    const webConsole = this.#webConsole;
+    const delivery = this.#delivery;
+    const { crossSite, baseUrl, ownHostOnly } = this.#settings;
+    const logsRequests = log.isLevelEnabled('debug');
+    const onError = (request: HttpRequest, error: unknown): void => {
+      const { id: requestId, method } = request;
+      const fields = { requestId, method, path: loggedPath(request) };
+      log.error({ ...fields, err: this.#store.explain(error) }, 'request failed unexpectedly');
+    };
+    const queue = new JobQueue(this.#store.db);
+    const control = this.#createControlPlane(queue, keyring, loaders, onError);
+    const app: App = new App(
+      routes({ delivery, control, health: this.#createHealth(queue), baseUrl, webConsole }),
+      {
+        errorPage: (failure, request) => webConsole?.errorPage(failure, request) ?? null,
+        // The request might be for an image, for example with a too long URL.
+        unreadableErrorHeaders: crossSite ? imageErrorHeaders : null,
+        onError,
+        likelyPaths,
+        routeByHost: routingByHost({
+          delivery,
+          hosts,
+          ownHostOnly,
+          refusal: (method, path, host) => app.refusal(method, path, host),
+        }),
+        admit: crossSite ? null : sameSiteOnly(baseUrl),
+        trace:
+          tracing &&
+          ((request) => (traced.has(request.route) ? tracing.begin(request, request.route) : null)),
+        onEnd: (request, status, ms) => {
+          const { id: requestId, method, tier } = request;
+          this.#metrics.requests.ended(request, status, ms);
+          request.trace?.end(status, tier);
+          if (!logsRequests) return;
+          const path = loggedPath(request);
+          log.debug({ requestId, method, path, status, ms: Math.round(ms * 10) / 10 }, 'request');
+        },
+      },
+      `${process.pid.toString(36)}-${Date.now().toString(36)}-`,
+    );
+    return app;
+  }
+
+  #createHealth(queue: JobQueue): Health {
+    return new Health({
+      sourceFormats: readableFormats(this.#settings),
       store: this.#store,
       storeAvailable: this.#storeAvailable,
-      engine: this.#engine,
       projects: this.#projects,
-      loaders,
-      keyring,
-      usage: this.#usage,
-      delivery: this.#delivery,
-      hosts,
-      webConsole: this.#webConsole,
-      readiness: this.#readiness,
+      queue,
+      findWorker: () => findWorker(this.#store.db),
+      stats: () => this.#engine.stats(),
       machine: () => this.#machine,
+      readiness: this.#readiness,
+      transformTimeoutMs: this.#settings.transformTimeoutMs,
     });
-    this.#onConnections = logClosedConnections(log);
+  }
+
+  #createControlPlane(
+    queue: JobQueue,
+    keyring: Keyring,
+    loaders: SourceLoaders,
+    onError: ControlPlaneEnvironment['onError'],
+  ): ControlPlane {
+    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts, ...settings } =
+      this.#settings;
+    const { db, keys, organisations, projects, purges } = this.#store;
+    const callbacks = new Callbacks(db);
+    return new ControlPlane({
+      authentication: new Authentication(keys, organisations),
+      rateLimit: new RateLimit(db, apiRateLimit),
+      storeAvailable: this.#storeAvailable,
+      trustedProxies,
+      onError,
+      services: {
+        projects,
+        guard: this.#engine.sources.guard,
+        queue,
+        prewarms: new Prewarms(db, settings.prewarmQueue),
+        purges,
+        callsPurgeHook: purgeHookUrl !== null,
+        callbacks: hookSecret === null ? null : callbacks,
+        deliveries: callbacks,
+        keys,
+        usage: this.#usage,
+        keyring,
+        loaders,
+        fonts,
+        baseUrl,
+        checkWatermark: (project, url, signal) => {
+          const findLoader = loaders.of(() => project);
+          const layer = { project: project._id, input: watermarkInput(url), findLoader };
+          return this.#engine.checkLayer(layer, signal);
+        },
+        onChange: (project) => void this.#projects.apply(project),
+      },
+    });
   }
 
   /** Listens when the store has responded or counts as unavailable, and reports to the primary. */
