@@ -7,8 +7,8 @@ import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { App } from './http/app.ts';
 import { ClientConnections } from './http/connection-limit.ts';
 import { defaultTimeouts, NodeServer } from './http/node-server.ts';
+import type { HttpApp } from './http/request.ts';
 import { uncachedHeaders } from './http/responses.ts';
-import type { HttpApp } from './http/server.ts';
 import { expositionType } from './telemetry/registry.ts';
 
 /** Longer than a scraper's interval, because scrapers keep their connections. */

@@ -8,8 +8,8 @@ import { controlPrefix, methodsAt } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
 import type { RequestHosts } from './http/forwarded.ts';
-import type { Handler, HttpRequest, HttpResponse } from './http/request.ts';
-import { readableAnywhere } from './http/responses.ts';
+import type { Handler, HttpRequest } from './http/request.ts';
+import { type HttpResponse, readableAnywhere } from './http/responses.ts';
 import type { ImageEndpoint } from './image/image-endpoint.ts';
 import { imageErrorHeaders } from './image/image-errors.ts';
 

@@ -7,8 +7,13 @@ import { ownFile } from '../../contract/package.ts';
 import type { ConsolePictures } from '../../contract/settings/lists.ts';
 import { entityTag } from '../../pool/image.ts';
 import { prefersPage } from '../http/accept.ts';
-import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
-import { errorResponse, isNotModified } from '../http/responses.ts';
+import type { HttpRequest } from '../http/request.ts';
+import {
+  errorResponse,
+  type Headers,
+  type HttpResponse,
+  isNotModified,
+} from '../http/responses.ts';
 import { consolePrefix, docsPage, errorPage, indexPage, policies } from './documents.ts';
 
 const mediaTypes: Readonly<Record<string, string>> = {

@@ -3,8 +3,14 @@ import type { Network } from '../../contract/networks.ts';
 import { Semaphore } from '../../pool/semaphore.ts';
 import { withTimeout } from '../../store/outage.ts';
 import { clientAddress, clientNetwork } from '../http/forwarded.ts';
-import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
-import { errorResponse, jsonHeaders, uncachedHeaders } from '../http/responses.ts';
+import type { HttpRequest } from '../http/request.ts';
+import {
+  errorResponse,
+  type Headers,
+  type HttpResponse,
+  jsonHeaders,
+  uncachedHeaders,
+} from '../http/responses.ts';
 import { parseQuery } from '../image/address.ts';
 import { storeUnavailable, toStoreFailure } from '../request-errors.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';

@@ -1,4 +1,4 @@
-import type { Headers } from '../http/request.ts';
+import type { Headers } from '../http/responses.ts';
 import { queryReader } from './input.ts';
 import { projectIdParameter, type QueryParameter } from './schema.ts';
 import { rejectInvalid } from './validation-messages.ts';

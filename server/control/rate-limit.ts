@@ -9,7 +9,7 @@ import {
 import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
 import { ServiceError } from '../../contract/errors.ts';
 import { retryOnDeadlock } from '../../store/writes.ts';
-import type { Headers } from '../http/request.ts';
+import type { Headers } from '../http/responses.ts';
 
 const windowSeconds = 60;
 /**

@@ -1,9 +1,15 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../contract/errors.ts';
 import type { ClientConnections } from './connection-limit.ts';
-import type { Handler, Headers, HttpRequest, HttpResponse } from './request.ts';
-import { errorResponse, MethodNotAllowed, withHeaders } from './responses.ts';
-import type { HttpApp, HttpServer, StartHttpServer } from './server.ts';
+import type { Handler, HttpApp, HttpRequest } from './request.ts';
+import {
+  errorResponse,
+  type Headers,
+  type HttpResponse,
+  MethodNotAllowed,
+  withHeaders,
+} from './responses.ts';
+import type { HttpServer, StartHttpServer } from './server.ts';
 
 export interface Route {
   /** A path, or a path prefix that ends with `/*`. */

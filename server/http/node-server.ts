@@ -7,10 +7,10 @@ import {
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
-import { BaseRequest } from './base-request.ts';
 import type { ClientConnections } from './connection-limit.ts';
-import type { HttpResponse } from './request.ts';
-import type { HttpApp, HttpServer } from './server.ts';
+import { type HttpApp, HttpRequest } from './request.ts';
+import type { HttpResponse } from './responses.ts';
+import type { HttpServer } from './server.ts';
 import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
 const maxHeaderSize = 16_384;
@@ -196,7 +196,7 @@ export function splitTarget(target: string): {
 }
 
 /** A request to Node's HTTP server, which keeps responses to pipelined requests in order. */
-class NodeHttpRequest extends BaseRequest {
+class NodeHttpRequest extends HttpRequest {
   readonly method: string;
   readonly path: string;
   readonly query: string;

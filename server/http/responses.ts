@@ -1,5 +1,14 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { Headers, HttpResponse } from './request.ts';
+
+/** Lower-case header names with values. */
+export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
+
+export interface HttpResponse {
+  readonly status: number;
+  readonly headers: Headers;
+  /** HEAD and 304 responses omit the body, but can send its length. */
+  readonly body: Uint8Array | string | null;
+}
 
 /** Headers of an uncacheable response, which is complete if it has no body. */
 export const uncachedHeaders: Headers = [

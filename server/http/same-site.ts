@@ -6,7 +6,8 @@ import {
   isLoopbackHost,
   parseHost,
 } from '../../contract/request-host.ts';
-import type { Headers, HttpRequest } from './request.ts';
+import type { HttpRequest } from './request.ts';
+import type { Headers } from './responses.ts';
 
 /** Maximum length of an Origin header to parse, in characters. */
 const maxOriginLength = 300;

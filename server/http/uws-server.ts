@@ -6,11 +6,10 @@ import type {
   us_listen_socket,
 } from 'uws-pack';
 import { ServiceError } from '../../contract/errors.ts';
-import { BaseRequest } from './base-request.ts';
 import type { ClientConnections } from './connection-limit.ts';
-import type { HttpResponse } from './request.ts';
-import { getEncoded } from './responses.ts';
-import type { HttpApp, HttpServer } from './server.ts';
+import { type HttpApp, HttpRequest } from './request.ts';
+import { getEncoded, type HttpResponse } from './responses.ts';
+import type { HttpServer } from './server.ts';
 import type { UwsLibrary } from './uws-library.ts';
 import {
   IdleConnections,
@@ -176,7 +175,7 @@ interface ConnectionSets {
   readonly waiting: WaitingConnections;
 }
 
-class UwsHttpRequest extends BaseRequest implements WaitingConnection {
+class UwsHttpRequest extends HttpRequest implements WaitingConnection {
   readonly method: string;
   readonly path: string;
   readonly query: string;
@@ -424,7 +423,7 @@ class ChunkedBody {
     });
   }
 
-  /** @see BaseRequest.receiveBody */
+  /** @see HttpRequest.receiveBody */
   read(onChunk: (chunk: Uint8Array) => void, onEnd: () => void): void {
     this.#onChunk = onChunk;
     this.#onEnd = onEnd;

@@ -5,7 +5,7 @@ import type { FreshnessReport } from '../../pool/freshness.ts';
 import type { Image, ImageWarning } from '../../pool/image.ts';
 import type { Inputs } from '../../pool/inputs.ts';
 import type { Project } from '../../store/projects.ts';
-import type { Headers } from '../http/request.ts';
+import type { Headers } from '../http/responses.ts';
 import { projectDigits } from './key.ts';
 
 /** For unsigned URLs: another image has another URL. */

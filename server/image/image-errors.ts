@@ -1,7 +1,6 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { plainVariant, type Variant } from '../../pool/variant.ts';
-import type { Headers } from '../http/request.ts';
-import { embeddableAnywhere } from '../http/responses.ts';
+import { embeddableAnywhere, type Headers } from '../http/responses.ts';
 import type { ImageAddress } from './address.ts';
 
 /**

@@ -1,6 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/image-caches.ts';
-import type { Headers } from '../http/request.ts';
+import type { Headers } from '../http/responses.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { RequestCounter } from '../usage/activity/request-counter.ts';
 import type { Lifetime } from './caching.ts';

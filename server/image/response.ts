@@ -5,8 +5,14 @@ import { sourceExtensions } from '../../pool/formats/source-formats.ts';
 import type { Image } from '../../pool/image.ts';
 import { encodings } from '../../pool/rendering/encode/encodings.ts';
 import type { SourceDocument } from '../../urls/src/index.ts';
-import type { Headers, HttpRequest, HttpResponse } from '../http/request.ts';
-import { embeddableAnywhere, encodeHeaders, isNotModified } from '../http/responses.ts';
+import type { HttpRequest } from '../http/request.ts';
+import {
+  embeddableAnywhere,
+  encodeHeaders,
+  type Headers,
+  type HttpResponse,
+  isNotModified,
+} from '../http/responses.ts';
 import type { ProjectState } from '../project-cache.ts';
 import { RequestCounter } from '../usage/activity/request-counter.ts';
 import {

@@ -1,4 +1,5 @@
-import type { HttpRequest, HttpResponse } from '../../server/http/request.ts';
+import type { HttpRequest } from '../../server/http/request.ts';
+import type { HttpResponse } from '../../server/http/responses.ts';
 
 /**
  * Returns a handler's response to a request with only a method and a path, or undefined if there is
@@ -10,7 +11,7 @@ export async function respond(
   path: string,
 ): Promise<HttpResponse | undefined> {
   let response: HttpResponse | undefined;
-  await handle({
+  const request = {
     route: 'other',
     tier: 'none',
     shownUrl: '',
@@ -28,10 +29,11 @@ export async function respond(
     isWellFormed: () => true,
     peerAddress: '',
     readBody: async () => null,
-    respond: (given) => {
+    respond: (given: HttpResponse) => {
       response = given;
     },
     drop: () => {},
-  });
+  };
+  await handle(request as unknown as HttpRequest);
   return response;
 }

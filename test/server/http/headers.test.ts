@@ -1,9 +1,9 @@
 import t from 'tap';
-import type { Headers } from '../../../server/http/request.ts';
 import {
   checkHeaders,
   encodeHeaders,
   getEncoded,
+  type Headers,
   withHeaders,
 } from '../../../server/http/responses.ts';
 

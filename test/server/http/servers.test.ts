@@ -10,8 +10,9 @@ import {
   maxConnections,
 } from '../../../server/http/connection-limit.ts';
 import { NodeServer, type NodeTimeouts } from '../../../server/http/node-server.ts';
-import type { Headers, HttpResponse } from '../../../server/http/request.ts';
-import type { HttpApp, StartHttpServer } from '../../../server/http/server.ts';
+import type { HttpApp } from '../../../server/http/request.ts';
+import type { Headers, HttpResponse } from '../../../server/http/responses.ts';
+import type { StartHttpServer } from '../../../server/http/server.ts';
 import { loadUws } from '../../../server/http/uws-library.ts';
 import { freePort } from '../../service/service.ts';
 import { until } from '../../until.ts';
