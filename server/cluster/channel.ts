@@ -8,11 +8,16 @@ import type { ProjectCounts } from '../usage/usage-totals.ts';
 import type { DiskShortage } from './disk-space.ts';
 
 /** The result of a render, for its followers in other processes. */
-export type RenderOutcome =
-  | { readonly image: Image }
-  | { readonly error: ErrorData }
-  /** The leader has no result, but another process might succeed: the next follower leads. */
-  | { readonly abandoned: true };
+export type RenderOutcome = { readonly image: Image } | { readonly error: ErrorData };
+
+/** How a leader's render ended. */
+export type LeaderOutcome =
+  | RenderOutcome
+  /**
+   * The leader has an image, but no followers that it knows of, or has no result, and another
+   * process might succeed: a follower leads.
+   */
+  | { readonly left: 'stored' | 'abandoned' };
 
 /** A front end's engine statistics, which health sums and `/metrics` exports. */
 export type FrontEndStats = ReturnType<Engine['stats']>;
@@ -77,11 +82,7 @@ export type CoalescerRequest = { readonly key: string; readonly joinId: number }
   { readonly type: 'flight-join'; readonly live: boolean }
   /** The front end stops waiting for the image. */
   | { readonly type: 'flight-leave' }
-  /**
-   * The leader has the image, and sends it only if the primary replies that followers wait for it.
-   */
-  | { readonly type: 'flight-succeeded' }
-  | { readonly type: 'flight-outcome'; readonly outcome: RenderOutcome }
+  | { readonly type: 'flight-outcome'; readonly outcome: LeaderOutcome }
 );
 
 /** The primary's message to a participant in the render of a key. */
@@ -98,8 +99,6 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
   | { readonly type: 'flight-release' }
   /** Live requests follow: continue as live work. */
   | { readonly type: 'flight-promote' }
-  /** The reply to `flight-succeeded`: whether followers wait for the image. */
-  | { readonly type: 'flight-acknowledged'; readonly wanted: boolean }
 );
 
 /** A message from the primary to a front end. */

@@ -1,12 +1,11 @@
 import { ServiceError } from '../../contract/errors.ts';
-import type { Image } from '../../pool/image.ts';
 import {
   Cancelled,
   type Coalescer,
   type Participant,
   type Role,
 } from '../../pool/single-flight.ts';
-import type { CoalescerReply, PrimaryChannel, RenderOutcome } from './channel.ts';
+import type { CoalescerReply, LeaderOutcome, PrimaryChannel, RenderOutcome } from './channel.ts';
 
 /** If the primary does not reply within this time, this process leads. */
 const replyWithinMs = 2_000;
@@ -20,8 +19,7 @@ interface Join {
   replyTimer: NodeJS.Timeout | null;
   /** Set while followers in other processes retain this process's render. */
   release: (() => void) | null;
-  /** Set from success until `flight-acknowledged`. */
-  image: Image | null;
+  hasFollowers: boolean;
 }
 
 /** The machine's single flight: the front end's side of MachineCoalescer. */
@@ -58,7 +56,7 @@ export class CoalescerClient implements Coalescer {
         reject: settle(reject),
         replyTimer: setTimeout(() => this.#lead(id, true), replyWithinMs),
         release: null,
-        image: null,
+        hasFollowers: false,
       });
       this.#channel.send({ type: 'flight-join', key, joinId: id, live });
     });
@@ -69,7 +67,7 @@ export class CoalescerClient implements Coalescer {
     const join = this.#joins.get(joinId);
     if (join === undefined) {
       // The primary sent this before it received `flight-leave`: a follower has to lead.
-      if (reply.type === 'flight-lead') this.#report(key, joinId, { abandoned: true });
+      if (reply.type === 'flight-lead') this.#report(key, joinId, { left: 'abandoned' });
       return;
     }
     switch (reply.type) {
@@ -78,17 +76,16 @@ export class CoalescerClient implements Coalescer {
       case 'flight-follow':
         return this.#clearTimer(join);
       case 'flight-retain':
+        join.hasFollowers = true;
         join.release ??= join.participant.retain();
         return;
       case 'flight-release':
+        join.hasFollowers = false;
         join.release?.();
         join.release = null;
         return;
       case 'flight-promote':
         return join.participant.promote();
-      case 'flight-acknowledged':
-        if (reply.wanted && join.image !== null) this.#report(key, joinId, { image: join.image });
-        return this.#end(joinId);
       case 'flight-outcome':
         this.#end(joinId);
         return this.#follow(join, reply.outcome);
@@ -104,24 +101,24 @@ export class CoalescerClient implements Coalescer {
       role: 'leader',
       mayBeStored,
       succeed: (image) => {
-        join.image = image;
-        this.#channel.send({ type: 'flight-succeeded', key, joinId });
+        this.#end(joinId);
+        this.#report(key, joinId, join.hasFollowers ? { image } : { left: 'stored' });
       },
       fail: (error) => {
         this.#end(joinId);
         // A cancelled or overloaded leader must not make its followers fail.
-        const abandoned = error instanceof Cancelled || error.code === 'overloaded';
-        this.#report(key, joinId, abandoned ? { abandoned } : { error: error.toData() });
+        const isOwn = error instanceof Cancelled || error.code === 'overloaded';
+        this.#report(key, joinId, isOwn ? { left: 'abandoned' } : { error: error.toData() });
       },
     });
   }
 
   #follow({ resolve, reject }: Join, outcome: RenderOutcome): void {
     if ('image' in outcome) resolve({ role: 'follower', image: outcome.image });
-    else if ('error' in outcome) reject(ServiceError.fromData(outcome.error));
+    else reject(ServiceError.fromData(outcome.error));
   }
 
-  #report(key: string, joinId: number, outcome: RenderOutcome): void {
+  #report(key: string, joinId: number, outcome: LeaderOutcome): void {
     this.#channel.send({ type: 'flight-outcome', key, joinId, outcome });
   }
 

@@ -1,5 +1,5 @@
 import { LRUCache } from 'lru-cache';
-import type { CoalescerReply, CoalescerRequest, RenderOutcome } from './channel.ts';
+import type { CoalescerReply, CoalescerRequest, LeaderOutcome } from './channel.ts';
 
 /** A front end's participation in a key's flight. */
 interface Member {
@@ -30,9 +30,8 @@ const same = (a: Member, b: Member): boolean => a.frontEnd === b.frontEnd && a.j
 
 /**
  * The machine's single flight for renders and revalidations: the first front end that joins leads,
- * and the others follow. When the leader ends or abandons the flight, the next follower leads. A
- * successful flight stays registered until the followers have its image; otherwise a front end
- * could start a second flight before it finds the image in a cache.
+ * and the others follow. When the leader ends or abandons the flight, the next follower leads, also
+ * if it joined while the leader stored the image: it then finds the image in the disk cache.
  */
 export class MachineCoalescer {
   readonly #flights = new Map<string, Flight>();
@@ -56,8 +55,6 @@ export class MachineCoalescer {
         return this.#join(member, key);
       case 'flight-leave':
         return this.#leave(member, key);
-      case 'flight-succeeded':
-        return this.#succeeded(member, key);
       case 'flight-outcome':
         return this.#settle(member, key, request.outcome);
     }
@@ -105,21 +102,14 @@ export class MachineCoalescer {
     if (staying.length === 0) this.#reply(flight.leader, key, { type: 'flight-release' });
   }
 
-  #succeeded(member: Member, key: string): void {
+  #settle(member: Member, key: string, outcome: LeaderOutcome): void {
     const flight = this.#flights.get(key);
-    const leads = flight !== undefined && same(flight.leader, member);
-    const wanted = leads && flight.followers.length > 0;
-    if (leads) this.#stored.set(key, true);
-    if (leads && !wanted) this.#flights.delete(key);
-    // This follower got no reply in time and did the work itself, so it stops waiting.
-    if (!leads) this.#leave(member, key);
-    this.#reply(member, key, { type: 'flight-acknowledged', wanted });
-  }
-
-  #settle(member: Member, key: string, outcome: RenderOutcome): void {
-    const flight = this.#flights.get(key);
+    // A follower that got no reply in time did the work itself, so it stops waiting.
     if (flight === undefined || !same(flight.leader, member)) return this.#leave(member, key);
-    if ('abandoned' in outcome) return this.#replaceLeader(key, flight);
+    if ('image' in outcome || ('left' in outcome && outcome.left === 'stored')) {
+      this.#stored.set(key, true);
+    }
+    if ('left' in outcome) return this.#replaceLeader(key, flight);
     this.#flights.delete(key);
     for (const follower of flight.followers) {
       this.#reply(follower, key, { type: 'flight-outcome', outcome });
