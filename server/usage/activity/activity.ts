@@ -1,8 +1,8 @@
 import { randomBytes } from 'node:crypto';
 import type { ActivityRecords, StoredActivity } from '../../../store/activity.ts';
-import type { RequestCounts } from '../request-counts.ts';
+import { type RequestCounts, tiers } from '../request-counts.ts';
 import type { RequestCounter } from './request-counter.ts';
-import { ActivitySlice, type FailedRequest, type NameBudget } from './slice.ts';
+import { ActivitySlice, addDuration, type FailedRequest, type NameBudget } from './slice.ts';
 
 const minuteMs = 60_000;
 
@@ -21,8 +21,8 @@ const intervalStart = (name: WindowName, now: number): number =>
 const windowStart = (name: WindowName, now: number): number =>
   intervalStart(name, now) - windows[name].lengthMs;
 
-/** Maximum projects per window that a process counts. */
-const maxProjects = 10_000;
+/** Maximum intervals in memory, of all projects and windows. */
+const maxIntervals = 20_000;
 /**
  * Maximum names and failures per process, over all projects and windows: about 8 MB of names, or
  * 18 MB of failures (29 MB if all texts have their maximum length).
@@ -36,9 +36,12 @@ interface Interval {
   readonly project: string;
   readonly window: WindowName;
   readonly start: number;
-  /** The process's field in the store. A clock change can restart an interval. */
+  /** The process's field in the store. An interval that leaves memory can start again. */
   readonly writer: string;
   readonly slice: ActivitySlice;
+  /** Number of changes, and its value at the last store. */
+  changes: number;
+  stored: number;
 }
 
 interface ActivityEnvironment {
@@ -56,19 +59,17 @@ export interface WindowActivity {
 
 /**
  * Request figures per project for the last hour and day. A process keeps the current intervals in
- * fixed memory, and stores each in its own field, like its usage.
+ * fixed memory, and stores each in its own field, like its usage. Ended intervals stay in memory
+ * until they are stored, for at most another interval.
  */
 export class Activity {
   readonly #environment: ActivityEnvironment;
   readonly #prefix = `p${randomBytes(6).toString('hex')}x`;
   #writers = 0;
   readonly #budget: NameBudget;
-  readonly #intervals: Readonly<Record<WindowName, Map<string, Interval>>> = {
-    hour: new Map(),
-    day: new Map(),
-  };
-  /** Ended intervals not yet stored. */
-  #ended: Interval[] = [];
+  readonly #intervals = new Map<string, Interval>();
+  /** The current interval's start by window. */
+  readonly #starts = { hour: 0, day: 0 };
   #listed: RequestCounter[] = [];
 
   constructor(environment: ActivityEnvironment, names = maxNames) {
@@ -85,22 +86,26 @@ export class Activity {
     if (this.#listed.length >= maxListed) this.collect();
   }
 
-  countRequests(counts: RequestCounts): void {
-    for (const { slice } of this.#of(counts.project)) slice.countRequests(counts);
+  countRequests({ project, live }: RequestCounts): void {
+    for (const { counts } of this.#change(project)) {
+      for (const tier of tiers) counts[tier] += live.tiers[tier];
+      counts.bytes += live.bytes;
+    }
   }
 
-  countUnsigned(project: string, requests = 1): void {
-    for (const { slice } of this.#of(project)) slice.countUnsigned(requests);
+  countUnsigned(project: string): void {
+    for (const { counts } of this.#change(project)) counts.unsigned += 1;
   }
 
   countMiss(project: string, ms: number): void {
-    for (const { slice } of this.#of(project)) slice.countMiss(ms);
+    for (const { durations } of this.#change(project)) addDuration(durations, ms);
   }
 
   /** Failures are kept only per hour. */
   failed(project: string, failed: FailedRequest): void {
-    const { now } = this.#environment;
-    this.#getInterval('day', project)?.slice.addFailure(failed, now());
+    for (const slice of this.#change(project, ['day'])) {
+      slice.failures.add(failed, this.#environment.now());
+    }
   }
 
   /** Adds the responses' requests to the current intervals. */
@@ -109,10 +114,14 @@ export class Activity {
     this.#listed = [];
     for (const subject of listed) {
       const { project, source, variant, isSigned, originalRatio, requests, bytes } = subject;
-      for (const { slice } of this.#of(project)) {
-        slice.countNames(source, variant, requests);
-        if (!isSigned) slice.countUnsigned(requests);
-        if (originalRatio > 0) slice.countOriginals(bytes, bytes * originalRatio);
+      for (const { counts, sources, variants } of this.#change(project)) {
+        sources.add(source, requests);
+        variants.add(variant, requests);
+        if (!isSigned) counts.unsigned += requests;
+        if (originalRatio > 0) {
+          counts.comparedBytes += bytes;
+          counts.originalBytes += bytes * originalRatio;
+        }
       }
       subject.requests = 0;
       subject.bytes = 0;
@@ -125,12 +134,11 @@ export class Activity {
    */
   async store(inBatches: InBatches): Promise<unknown[]> {
     this.collect();
-    for (const name of windowNames) this.#endBefore(name);
-    const changed = this.#own().filter(({ slice }) => slice.isChanged);
+    const changed = [...this.#intervals.values()].filter(
+      ({ changes, stored }) => changes !== stored,
+    );
     const errors = await inBatches(changed, (batch) => this.#write(batch));
-    this.#restore(changed);
-    for (const interval of this.#ended) if (!interval.slice.isChanged) this.#forget(interval);
-    this.#ended = this.#ended.filter(({ slice }) => slice.isChanged);
+    this.#forgetEnded();
     return errors;
   }
 
@@ -141,13 +149,12 @@ export class Activity {
   async of(project: string): Promise<Readonly<Record<WindowName, WindowActivity>>> {
     this.collect();
     const now = this.#environment.now();
-    const starts = { hour: windowStart('hour', now), day: windowStart('day', now) };
     // Before the read, because `store` can remove intervals that the read does not contain yet.
-    const own = this.#own().filter((interval) => interval.project === project);
-    const found = await this.#environment.records.find(project, starts.day);
+    const own = [...this.#intervals.values()].filter((interval) => interval.project === project);
+    const found = await this.#environment.records.find(project, windowStart('day', now));
     const writers = new Set(own.map(({ writer }) => writer));
     const toWindow = (name: WindowName): WindowActivity => {
-      const start = starts[name];
+      const start = windowStart(name, now);
       const isIn = (interval: Pick<Interval, 'start'> & { readonly window: string }) =>
         interval.window === name && interval.start >= start;
       const current = own.filter(isIn).map(({ slice }) => slice.stored());
@@ -163,87 +170,64 @@ export class Activity {
 
   /** Numbers of projects, and of names and failures, in memory. */
   get size(): { readonly projects: number; readonly names: number } {
-    const own = this.#own();
+    const own = [...this.#intervals.values()];
     return {
       projects: new Set(own.map(({ project }) => project)).size,
       names: own.reduce((sum, { slice }) => sum + slice.size, 0),
     };
   }
 
-  #own(): readonly Interval[] {
-    const current = windowNames.flatMap((name) => [...this.#intervals[name].values()]);
-    return [...this.#ended, ...current];
+  /** Returns a project's current slices, to be changed; fewer if there are too many projects. */
+  #change(project: string, names: readonly WindowName[] = windowNames): readonly ActivitySlice[] {
+    return names.flatMap((window) => {
+      const interval = this.#getInterval(window, project);
+      if (interval === null) return [];
+      interval.changes += 1;
+      return interval.slice;
+    });
   }
 
-  #of(project: string): readonly Interval[] {
-    return windowNames.flatMap((name) => this.#getInterval(name, project) ?? []);
-  }
-
-  /** Returns a project's current interval, or null if there are too many projects. */
   #getInterval(window: WindowName, project: string): Interval | null {
-    const intervals = this.#intervals[window];
     const start = intervalStart(window, this.#environment.now());
-    const known = intervals.get(project);
-    if (known !== undefined && known.start === start) return known;
-    this.#endBefore(window);
-    if (intervals.size >= maxProjects) return null;
+    if (this.#starts[window] !== start) this.#forgetEnded();
+    this.#starts[window] = start;
+    const key = `${window}/${start}/${project}`;
+    const known = this.#intervals.get(key);
+    if (known !== undefined) return known;
+    if (this.#intervals.size >= maxIntervals) return null;
     this.#writers += 1;
     const writer = `${this.#prefix}${this.#writers.toString(36)}`;
-    const interval = { project, window, start, writer, slice: new ActivitySlice(this.#budget) };
-    intervals.set(project, interval);
+    const slice = new ActivitySlice(this.#budget);
+    const interval = { project, window, start, writer, slice, changes: 0, stored: 0 };
+    this.#intervals.set(key, interval);
     return interval;
   }
 
-  /**
-   * Ends the intervals before the current one. Drops those before the previous interval, stored or
-   * not.
-   */
-  #endBefore(window: WindowName): void {
-    const start = intervalStart(window, this.#environment.now());
-    const intervals = this.#intervals[window];
-    const [first] = intervals.values();
-    if (first === undefined || first.start === start) return;
-    const given = this.#ended.filter((interval) => interval.window === window);
-    for (const interval of given) this.#forget(interval);
-    this.#ended = this.#ended.filter((interval) => interval.window !== window);
-    for (const interval of intervals.values()) {
-      if (interval.slice.isChanged) this.#ended.push(interval);
-      else this.#forget(interval);
+  /** Drops stored intervals that are not current, and those before the previous interval. */
+  #forgetEnded(): void {
+    const now = this.#environment.now();
+    for (const [key, { window, start, slice, changes, stored }] of this.#intervals) {
+      const current = intervalStart(window, now);
+      const isStored = start !== current && changes === stored;
+      if (!isStored && start >= current - windows[window].intervalMs) continue;
+      this.#intervals.delete(key);
+      this.#budget.left += slice.size;
     }
-    intervals.clear();
-  }
-
-  /** Keeps intervals that `#endBefore` has dropped during their failing write. */
-  #restore(written: readonly Interval[]): void {
-    const own = new Set(this.#own());
-    for (const interval of written) {
-      if (!interval.slice.isChanged || own.has(interval)) continue;
-      this.#ended.push(interval);
-      this.#budget.left -= interval.slice.size;
-    }
-  }
-
-  #forget({ slice }: Interval): void {
-    this.#budget.left += slice.size;
   }
 
   async #write(batch: readonly Interval[]): Promise<void> {
-    for (const { slice } of batch) slice.isChanged = false;
-    try {
-      await this.#environment.records.write(
-        batch.map(({ project, window, start, writer, slice }) => ({
-          project,
-          window,
-          start,
-          writer,
-          expiresAt: start + windows[window].lengthMs + windows[window].intervalMs,
-          activity: slice.stored(),
-        })),
-      );
-    } catch (error) {
-      for (const { slice } of batch) slice.isChanged = true;
-      throw error;
-    }
+    const changes = batch.map((interval) => interval.changes);
+    await this.#environment.records.write(
+      batch.map(({ project, window, start, writer, slice }) => ({
+        project,
+        window,
+        start,
+        writer,
+        expiresAt: start + windows[window].lengthMs + windows[window].intervalMs,
+        activity: slice.stored(),
+      })),
+    );
+    for (const [index, interval] of batch.entries()) interval.stored = changes[index] ?? 0;
   }
 }
 

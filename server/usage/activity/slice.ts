@@ -1,5 +1,5 @@
 import type { NameCount, StoredActivity, StoredFailure } from '../../../store/activity.ts';
-import { type RequestCounts, tiers } from '../request-counts.ts';
+import { tiers } from '../request-counts.ts';
 
 const countFields = [...tiers, 'unsigned', 'bytes', 'originalBytes', 'comparedBytes'] as const;
 type ActivityCounts = Record<(typeof countFields)[number], number>;
@@ -10,83 +10,35 @@ const noActivity = (): ActivityCounts =>
 /** Maximum names per list, in the store and in responses. */
 const maxTopNames = 20;
 
-/**
- * A project's request figures in one interval. Lists are created with their first name, because
- * many projects are idle.
- */
+/** A project's request figures in one interval. */
 export class ActivitySlice {
   readonly counts: ActivityCounts = noActivity();
   readonly durations: DurationCounts = new Map();
-  readonly #budget: NameBudget;
-  #sources: TopCounts | null = null;
-  #variants: TopCounts | null = null;
-  #failures: RecentFailures | null = null;
-  /** Whether it has changed since the last store. */
-  isChanged = false;
+  readonly sources: TopCounts;
+  readonly variants: TopCounts;
+  readonly failures: RecentFailures;
 
   constructor(budget: NameBudget) {
-    this.#budget = budget;
-  }
-
-  countRequests({ live }: RequestCounts): void {
-    this.isChanged = true;
-    for (const tier of tiers) this.counts[tier] += live.tiers[tier];
-    this.counts.bytes += live.bytes;
-  }
-
-  countNames(source: string, variant: string, requests: number): void {
-    this.isChanged = true;
-    this.#sources ??= new TopCounts(this.#budget);
-    this.#variants ??= new TopCounts(this.#budget);
-    this.#sources.add(source, requests);
-    this.#variants.add(variant, requests);
-  }
-
-  countUnsigned(requests: number): void {
-    this.isChanged = true;
-    this.counts.unsigned += requests;
-  }
-
-  /**
-   * @param compared delivered bytes of images with an original of known size
-   * @param original size of those originals
-   */
-  countOriginals(compared: number, original: number): void {
-    this.isChanged = true;
-    this.counts.comparedBytes += compared;
-    this.counts.originalBytes += original;
-  }
-
-  countMiss(ms: number): void {
-    this.isChanged = true;
-    addDuration(this.durations, ms);
-  }
-
-  addFailure(failed: FailedRequest, at: number): void {
-    this.isChanged = true;
-    this.#failures ??= new RecentFailures(this.#budget);
-    this.#failures.add(failed, at);
+    this.sources = new TopCounts(budget);
+    this.variants = new TopCounts(budget);
+    this.failures = new RecentFailures(budget);
   }
 
   /** Number of names and failures. */
   get size(): number {
-    const lists = [this.#sources, this.#variants, this.#failures];
-    return lists.reduce((sum, list) => sum + (list?.size ?? 0), 0);
+    return this.sources.size + this.variants.size + this.failures.size;
   }
 
   stored(): StoredActivity {
     return {
       counts: { ...this.counts },
       durations: [...this.durations].map(([bucket, count]) => ({ bucket, count })),
-      sources: named(this.#sources),
-      variants: named(this.#variants),
-      failures: this.#failures?.list() ?? [],
+      sources: this.sources.list(),
+      variants: this.variants.list(),
+      failures: this.failures.list(),
     };
   }
 }
-
-const named = (counts: TopCounts | null): readonly NameCount[] =>
-  (counts?.list() ?? []).slice(0, maxTopNames).filter(({ count }) => count > 0);
 
 /** Names that all of a process's counters can still add. */
 export interface NameBudget {
@@ -127,11 +79,13 @@ class TopCounts {
     }
   }
 
-  /** Returns the names with their certain counts, highest first. */
+  /** Returns the first names by their certain counts, highest first. */
   list(): readonly NameCount[] {
     return [...this.#counted]
       .map(([name, { count, error }]) => ({ name, count: count - error }))
-      .sort((a, b) => b.count - a.count);
+      .filter(({ count }) => count > 0)
+      .sort((a, b) => b.count - a.count)
+      .slice(0, maxTopNames);
   }
 
   /** Number of names that use the budget. */
@@ -205,7 +159,7 @@ const maxBucket = 102;
 type DurationCounts = Map<number, number>;
 
 /** @param ms at least 0 */
-function addDuration(counts: DurationCounts, ms: number): void {
+export function addDuration(counts: DurationCounts, ms: number): void {
   const bucket = ms <= 1 ? 0 : Math.min(maxBucket, Math.ceil(Math.log(ms) / Math.log(growth)));
   addToBucket(counts, bucket, 1);
 }
