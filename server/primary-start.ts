@@ -1,7 +1,5 @@
-import { constants } from 'node:fs';
-import { access, stat } from 'node:fs/promises';
+import { readdir } from 'node:fs/promises';
 import type { Logger } from '../contract/log.ts';
-import type { OriginEntry } from '../contract/origins.ts';
 import { adminCommand, documentPath, version } from '../contract/package.ts';
 import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import type { Settings } from '../contract/settings/table.ts';
@@ -26,34 +24,24 @@ export function warnOfVariables(log: Logger): void {
 }
 
 /** Returns why a folder in the settings is unusable, or null if all are usable. */
-export const findFolderFailure = async ({
+export async function findFolderFailure({
   origins,
   fonts,
-}: Pick<Settings, 'origins' | 'fonts'>): Promise<string | null> =>
-  (await originFolderFailure(origins)) ?? (await fontFolderFailure(fonts));
-
-/** Returns why an origin's folder is unreadable, or null if all folders are readable. */
-async function originFolderFailure(entries: readonly OriginEntry[]): Promise<string | null> {
-  for (const { host, target } of entries) {
-    if (target.kind !== 'folder') continue;
-    const failure = await findFailure(target.folder);
-    if (failure !== null) {
-      return `SERVICE_ORIGINS: the folder ${target.folder} of ${host} cannot be used: ${failure}.`;
-    }
+}: Pick<Settings, 'origins' | 'fonts'>): Promise<string | null> {
+  for (const { host, target } of origins) {
+    const code = target.kind === 'folder' ? await findReadError(target.folder) : null;
+    if (target.kind !== 'folder' || code === null) continue;
+    return `SERVICE_ORIGINS: the folder ${target.folder} of ${host} cannot be read (${code}).`;
   }
-  return null;
+  return fontFolderFailure(fonts);
 }
 
-async function findFailure(folder: string): Promise<string | null> {
-  try {
-    if (!(await stat(folder)).isDirectory()) return 'it is not a folder';
-    await access(folder, constants.R_OK | constants.X_OK);
-    return null;
-  } catch (error) {
-    const code = findErrorCode(error) ?? 'unknown';
-    return code === 'ENOENT' ? `it does not exist (${code})` : `it cannot be read (${code})`;
-  }
-}
+/** Returns the code of the error of listing a folder, or null. */
+const findReadError = (folder: string): Promise<string | null> =>
+  readdir(folder).then(
+    () => null,
+    (error: unknown) => findErrorCode(error) ?? 'unknown',
+  );
 
 /** Returns why the operator's fonts are unusable, or null if all are usable. */
 async function fontFolderFailure(folder: string | null): Promise<string | null> {

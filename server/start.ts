@@ -17,8 +17,6 @@ const restartLimits = { immediate: 0, firstMs: 1_000, mostMs: 30_000, failedStar
  * does not help.
  */
 const cannotStartWithinMs = 30_000;
-/** Longer than a worker needs to start on a busy machine. */
-const workerStartMs = 30_000;
 
 const { settings } = settingsFromCommandLine(
   newCommand('start').description('Run the image delivery service and its worker.'),
@@ -33,8 +31,6 @@ interface ChildProgram {
   readonly essential: boolean;
   /** Whether it has been ready. */
   wasReady: boolean;
-  /** Whether the current process is ready. */
-  isReady: boolean;
   child: ChildProcess | null;
   readonly restarts: RestartPolicy;
 }
@@ -44,7 +40,6 @@ const newProgram = (name: string, path: string, essential: boolean): ChildProgra
   entry: fileURLToPath(programUrl(path)),
   essential,
   wasReady: false,
-  isReady: false,
   child: null,
   restarts: new RestartPolicy(restartLimits),
 });
@@ -55,6 +50,7 @@ let exitCode: number | null = null;
 
 function run(part: ChildProgram): void {
   const startedAt = performance.now();
+  let isReady = false;
   // The part gets its own process group, which a terminal's Ctrl-C does not reach: this process
   // signals it.
   const child = spawn(process.execPath, [...process.execArgv, part.entry], {
@@ -66,15 +62,13 @@ function run(part: ChildProgram): void {
   part.child = child;
   child.once('message', () => {
     const isFirstStart = !part.wasReady;
-    part.isReady = true;
+    isReady = true;
     part.wasReady = true;
     // Not earlier, because each waiting job would use an attempt in vain.
     if (part === service && isFirstStart && exitCode === null) run(worker);
   });
   child.once('exit', (code, signal) => {
-    const { isReady } = part;
     part.child = null;
-    part.isReady = false;
     endGroup(child);
     if (exitCode !== null) return finish();
     const ranMs = performance.now() - startedAt;
@@ -90,27 +84,6 @@ function run(part: ChildProgram): void {
     log.error({ process: part.name, why, delayMs }, 'restarting process');
     setTimeout(() => (exitCode === null ? run(part) : undefined), delayMs);
   });
-}
-
-/**
- * Logs once if the worker does not become ready despite restarts, and when it is ready after that.
- */
-function watchWorker(): void {
-  let readyAt = performance.now();
-  let isReported = false;
-  const look = () => {
-    const now = performance.now();
-    if (worker.isReady) {
-      if (isReported) log.warn('worker ready after delay');
-      isReported = false;
-      readyAt = now;
-    } else if (!isReported && now - readyAt > workerStartMs) {
-      isReported = true;
-      const seconds = Math.round((now - readyAt) / 1_000);
-      log.error({ seconds }, 'worker not ready: prewarming and webhooks waiting');
-    }
-  };
-  setInterval(look, 1_000).unref();
 }
 
 /**
@@ -149,4 +122,3 @@ if (endsWithTerminal()) {
   process.on('SIGHUP', () => service.child?.kill('SIGHUP'));
 }
 run(service);
-watchWorker();

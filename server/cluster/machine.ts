@@ -42,11 +42,6 @@ const mebibyte = 2 ** 20;
 const primaryBytes = 120 * mebibyte;
 const frontEndBytes = 80 * mebibyte;
 const threadBytes = 64 * mebibyte;
-/** Part of the memory that the memory cache should take at most. */
-const cacheShare = 1 / 4;
-/** Threads per front end on a machine with many cores. */
-const usualThreads = 5;
-
 /** Returns the memory that this service can use, in bytes: the container's limit or the machine's. */
 export function memoryLimit(): number {
   // 0, undefined, or an enormous number without a limit.
@@ -55,43 +50,19 @@ export function memoryLimit(): number {
 
 type MemorySettings = Pick<Settings, 'processes' | 'poolThreads' | 'memoryCacheBytes'>;
 
-const needed = ({ processes, poolThreads, memoryCacheBytes }: MemorySettings): number =>
-  primaryBytes + memoryCacheBytes + processes * (frontEndBytes + poolThreads * threadBytes);
-
 /**
- * Returns a warning with settings that fit if the configured processes, threads and memory cache
- * take more memory than the limit even with small images, or null.
+ * Returns a warning if the configured processes, threads and memory cache take more memory than the
+ * limit even with small images, or null.
  * @param limit bytes
  */
 export function memoryShortage(settings: MemorySettings, limit: number): string | null {
-  if (needed(settings) <= limit) return null;
-  const memoryCacheBytes = Math.min(settings.memoryCacheBytes, Math.floor(limit * cacheShare));
-  const left = limit - primaryBytes - memoryCacheBytes;
-  const usual = frontEndBytes + Math.min(settings.poolThreads, usualThreads) * threadBytes;
-  const processes = clamp(left / usual, settings.processes);
-  const poolThreads = clamp(
-    (left / processes - frontEndBytes) / threadBytes,
-    Math.max(settings.poolThreads, usualThreads),
-  );
-  // The default threads depend on the processes.
-  const fitting = [
-    ...(processes < settings.processes ? [`SERVICE_PROCESSES=${processes}`] : []),
-    ...(processes < settings.processes || poolThreads < settings.poolThreads
-      ? [`SERVICE_POOL_THREADS=${poolThreads}`]
-      : []),
-    ...(memoryCacheBytes < settings.memoryCacheBytes
-      ? [`SERVICE_MEMORY_CACHE_BYTES=${memoryCacheBytes}`]
-      : []),
-  ];
+  const { processes, poolThreads, memoryCacheBytes } = settings;
+  const needed =
+    primaryBytes + memoryCacheBytes + processes * (frontEndBytes + poolThreads * threadBytes);
+  if (needed <= limit) return null;
   const toMebibytes = (bytes: number) => `${Math.ceil(bytes / mebibyte)} MiB`;
-  const problem = `the memory limit of ${toMebibytes(limit)} is too low for SERVICE_PROCESSES=${settings.processes} with SERVICE_POOL_THREADS=${settings.poolThreads}, which need about ${toMebibytes(needed(settings))}`;
-  return fitting.length === 0
-    ? `${problem}: raise the limit`
-    : `${problem}: set ${fitting.join(' ')}, or raise the limit`;
+  return `the memory limit of ${toMebibytes(limit)} is too low for SERVICE_PROCESSES=${processes}, SERVICE_POOL_THREADS=${poolThreads} and SERVICE_MEMORY_CACHE_BYTES=${memoryCacheBytes}, which need about ${toMebibytes(needed)}: reduce them, or raise the limit`;
 }
-
-const clamp = (value: number, most: number): number =>
-  Math.min(most, Math.max(1, Math.floor(value)));
 
 /**
  * Returns how many processes of this machine, in any container, the kernel has killed for lack of

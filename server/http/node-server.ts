@@ -37,13 +37,6 @@ export const defaultTimeouts: NodeTimeouts = {
   stalledTimeout: 30_000,
 };
 
-/** An error of Node's HTTP parser. */
-interface ParserError extends Error {
-  readonly code?: string;
-  readonly rawPacket?: Buffer;
-  readonly bytesParsed?: number;
-}
-
 /** Node's own HTTP server. */
 export class NodeServer implements HttpServer {
   readonly #app: HttpApp;
@@ -121,29 +114,26 @@ export class NodeServer implements HttpServer {
     this.#bySocket.get(socket)?.refuse(error);
   }
 
-  #clientError(error: ParserError, socket: Socket): void {
-    const requestError = this.#requestError(error);
+  #clientError({ code = '' }: NodeJS.ErrnoException, socket: Socket): void {
+    const error = requestError(code);
     // Null for connection errors.
-    if (requestError === null || !socket.writable) socket.destroy();
-    else this.#refuse(socket, requestError);
+    if (error === null || !socket.writable) socket.destroy();
+    else this.#refuse(socket, error);
   }
+}
 
-  #requestError(error: ParserError): ServiceError | null {
-    const { code = '' } = error;
-    if (code === 'HPE_HEADER_OVERFLOW') {
-      const message = `The request line and the headers have more than ${maxHeaderSize} bytes.`;
-      return new ServiceError('headers_too_large', message);
-    }
-    if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
-      return new ServiceError('request_timeout', 'The request was not complete in time.');
-    }
-    const unknown = code === 'HPE_INVALID_METHOD' ? readRequestLine(error) : null;
-    if (unknown !== null)
-      return this.#app.refusal(unknown.method, splitTarget(unknown.target).path);
-    return code.startsWith('HPE_')
-      ? new ServiceError('invalid_request', 'This is not a well-formed HTTP request.')
-      : null;
+/** Returns the error of a request that Node's parser refuses, or null for another error's code. */
+function requestError(code: string): ServiceError | null {
+  if (code === 'HPE_HEADER_OVERFLOW') {
+    const message = `The request line and the headers have more than ${maxHeaderSize} bytes.`;
+    return new ServiceError('headers_too_large', message);
   }
+  if (code === 'ERR_HTTP_REQUEST_TIMEOUT') {
+    return new ServiceError('request_timeout', 'The request was not complete in time.');
+  }
+  return code.startsWith('HPE_')
+    ? new ServiceError('invalid_request', 'This is not a well-formed HTTP request.')
+    : null;
 }
 
 /**
@@ -159,18 +149,6 @@ function syntaxError({ httpVersion, rawHeaders }: IncomingMessage): string | nul
   }
   if (httpVersion === '1.0' && hosts === 0) return null;
   return hosts === 1 ? null : `A request of HTTP/${httpVersion} must have one Host header.`;
-}
-
-/**
- * Returns the request line of a method that the parser does not support, or null for a malformed
- * line.
- */
-function readRequestLine(error: ParserError): { method: string; target: string } | null {
-  const { rawPacket = Buffer.alloc(0), bytesParsed = 0 } = error;
-  const begin = rawPacket.lastIndexOf('\n', bytesParsed) + 1;
-  const text = rawPacket.subarray(begin, begin + maxHeaderSize).toString('latin1');
-  const [, method, target] = /^([\w!#$%&'*+.^`|~-]+) (\S+) HTTP\/1\.[01]\r\n/.exec(text) ?? [];
-  return method === undefined || target === undefined ? null : { method, target };
 }
 
 /**

@@ -52,9 +52,8 @@ eachHttpServer(
         ['POST', own, 'GET, PATCH, DELETE'],
         ['QUERY', image, readMethods],
         ['PROPFIND', image, readMethods],
-        ['BREW', image, readMethods],
-        ['get', image, readMethods],
-        ['BREW', own, 'GET, PATCH, DELETE'],
+        ['LOCK', image, readMethods],
+        ['LOCK', own, 'GET, PATCH, DELETE'],
       ] as const;
       for (const [method, target, allow] of cases) {
         const connection = await connect();
@@ -66,7 +65,7 @@ eachHttpServer(
       const nowhere = await (await connect()).request('PUT', '/nothing');
       t.equal(nowhere.status, 404);
       t.equal(nowhere.headers.get('allow'), undefined);
-      t.equal((await (await connect()).request('BREW', '/nothing')).status, 404);
+      t.equal((await (await connect()).request('LOCK', '/nothing')).status, 404);
       if (strict) t.equal((await (await connect()).request('CONNECT', 'a.example:1')).status, 404);
     });
 
@@ -96,7 +95,7 @@ eachHttpServer(
         [404, 'GET', image.replace(project, 'prj_0000000000000000')],
         [400, 'GET', '/img'],
         [405, 'POST', image],
-        [405, 'BREW', image],
+        [405, 'LOCK', image],
       ] as const;
       for (const [status, method, target, headers = {}] of readable) {
         // A refused method closes its connection.
@@ -277,11 +276,6 @@ eachHttpServer(
       for (const status of [200, 200, 200, 404]) {
         t.equal((await connection.response()).status, status, 'after a slow one');
       }
-      connection.send(`${get(slow(3))}${get(image)}BREW ${image} HTTP/1.1\r\n\r\n`);
-      for (const status of [200, 200, 405]) {
-        t.equal((await connection.response()).status, status, 'before a refused one');
-      }
-      t.ok(await connection.end());
       const other = await connect();
       other.send(`${get(slow(4))}${get(image)}garbage\r\n\r\n`);
       for (const status of [200, 200, 400]) {

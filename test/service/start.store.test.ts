@@ -139,11 +139,11 @@ t.test(
       ...(process.platform === 'linux' ? [inProc] : []),
       [
         { SERVICE_ORIGINS: `a.example=file://${folder}/none` },
-        `SERVICE_ORIGINS: the folder ${folder}/none of a.example cannot be used: it does not exist (ENOENT)`,
+        `SERVICE_ORIGINS: the folder ${folder}/none of a.example cannot be read (ENOENT)`,
       ],
       [
         { SERVICE_ORIGINS: `a.example=file://${file}` },
-        `SERVICE_ORIGINS: the folder ${file} of a.example cannot be used: it is not a folder`,
+        `SERVICE_ORIGINS: the folder ${file} of a.example cannot be read (ENOTDIR)`,
       ],
       [
         { SERVICE_FONTS: join(folder, 'none') },
