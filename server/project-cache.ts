@@ -93,15 +93,12 @@ export class ProjectCache {
     },
   });
   readonly #unknown = new LRUCache<string, true>(unknownIds);
+  /** By project id, or `host ` and a delivery host. */
   readonly #lookups = new SingleFlight<string, void>();
   /** Known project ids by delivery host. */
   readonly #hosts = new Map<string, string>();
   /** Start of the read that found no project for a host, as `performance.now`. */
   readonly #unknownHosts = new LRUCache<string, number>({ max: maxUnknownHosts });
-  /** Hosts for the next look-up. */
-  readonly #dueHosts = new Set<string>();
-  #nextHosts: Promise<void> | null = null;
-  #hostTurn: Promise<unknown> = Promise.resolve();
   /** States for the next comparison. */
   readonly #due = new Set<ProjectState>();
   #next: Promise<void> | null = null;
@@ -156,9 +153,7 @@ export class ProjectCache {
     }
     if (this.#unknown.has(id)) return null;
     if (this.#isStoreDown) throw storeUnavailable();
-    if (this.#lookups.size >= maxLookups) {
-      throw new ServiceError('overloaded', 'Too many projects are being looked up.');
-    }
+    this.#requireLookup();
     return this.#lookups.run(id, () => this.#lookUp(id)).then(() => this.find(id));
   }
 
@@ -174,7 +169,7 @@ export class ProjectCache {
     const ageMs = performance.now() - (this.#unknownHosts.get(host) ?? Number.NEGATIVE_INFINITY);
     if (ageMs >= servedForMs) return undefined;
     // Stay below the limit, because this request does not wait.
-    if (ageMs > compareAfterMs && this.#dueHosts.size < maxLookups) void this.#lookUpHost(host);
+    if (ageMs > compareAfterMs && this.#lookups.size < maxLookups) void this.#lookUpHost(host);
     return null;
   }
 
@@ -188,9 +183,7 @@ export class ProjectCache {
     if (id !== undefined) await this.find(id);
     const known = this.knownAt(host);
     if (known !== undefined) return known;
-    if (this.#dueHosts.size >= maxLookups) {
-      throw new ServiceError('overloaded', 'Too many hosts are being looked up.');
-    }
+    this.#requireLookup();
     await this.#lookUpHost(host);
     return this.find(this.#hosts.get(host) ?? '');
   }
@@ -278,6 +271,11 @@ export class ProjectCache {
     this.#timer = undefined;
   }
 
+  #requireLookup(): void {
+    if (this.#lookups.size < maxLookups) return;
+    throw new ServiceError('overloaded', 'Too many projects are being looked up.');
+  }
+
   async #lookUp(id: string): Promise<void> {
     try {
       await this.#load([id]);
@@ -304,29 +302,20 @@ export class ProjectCache {
     }
   }
 
-  /**
-   * Adds a host to the next look-up, which follows the current one. Never rejects for an outage.
-   */
+  /** Never rejects for an outage. */
   #lookUpHost(host: string): Promise<void> {
-    this.#dueHosts.add(host);
-    this.#nextHosts ??= this.#hostTurn.then(() => this.#lookUpHosts());
-    return this.#nextHosts;
-  }
-
-  async #lookUpHosts(): Promise<void> {
-    const hosts = [...this.#dueHosts];
-    this.#dueHosts.clear();
-    this.#nextHosts = null;
-    const readAt = performance.now();
-    const answer = this.#projects.findByHosts(hosts);
-    this.#hostTurn = answer.catch(() => {}).then(() => sleep(pauseMs));
-    try {
-      // A known project can lack its hosts: a slow look-up of their previous project takes them.
-      for (const project of await answer) this.#setHosts(this.apply(project, readAt));
-      for (const host of hosts) if (!this.#hosts.has(host)) this.#unknownHosts.set(host, readAt);
-    } catch (error) {
-      if (!isOutage(error)) throw error;
-    }
+    return this.#lookups.run(`host ${host}`, async () => {
+      const readAt = performance.now();
+      try {
+        // A known project can lack its host: a slow look-up of the previous project takes it.
+        for (const project of await this.#projects.findByHosts([host])) {
+          this.#setHosts(this.apply(project, readAt));
+        }
+        if (!this.#hosts.has(host)) this.#unknownHosts.set(host, readAt);
+      } catch (error) {
+        if (!isOutage(error)) throw error;
+      }
+    });
   }
 
   #set(project: Project, readAt: number): ProjectState {
