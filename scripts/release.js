@@ -72,8 +72,8 @@ const replaceTags = (text) =>
 const changes = {
   'docs/deploy/helm/image-delivery/Chart.yaml': (text) =>
     text.replaceAll(/^((?:v|appV)ersion: )\S+/gm, `$1${version}`),
-  'README.md': replaceTags,
-  'docs/deploy/README.md': replaceTags,
+  'docs/install.md': replaceTags,
+  'docs/kubernetes.md': replaceTags,
   Dockerfile: replaceTags,
   'compose.yaml': replaceTags,
   'CHANGELOG.md': (text) => moveUnreleased(text, `[${version}]`),

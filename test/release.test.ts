@@ -15,7 +15,7 @@ t.test('names the same service version everywhere', async (t) => {
   t.match(await present('compose.yaml'), `  image: image-delivery:${version}\n`);
   const chart = await present('docs/deploy/helm/image-delivery/Chart.yaml');
   t.match(chart, `\nversion: ${version}\nappVersion: ${version}\n`);
-  t.match(await present('docs/deploy/README.md'), `docker build -t image-delivery:${version} .`);
+  t.match(await present('docs/install.md'), `docker build -t image-delivery:${version} .`);
   t.equal(JSON.parse(await present('package.json')).version, version);
   t.equal(JSON.parse(await present('sdk/package.json')).version, version);
 });

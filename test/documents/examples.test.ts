@@ -3,6 +3,8 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import t from 'tap';
+import { loadSettings } from '../../contract/settings/load.ts';
+import { joinStore } from '../../store/open.ts';
 import { concurrently } from '../concurrently.ts';
 import { rootPath } from '../root.ts';
 import { rootKey } from '../service/control/control.ts';
@@ -44,6 +46,8 @@ t.test(
     };
     const service = await startService(t, { port, environment });
     const worker = await startWorker(t, service);
+    const store = await joinStore(loadSettings(service.environment));
+    t.teardown(() => store.close());
     const addresses = [
       ['localhost:3000', `localhost:${port}`],
       ['localhost:3001', new URL(worker.url).host],
@@ -59,19 +63,22 @@ t.test(
       );
     };
 
+    const createProject = async () => {
+      const { _id: orgId } = await store.organisations.default();
+      const allowedOrigins = ['127.0.0.1', 'localhost'];
+      const site = { orgId, name: 'Test', origin: `${origin.url}/`, allowedOrigins };
+      return (await store.projects.create(site))._id;
+    };
+
     /**
      * Runs several pages at a time, because they mostly wait. Each page uses a separate shell and
      * project.
      */
-    const run = async ({ path, blocks }: Page) => {
+    const run = async ({ blocks }: Page) => {
       const examples = blocks.filter(isRun);
       if (examples.length === 0) return [];
-      const identifiers = new Map([[projectInPages, await service.project()]]);
-      // The tutorial shows how to allow a private origin; other pages use it in place of a public
-      // origin.
-      const own = path === 'docs/tutorial.md' ? { SERVICE_PRIVATE_SOURCES: '' } : {};
-      const environment = { ...service.environment, ...own };
-      const options = { environment, addresses, rootKey, identifiers };
+      const identifiers = new Map([[projectInPages, await createProject()]]);
+      const options = { environment: service.environment, addresses, rootKey, identifiers };
       const runExample = await startShell(t, options);
       const results: { where: string; error: string | null }[] = [];
       for (const { page, line, text, mark } of examples) {
@@ -93,7 +100,7 @@ t.test(
   },
 );
 
-/** `npm run demo`, as README.md has it. */
+/** `npm run demo`, as README.md and docs/tutorial.md have it. */
 t.test('prints image URLs from the demo, which removes its files', { buffered }, async (t) => {
   const [program, ...args] = plainNode;
   const demo = spawn(program, [...args, join(rootPath, 'dist/demo/main.js')], {

@@ -1,5 +1,5 @@
 import { execFileSync, spawnSync } from 'node:child_process';
-import { writeFile } from 'node:fs/promises';
+import { readFile, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t, { type Test } from 'tap';
 import { hasHaproxy } from '../../bench/fleet/fleet.ts';
@@ -29,6 +29,17 @@ function render(values: string, option = '--set') {
   }
   return { error: status === 0 ? null : stderr, manifests };
 }
+
+t.test('renders the chart with the values of docs/kubernetes.md', { skip }, async (t) => {
+  const page = await readFile(join(rootPath, 'docs/kubernetes.md'), 'utf8');
+  const [, example = ''] = /^ {3}```yaml\n(.*?)^ {3}```/ms.exec(page) ?? [];
+  const file = join(await temporaryFolder(t), 'images.yaml');
+  await writeFile(file, example.replaceAll(/^ {3}/gm, ''));
+  const { error, manifests } = render(file, '--values');
+  t.equal(error, null);
+  t.match(manifests.get('StatefulSet shop-image-delivery'), 'registry.example.com/image-delivery:');
+  t.ok(manifests.has('Ingress shop-image-delivery'));
+});
 
 /** Checks the configuration of the balancer with HAProxy itself. */
 async function checkBalancer(t: Test, manifest: string): Promise<void> {

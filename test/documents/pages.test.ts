@@ -143,9 +143,9 @@ t.test('sets only existing settings in the deployment files', async (t) => {
   }
 });
 
-t.test('runs only files in the systemd units that the deployment page lists', async (t) => {
-  const page = await read('docs/deploy/README.md');
-  const [, list = ''] = /and\s+deploy\s+(.*?)\.\s/s.exec(page) ?? [];
+t.test('runs only files in the systemd units that the page about them lists', async (t) => {
+  const page = await read('docs/install.md');
+  const [, list = ''] = /there and\s+deploy\s+(.*?)\.\s/s.exec(page) ?? [];
   const deployed = new Set(Array.from(list.matchAll(/`([^`]+)`/g), ([, path]) => path));
   for (const [file] of page.matchAll(/^(?:cp|install) .*$/gm)) {
     for (const [path = ''] of file.matchAll(/(?<= )(?:docs|\.env)\S*/g)) {
@@ -160,6 +160,11 @@ t.test('runs only files in the systemd units that the deployment page lists', as
     );
     t.ok(programs.length > 0);
     for (const path of programs) t.ok(deployed.has(path?.split('/')[0]), `${name} runs ${path}`);
+    const admin = await read('docs/deploy/systemd/image-delivery-admin');
+    for (const setting of ['User', 'WorkingDirectory', 'UMask', 'Environment', 'EnvironmentFile']) {
+      const [line = ''] = new RegExp(`^${setting}=.*$`, 'm').exec(unit) ?? [];
+      t.match(admin.replaceAll('"', ''), `--property=${line} `, `admin has ${name}'s ${setting}`);
+    }
   }
 });
 

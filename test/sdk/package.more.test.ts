@@ -153,7 +153,7 @@ t.test('runs each entry in Node, and imports modules of Node only in ./sign', as
 });
 
 t.test('runs the first example of each page', async (t) => {
-  for (const page of ['sdk/README.md', 'docs/sdk.md']) {
+  for (const page of ['sdk/README.md']) {
     const [, code = ''] =
       /```js\n(.*?)```/s.exec(await readFile(join(rootPath, page), 'utf8')) ?? [];
     t.ok(code.trim().split('\n').length <= 10, `${page}: in ten lines`);

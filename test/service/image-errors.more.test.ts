@@ -5,7 +5,7 @@ import { startFrontEnd } from './front-end.ts';
 import { eachHttpServer } from './http-servers.ts';
 import { picture } from './origin.ts';
 
-const guide = 'docs/troubleshooting.md';
+const guide = 'docs/errors.md';
 
 const inBrowser = noChromium === false;
 if (!inBrowser) t.pass('in a browser', { skip: noChromium });
