@@ -1,10 +1,11 @@
-import { realpath, stat } from 'node:fs/promises';
-import { sep } from 'node:path';
+import { readdir, realpath, stat } from 'node:fs/promises';
+import { join, sep } from 'node:path';
+import { pathToFileURL } from 'node:url';
 import { documentPath } from '../../contract/package.ts';
 import { newCommand, settingsFromCommandLine } from '../../contract/settings/command-line.ts';
 import { maxPicturesText } from '../../contract/settings/lists.ts';
+import { fileNames } from '../../pool/source/folder.ts';
 import { percentEncode } from '../image/source-url.ts';
-import { type PictureServer, picturesIn, startPictureServer } from './picture-server.ts';
 import { startTemporaryService } from './temporary-service.ts';
 
 /** `npm run serve -- <folder>`: a service for the images in a folder. */
@@ -15,7 +16,11 @@ const projectId = 'prj_localpictures000';
 const exampleCount = 3;
 /** Maximum images on the page. */
 const maxListed = 100;
-const picturePortOffset = 2;
+/** Maximum folder entries to search for images; more take too long. */
+const maxEntries = 20_000;
+const pictureName = /\.(?:jpe?g|jpe|jfif|a?png|webp|gif|avif|jxl|hei[cf]|hif|tiff?|svg|bmp|ico)$/i;
+/** Stands for the folder, which the service reads itself. */
+const pictureHost = 'pictures.invalid';
 /** Can be overridden by the option `--host`. */
 const localHost = '127.0.0.1';
 
@@ -43,24 +48,39 @@ async function existingFolder(path: string): Promise<string> {
   }
 }
 
-/** Uses the same port at each start, if free, so that sources keep their URLs. */
-async function startPictures(folder: string, port: number): Promise<PictureServer> {
-  const fixed = port <= 65_535 ? port : 0;
-  return startPictureServer(folder, fixed).catch(() => startPictureServer(folder, 0));
-}
-
 /** A setting of this command, which its options can change and the environment cannot. */
 const own = (variable: string, value = ''): Record<string, string> =>
   options.has(variable) ? {} : { [variable]: value };
 
 /** Percent-encoded, because terminals do not recognise parentheses as part of a URL. */
-const urlAt = (server: PictureServer, path: string): string =>
-  `${server.url}/${path.split(sep).map(percentEncode).join('/')}`;
+const urlOf = (path: string): string =>
+  `https://${pictureHost}/${path.split(sep).map(percentEncode).join('/')}`;
+
+/**
+ * Returns the first `count` images below a folder as relative paths, top level first. Does not
+ * follow symbolic links.
+ */
+async function picturesIn(folder: string, count: number): Promise<string[]> {
+  const found: string[] = [];
+  const folders = [''];
+  let entries = 0;
+  for (const below of folders) {
+    const list = await readdir(join(folder, below), { withFileTypes: true }).catch(() => []);
+    for (const entry of list.sort((a, b) => (a.name < b.name ? -1 : 1))) {
+      entries += 1;
+      if (found.length >= count || entries > maxEntries) return found;
+      // A hidden file, or a name that URLs cannot contain, such as one with a backslash.
+      if (fileNames(`/${encodeURIComponent(entry.name)}`) === null) continue;
+      if (entry.isDirectory()) folders.push(join(below, entry.name));
+      else if (entry.isFile() && pictureName.test(entry.name)) found.push(join(below, entry.name));
+    }
+  }
+  return found;
+}
 
 async function serve(): Promise<void> {
   const folder = await existingFolder(command.args[0] ?? '');
-  const pictures = await startPictures(folder, given.port + picturePortOffset);
-  const sources = (await picturesIn(folder, maxListed + 1)).map((path) => urlAt(pictures, path));
+  const sources = (await picturesIn(folder, maxListed + 1)).map(urlOf);
   let listed = [projectId, ...sources.slice(0, maxListed)];
   while (listed.join(' ').length > maxPicturesText) listed = listed.slice(0, -1);
 
@@ -73,19 +93,19 @@ async function serve(): Promise<void> {
       SERVICE_OPS_PORT: '0',
       // The URLs are guessable, and other sites' pages must not read private images.
       SERVICE_CROSS_SITE: 'off',
-      // No worker runs. The service fetches nothing from the worker's port, which the image server
-      // might use.
+      // No worker runs.
       SERVICE_WORKER_PORT: String(given.port),
-      SERVICE_PRIVATE_SOURCES: `127.0.0.1/32:${pictures.port}`,
+      // The list's separator can be part of a folder's name.
+      SERVICE_ORIGINS: `${pictureHost}=${pathToFileURL(folder).href.replaceAll(',', '%2C')}`,
       SERVICE_CONSOLE_PICTURES: listed.join(' '),
     },
     project: {
       id: projectId,
       name: 'Pictures',
-      origin: `${pictures.url}/`,
-      allowedOrigins: ['127.0.0.1'],
+      origin: urlOf(''),
+      allowedOrigins: [pictureHost],
     },
-    close: () => pictures.close(),
+    close: async () => {},
   });
 
   const toUrl = (source: string) => `${settings.baseUrl}/img/${source}?project=${projectId}&w=800`;
@@ -99,7 +119,7 @@ async function serve(): Promise<void> {
 ${count < sources.length ? `\nThe page lists the first ${count}.\n` : ''}
 A picture's URL:
 
-  ${toUrl(`${pictures.url}/<path>`)}
+  ${toUrl(`${urlOf('')}<path>`)}
 ${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
 Instead of w=800: h, fmt, q, fit, blur and others (${documentPath('parameters.md')}). The API key, for the project's
 defaults and presets: ${key}. Ctrl-C stops it.

@@ -74,7 +74,7 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
   t.equal(urls.length, 3, printed);
 
   for (const url of urls) {
-    t.ok(url.startsWith(`http://localhost:${port}/img/http://127.0.0.1:`), url);
+    t.ok(url.startsWith(`http://localhost:${port}/img/https://pictures.invalid/`), url);
     const response = await fetch(url.replace('w=800', 'w=30&fmt=png'));
     t.equal(response.status, 200, url);
     const body = Buffer.from(await response.arrayBuffer());
@@ -91,7 +91,6 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
     'shown.jpg',
     '.c.jpg',
     '.hidden/b.jpg',
-    'notes.txt',
     'pipe.jpg',
     'sub%20dir',
     '..%2Foutside.jpg',
@@ -120,25 +119,6 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
       await page.getByRole('link', { name: 'Pictures' }).waitFor();
     },
   );
-
-  await t.test('checks the Host header and the path at its origin', async (t) => {
-    const [, origin = ''] = /\/img\/(http:\/\/127\.0\.0\.1:\d+)/.exec(first) ?? [];
-    const authority = new URL(origin).host;
-    // Disable pipelining: the server can close an idle connection.
-    const client = new Client(origin, { pipelining: 0 });
-    t.teardown(() => client.close());
-    for (const [path, host, status] of [
-      ['/a.jpg', authority, 200],
-      // A name of another site for this address.
-      ['/a.jpg', 'evil.example', 404],
-      ['/../outside.jpg', authority, 404],
-      ['//a.jpg', authority, 404],
-    ] as const) {
-      const response = await client.request({ method: 'GET', path, headers: { host } });
-      await response.body.dump();
-      t.equal(response.statusCode, status, `${path} of ${host}`);
-    }
-  });
 
   await t.test("sends no image to other sites' pages", async (t) => {
     const client = new Client(`http://127.0.0.1:${port}`, { pipelining: 0 });
