@@ -10,7 +10,7 @@ ARG NODE_DIGEST=
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST} AS build
 # A release by the authors of uWebSockets.js, such as v20.67.0, which they publish on GitHub only.
 ARG UWEBSOCKETS_RELEASE=
-# The SHA-256 of its native file for this Node and processor: docs/http-engines.md.
+# The SHA-256 of its native file for this Node and processor: docs/contributing/uwebsockets.md.
 ARG UWEBSOCKETS_SHA256=
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./

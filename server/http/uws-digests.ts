@@ -4,8 +4,8 @@ import { basename } from 'node:path';
 
 /**
  * SHA-256 of the native files that the service can load from the package uws-pack. The package has
- * neither a signature nor an attestation: docs/http-engines.md explains how to compare the files
- * with their authors'.
+ * neither a signature nor an attestation: docs/contributing/uwebsockets.md explains how to compare
+ * the files with their authors'.
  */
 const release = 'uws-pack 20.0.8';
 const digests: Readonly<Record<string, string>> = {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import t from 'tap';
 import { root, rootPath } from '../root.ts';
 
-/** Advisories with a verdict in SECURITY.md: rows of package, version and advisory. */
-const page = await readFile(new URL('SECURITY.md', root), 'utf8');
+/** Advisories with a verdict in docs/contributing/security-model.md: rows of package, version and advisory. */
+const page = await readFile(new URL('docs/contributing/security-model.md', root), 'utf8');
 const answered = [...page.matchAll(/^\| `([^`]+)` (\S+) \| (?:CVE|GHSA)-/gm)];
 
 interface Audit {

@@ -113,6 +113,6 @@ t.test('installs the binaries for all supported Nodes', async (t) => {
   const { engines } = packages['node_modules/uws-pack'];
   // npm refuses to install packages that do not allow its Node. The package itself says 22, but
   // contains binaries for 20.
-  t.same(engines, { node: '>=20' }, 'edited by hand: see docs/http-engines.md');
+  t.same(engines, { node: '>=20' }, 'edited by hand: see docs/contributing/uwebsockets.md');
   t.match((await read('package.json')).devDependencies, { 'uws-pack': String });
 });
