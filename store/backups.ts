@@ -1,11 +1,16 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
-import { privateFolderPath, socketPath } from './embedded/endpoint.ts';
+import { privateFolderPath } from './embedded/endpoint.ts';
 import { DataDirLockedError, takeLock } from './embedded/lock.ts';
 import { dataFileIn, dataFilePath } from './embedded/server.ts';
-import { backupFilePath } from './embedded/storage/backup.ts';
-import { copyLog, DataFileDamaged, readLog, syncPath } from './embedded/storage/log-file.ts';
+import {
+  backupFilePath,
+  copyLog,
+  DataFileDamaged,
+  readLog,
+  syncPath,
+} from './embedded/storage/log-file.ts';
 import { folderErrorText } from './open-error.ts';
 
 /**
@@ -75,7 +80,7 @@ export async function restoreBackup(folder: string, given?: string): Promise<Res
   const backup = given === undefined ? backupFilePath(file) : resolve(given);
   if (!existsSync(backup)) throw new RestoreFailed(`there is no backup ${backup}.`);
   try {
-    const lock = await takeLock(privateFolder, socketPath(privateFolder));
+    const lock = await takeLock(privateFolder);
     try {
       const { backupTime: dataTime } = readLog(backup);
       return { dataTime, replaced: await replaceFile(file, backup) };

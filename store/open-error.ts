@@ -2,9 +2,7 @@ import { resolve } from 'node:path';
 import { adminCommand } from '../contract/package.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
 import { DataDirLockedError } from './embedded/lock.ts';
-import { DataFormatOutdated } from './embedded/server.ts';
-import { backupFilePath } from './embedded/storage/backup.ts';
-import { DataFileDamaged, readLog } from './embedded/storage/log-file.ts';
+import { backupFilePath, DataFileDamaged, readLog } from './embedded/storage/log-file.ts';
 import { StoreUnavailable, StoreUrlInvalid } from './outage.ts';
 
 /** Explains in one sentence why the store did not open; returns null for an unexpected error. */
@@ -13,9 +11,6 @@ export function openErrorText(error: unknown, dataDir: string): string | null {
     return `The data folder ${resolve(dataDir)} (SERVICE_DATA_DIR) belongs to process ${error.pid}, which is running: stop that service, or choose another folder for this one (--data-dir).`;
   }
   if (error instanceof DataFileDamaged) return damageText(error);
-  if (error instanceof DataFormatOutdated) {
-    return `The store cannot be opened: ${error.message}. Move it away, or choose another folder (--data-dir).`;
-  }
   if (error instanceof ForeignFolder) return `The store cannot be opened: ${error.message}.`;
   if (error instanceof StoreUrlInvalid || error instanceof StoreUnavailable) return error.message;
   return folderErrorText(error, dataDir);

@@ -25,14 +25,12 @@ export async function makePrivateFolder(folder: string): Promise<void> {
   await chmod(folder, privateMode);
 }
 
-export const defaultSocketPath = (privateFolder: string): string => join(privateFolder, socketName);
-
 /**
  * Returns the socket path: in the private folder or, if the path is too long for a socket, in a
  * folder within the system's temporary folder, named by a hash.
  */
 export function socketPath(privateFolder: string): string {
-  const inside = defaultSocketPath(privateFolder);
+  const inside = join(privateFolder, socketName);
   // The driver decodes the path in the URL twice, which corrupts percent signs.
   const usable = Buffer.byteLength(inside) <= maxSocketPathBytes && !inside.includes('%');
   if (usable) return inside;

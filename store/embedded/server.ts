@@ -11,13 +11,10 @@ import {
   toStoreUrl,
 } from './endpoint.ts';
 import { takeLock } from './lock.ts';
-import { type BackupTimes, backupFilePath } from './storage/backup.ts';
-import { DataFileDamaged } from './storage/log-file.ts';
-import type { OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
+import { backupFilePath, DataFileDamaged } from './storage/log-file.ts';
+import type { BackupTimes, OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
 
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.log');
-/** The data file of versions before the first release. */
-const oldDataFile = 'documents.lmdb';
 
 /** The data file of a store. @param folder as given to `startEmbeddedStore` */
 export const dataFilePath = (folder: string): string => dataFileIn(privateFolderPath(folder));
@@ -26,11 +23,6 @@ export const dataFilePath = (folder: string): string => dataFileIn(privateFolder
 export function hasEmbeddedStore(folder: string): boolean {
   const file = dataFilePath(folder);
   return existsSync(file) || existsSync(backupFilePath(file));
-}
-
-/** The folder contains a store in the file format of an earlier version. */
-export class DataFormatOutdated extends Error {
-  override readonly name = 'DataFormatOutdated';
 }
 
 export interface EmbeddedStoreOptions {
@@ -52,7 +44,6 @@ export interface EmbeddedStore {
  * @param folder created if missing
  * @throws {DataDirLockedError} if a process, including this process, owns the folder
  * @throws {DataFileDamaged}
- * @throws {DataFormatOutdated}
  * @throws a file system error, such as EACCES, or ENOSPC if a new store does not fit
  */
 export async function startEmbeddedStore(
@@ -62,20 +53,15 @@ export async function startEmbeddedStore(
   const privateFolder = privateFolderPath(folder);
   const socket = socketPath(privateFolder);
   await makePrivateFolder(privateFolder);
-  const lock = await takeLock(privateFolder, socket);
+  const lock = await takeLock(privateFolder);
   const cleanUp = async () => {
     await removeSocketFolder(socket, privateFolder);
     await lock.release();
   };
   const file = dataFileIn(privateFolder);
   try {
-    if (existsSync(file)) await requireWritable(file);
+    if (existsSync(file)) await (await open(file, 'r+')).close();
     else if (existsSync(backupFilePath(file))) throw new DataFileDamaged(file, 'it is missing');
-    else if (existsSync(join(privateFolder, oldDataFile))) {
-      throw new DataFormatOutdated(
-        `${join(privateFolder, oldDataFile)} has the file format of an earlier version`,
-      );
-    }
     await prepareSocket(socket, privateFolder);
   } catch (error) {
     await lock.release();
@@ -83,11 +69,6 @@ export async function startEmbeddedStore(
   }
   const data = { file, socket, backupTimes: options.backupTimes };
   return startThread(data, cleanUp, options.onBackupFailure ?? (() => {}));
-}
-
-/** @throws a file system error with the path */
-async function requireWritable(path: string): Promise<void> {
-  await (await open(path, 'r+')).close();
 }
 
 /** @param cleanUp called when the thread has exited */

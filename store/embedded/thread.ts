@@ -6,11 +6,18 @@ import { Cursors } from './commands/context.ts';
 import { runCommand } from './commands/table.ts';
 import { ReplyError } from './errors.ts';
 import { someValueAt } from './query/path.ts';
-import { Backups, type BackupTimes } from './storage/backup.ts';
 import { Catalog } from './storage/catalog.ts';
 import type { Collection } from './storage/collection.ts';
 import type { Entry, IndexSpecification } from './storage/index.ts';
 import { ClientConnection } from './wire/connection.ts';
+
+export interface BackupTimes {
+  /** Until the first backup after a start, and between two, in ms. */
+  readonly firstAfterMs: number;
+  readonly everyMs: number;
+}
+
+const hourly: BackupTimes = { firstAfterMs: 60_000, everyMs: 60 * 60_000 };
 
 export interface ThreadData {
   readonly file: string;
@@ -35,7 +42,7 @@ function isThreadData(data: unknown): data is ThreadData {
 }
 
 function serve(
-  { file, socket: path, backupTimes }: ThreadData,
+  { file, socket: path, backupTimes = hourly }: ThreadData,
   port: NonNullable<typeof parentPort>,
 ): void {
   const send = (message: ThreadMessage) => port.postMessage(message);
@@ -49,8 +56,10 @@ function serve(
     send({ type: 'unreadable', reason: error instanceof Error ? error.message : String(error) });
     return port.close();
   }
-  const onFailure = (reason: string) => send({ type: 'backup-failed', reason });
-  const backups = new Backups(catalog.log, onFailure, backupTimes);
+  const backUp = () =>
+    catalog.log.backUp().catch((error) => send({ type: 'backup-failed', reason: error.message }));
+  const firstBackup = setTimeout(backUp, backupTimes.firstAfterMs);
+  const backups = setInterval(backUp, backupTimes.everyMs);
   const state = { catalog, cursors };
   const connections = new Set<ClientConnection>();
   let connectionCount = 0;
@@ -76,14 +85,13 @@ function serve(
   });
 
   const close = async () => {
-    clearInterval(sweeping);
+    for (const timer of [sweeping, firstBackup, backups]) clearInterval(timer);
     server.close();
     for (const connection of connections) connection.stopReading();
     // Commits and replies to finished commands before connections close.
     await catalog.log.durable().catch(() => {});
     await new Promise((resolve) => setImmediate(resolve));
     for (const connection of connections) connection.end();
-    await backups.close();
     await catalog.log.close();
     port.close();
   };
@@ -106,8 +114,8 @@ const msPerSecond = 1000;
 export function sweepExpired(catalog: Catalog, now: number): void {
   for (const collection of catalog.list()) {
     try {
-      for (const { specification } of collection.indexes) {
-        for (const entry of expired(collection, specification, now)) collection.remove(entry);
+      for (const index of collection.indexes) {
+        for (const entry of expired(collection, index, now)) collection.remove(entry);
       }
     } catch (error) {
       if (!(error instanceof ReplyError)) throw error;
@@ -121,6 +129,6 @@ function expired(collection: Collection, index: IndexSpecification, now: number)
   if (expireAfterSeconds === null) return [];
   const latest = now - expireAfterSeconds * msPerSecond;
   const isDue = (value: Value) => value instanceof Date && value.getTime() <= latest;
-  // For an array of dates the earliest applies; other values never expire.
+  // Other values never expire.
   return [...collection.entries()].filter(({ document }) => someValueAt(document, path, isDue));
 }

@@ -14,8 +14,8 @@ export interface Document {
 
 export type NumberValue = Int32 | Double | Long;
 
-/** Maximum nesting in a message: 100 levels of a stored document, and the command around it. */
-const maxDepth = 120;
+/** Maximum nesting in a message: 100 levels of a document, and the command around it. */
+const maxDepth = 101;
 
 const rangeOfDatesMs = 8.64e15;
 
@@ -81,7 +81,7 @@ export function decode(bytes: Uint8Array): Document {
  * As {@link decode}, with values of every type.
  * @throws {ReplyError} 22 for malformed BSON
  */
-export function parse(bytes: Uint8Array): object {
+export function parse(bytes: Uint8Array): Document {
   if (bytes.length > maxCommandBytes) {
     throw new ReplyError(10334, `a document of ${bytes.length} bytes is too large`);
   }

@@ -34,9 +34,13 @@ const handlers: { readonly [Name in CommandName]: Handler<Name> } = {
   createIndexes,
 };
 
-/** Commands whose documents can contain other clients' changes; `getMore` returns earlier ones. */
-const reads: ReadonlySet<string> = new Set(['find', 'aggregate'] satisfies CommandName[]);
-const writes: ReadonlySet<string> = new Set([
+/**
+ * Commands that change documents or can contain other clients' changes; `getMore` returns earlier
+ * ones.
+ */
+const waiting: ReadonlySet<string> = new Set([
+  'find',
+  'aggregate',
   'insert',
   'update',
   'delete',
@@ -46,9 +50,7 @@ const writes: ReadonlySet<string> = new Set([
 
 /**
  * Resolves with a write's or read's reply when all changes so far are on disk: no client sees data
- * that can be lost. If the changes fail, a read runs again, because they are another client's, and
- * are then undone. Other commands do not depend on them: drivers consider a server away that fails
- * a `hello`.
+ * that can be lost. Other commands do not wait: drivers consider a server away that fails a `hello`.
  */
 export async function runCommand(
   state: ServerState,
@@ -66,12 +68,12 @@ export async function runCommand(
   } catch (error) {
     reply = errorReply(error);
   }
-  if (!reads.has(name) && !writes.has(name)) return reply;
+  if (!waiting.has(name)) return reply;
   try {
     await state.catalog.log.durable();
     return reply;
   } catch (error) {
-    return reads.has(name) ? runCommand(state, command, connection) : errorReply(error);
+    return errorReply(error);
   }
 }
 

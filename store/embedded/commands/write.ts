@@ -1,7 +1,7 @@
 import { type CommandArguments, readArguments } from '../arguments.ts';
 import { equalityKey } from '../bson/compare.ts';
 import { type Document, getField, type Value } from '../bson/value.ts';
-import { ReplyError } from '../errors.ts';
+import { notSupported, ReplyError } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
 import { parseSort } from '../query/sort.ts';
 import { applyUpdate, parseUpdate, upsertedDocument } from '../query/update.ts';
@@ -133,18 +133,18 @@ export function createIndexes(
   { createIndexes: name, indexes: index }: CommandArguments<'createIndexes'>,
 ): CommandReply {
   const specification = parseIndexSpecification(index);
+  if (specification.path.join('.') === '_id') throw notSupported('a second index on _id');
   const createdCollectionAutomatically = context.collection(name) === undefined;
   const collection = context.createCollection(name);
-  // `indexes` does not include the index on _id.
-  const numIndexesBefore = collection.indexes.length + 1;
-  if (!exists(collection, specification)) context.state.catalog.addIndex(collection, specification);
-  const numIndexesAfter = collection.indexes.length + 1;
+  const numIndexesBefore = collection.indexes.length;
+  if (!exists(collection, specification)) collection.addIndex(specification);
+  const numIndexesAfter = collection.indexes.length;
   return { numIndexesBefore, numIndexesAfter, createdCollectionAutomatically };
 }
 
 /** @throws {ReplyError} 86 when its name belongs to a different index, 85 when its key does. */
 function exists(collection: Collection, index: IndexSpecification): boolean {
-  for (const { specification: other } of collection.indexes) {
+  for (const other of collection.indexes) {
     const sameKey = equalityKey(other.key) === equalityKey(index.key);
     const sameOptions =
       other.unique === index.unique &&

@@ -46,28 +46,6 @@ export function someValueAt(
   );
 }
 
-/**
- * Returns the single value at a path; a missing field counts as null.
- * @param purpose for the error message
- * @throws {ReplyError} 115 for an array within or at the path's end, because it has several
- *   values
- */
-export function valueAt(document: Document, path: Path, purpose: string): Value {
-  const value = singleValueAt(document, path);
-  if (value === undefined) throw notSupported(`${purpose} '${path.join('.')}' over an array`);
-  return value;
-}
-
-/** Like {@link valueAt}, but returns undefined for an array within or at the path's end. */
-export function singleValueAt(document: Document, path: Path): Value | undefined {
-  let value: Value = document;
-  for (const component of path) {
-    value = isDocument(value) ? (getField(value, component) ?? null) : null;
-    if (isArray(value)) return undefined;
-  }
-  return value;
-}
-
 /** Returns whether a document contains the field at a path, or an array before the path's end. */
 export function exists(document: Document, path: Path): boolean {
   let value: Value | undefined = document;

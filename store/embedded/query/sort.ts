@@ -1,6 +1,9 @@
 import { compareScalars } from '../bson/compare.ts';
 import {
   type Document,
+  getField,
+  isArray,
+  isDocument,
   isNumber,
   isScalar,
   type Scalar,
@@ -8,7 +11,7 @@ import {
   type Value,
 } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
-import { type Path, parsePath, valueAt } from './path.ts';
+import { type Path, parsePath } from './path.ts';
 
 export interface SortOrder {
   readonly paths: readonly Path[];
@@ -28,8 +31,7 @@ export function parseSort(sort: Document): SortOrder {
   };
 }
 
-/** Parses the direction in a sort or an index key. */
-export function parseDirection(field: string, value: Value): number {
+function parseDirection(field: string, value: Value): number {
   if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is not a number`);
   const direction = safeInteger(value);
   if (direction === 1 || direction === -1) return direction;
@@ -48,20 +50,36 @@ export function sortDocuments<T>(
   if (paths.length === 0) return [...items];
   const keyed = items.map((item) => ({
     item,
-    key: paths.map((path) => sortKey(getDocument(item), path)),
+    key: paths.map((path) => sortKey(getDocument(item), path, 'sorting by')),
   }));
-  keyed.sort((a, b) => {
-    for (const [i, direction] of directions.entries()) {
-      const order = compareScalars(a.key[i] ?? null, b.key[i] ?? null);
-      if (order !== 0) return order * direction;
-    }
-    return 0;
-  });
+  keyed.sort((a, b) => compareKeys(a.key, b.key, directions));
   return keyed.map(({ item }) => item);
 }
 
-function sortKey(document: Document, path: Path): Scalar {
-  const value = valueAt(document, path, 'sorting by');
+/** Compares values field by field. */
+export function compareKeys(
+  a: readonly Scalar[],
+  b: readonly Scalar[],
+  directions: readonly number[],
+): number {
+  for (let i = 0; i < directions.length; i += 1) {
+    const order = compareScalars(a[i] ?? null, b[i] ?? null);
+    if (order !== 0) return order * (directions[i] ?? 1);
+  }
+  return 0;
+}
+
+/**
+ * Returns the single value at a path; a missing field counts as null.
+ * @param purpose for the error message
+ * @throws {ReplyError} 115 for a document, and for an array within or at the path's end
+ */
+export function sortKey(document: Document, path: Path, purpose: string): Scalar {
+  let value: Value = document;
+  for (const component of path) {
+    value = isDocument(value) ? (getField(value, component) ?? null) : null;
+    if (isArray(value)) throw notSupported(`${purpose} '${path.join('.')}' over an array`);
+  }
   if (isScalar(value)) return value;
-  throw notSupported(`sorting by '${path.join('.')}' over a document`);
+  throw notSupported(`${purpose} '${path.join('.')}' over a document`);
 }

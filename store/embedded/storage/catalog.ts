@@ -1,32 +1,20 @@
-import { type Document, decode, encode, isArray, isDocument } from '../bson/value.ts';
+import type { Document } from '../bson/value.ts';
 import { Collection } from './collection.ts';
-import { type Index, type IndexSpecification, parseIndexSpecification } from './index.ts';
 import { Log } from './log.ts';
-import { type Change, catalogNumber } from './log-file.ts';
 
-/** The collections of a store. Their names and indexes are records of the log, too. */
+/** The collections of a store. */
 export class Catalog {
   readonly log: Log;
   readonly #collections = new Map<string, Collection>();
-  #nextNumber = 1;
 
   /** @throws as Log */
   constructor(file: string) {
-    // Only the last version of each record is decoded.
-    const stored = new Map<number, Map<number, Uint8Array>>();
     this.log = new Log(
       file,
-      ({ collection, record, bytes }) => {
-        const records = stored.get(collection) ?? new Map<number, Uint8Array>();
-        stored.set(collection, records);
-        if (bytes === null) records.delete(record);
-        else records.set(record, bytes);
-      },
+      (change) => this.getOrCreate(String(change['in'])).restore(change),
       () => this.#changes(),
     );
-    for (const [number, bytes] of stored.get(catalogNumber) ?? []) {
-      this.#restore(number, decode(bytes), stored.get(number) ?? new Map());
-    }
+    for (const collection of this.list()) collection.buildIndexes();
   }
 
   get(namespace: string): Collection | undefined {
@@ -36,10 +24,9 @@ export class Catalog {
   getOrCreate(namespace: string): Collection {
     const known = this.#collections.get(namespace);
     if (known !== undefined) return known;
-    const collection = new Collection(this.#nextNumber, namespace, this.log);
-    this.#nextNumber += 1;
+    const append = (change: Document) => this.log.append({ in: namespace, ...change });
+    const collection = new Collection(namespace, append);
     this.#collections.set(namespace, collection);
-    this.log.add(toChange(collection), () => this.#collections.delete(namespace));
     return collection;
   }
 
@@ -47,44 +34,9 @@ export class Catalog {
     return [...this.#collections.values()];
   }
 
-  addIndex(collection: Collection, specification: IndexSpecification): void {
-    const index = collection.buildIndex(specification);
-    collection.addIndex(index);
-    this.log.add(toChange(collection), () => collection.removeIndex(index));
-  }
-
-  *#changes(): Generator<Change> {
-    for (const collection of this.#collections.values()) {
-      yield toChange(collection);
-      yield* collection.changes();
+  *#changes(): Generator<Document> {
+    for (const collection of this.list()) {
+      for (const change of collection.changes()) yield { in: collection.namespace, ...change };
     }
   }
-
-  #restore(
-    number: number,
-    { namespace, indexes }: Document,
-    records: ReadonlyMap<number, Uint8Array>,
-  ): void {
-    if (typeof namespace !== 'string' || !isArray(indexes)) {
-      throw new Error(`the embedded store's catalog record ${number} is malformed`);
-    }
-    const collection = new Collection(number, namespace, this.log);
-    for (const [record, bytes] of [...records].sort(([a], [b]) => a - b)) {
-      collection.restore(record, decode(bytes));
-    }
-    for (const index of indexes) {
-      if (!isDocument(index)) continue;
-      collection.addIndex(collection.buildIndex(parseIndexSpecification(index)));
-    }
-    this.#collections.set(namespace, collection);
-    this.#nextNumber = Math.max(this.#nextNumber, number + 1);
-  }
-}
-
-function toChange({ number, namespace, indexes }: Collection): Change {
-  const specifications = (indexes as readonly Index[]).map(
-    ({ specification }) => specification.document,
-  );
-  const bytes = encode({ namespace, indexes: specifications });
-  return { collection: catalogNumber, record: number, bytes };
 }

@@ -1,59 +1,68 @@
-import { Int32, ObjectId } from 'bson';
+import { calculateObjectSize, ObjectId } from 'bson';
 import { equalityKey } from '../bson/compare.ts';
-import {
-  type Document,
-  decode,
-  encode,
-  getField,
-  isArray,
-  isDocument,
-  type Value,
-} from '../bson/value.ts';
+import { type Document, encode, getField, isDocument, type Scalar } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import type { Filter } from '../query/filter.ts';
-import { type SortOrder, sortDocuments } from '../query/sort.ts';
+import { parseSort, type SortOrder, sortDocuments } from '../query/sort.ts';
 import { maxDocumentBytes } from '../supported.ts';
-import { type Entry, Index, type IndexSpecification, idSpecification, type Scan } from './index.ts';
-import type { Log } from './log.ts';
-import type { Change } from './log-file.ts';
+import {
+  type Entry,
+  Index,
+  type IndexSpecification,
+  idSpecification,
+  parseIndexSpecification,
+  type Scan,
+} from './index.ts';
+
+const unordered = parseSort({});
 
 /**
- * Keeps all documents in memory and adds all changes to the log. Every method is synchronous, which
- * isolates commands from each other.
+ * Keeps all documents in memory. Every method is synchronous, which isolates commands from each
+ * other, and writes a change to the log before it makes it.
  */
 export class Collection {
-  /** Its number in the log. */
-  readonly number: number;
   /** `database.collection` */
   readonly namespace: string;
-  readonly #log: Log;
-  readonly #indexes = new Map<string, Index>();
-  #byId = new Map<string, Entry>();
-  /** Null until the first query that needs this order: few collections do. */
-  #idOrder: Index | null = null;
+  readonly #append: (change: Document) => void;
+  readonly #byId = new Map<string, Entry>();
+  #indexes = [new Index(idSpecification)];
   #nextRecord = 1;
 
-  constructor(number: number, namespace: string, log: Log) {
-    this.number = number;
+  /** @param append writes a change to the log, or throws */
+  constructor(namespace: string, append: (change: Document) => void) {
     this.namespace = namespace;
-    this.#log = log;
+    this.#append = append;
   }
 
-  get indexes(): readonly Index[] {
-    return [...this.#indexes.values()];
+  /** The index on `_id` is the first. */
+  get indexes(): readonly IndexSpecification[] {
+    return this.#indexes.map(({ specification }) => specification);
   }
 
-  /** Adds a document read from disk. */
-  restore(record: number, document: Document): void {
-    this.#add({ record, document });
-    this.#nextRecord = Math.max(this.#nextRecord, record + 1);
-  }
-
-  /** All documents as changes, for a snapshot. Other changes can be made, and undone, meanwhile. */
-  *changes(): Generator<Change> {
-    for (const { record, document } of [...this.#byId.values()]) {
-      yield { collection: this.number, record, bytes: encode(document) };
+  /** Repeats a change of the log. Afterwards, {@link buildIndexes} runs once. */
+  restore({ put, remove, index }: Document): void {
+    if (isDocument(put)) {
+      const entry = this.#byId.get(idKey(put));
+      if (entry === undefined) this.#byId.set(idKey(put), this.#newEntry(put));
+      else entry.document = put;
+    } else if (isDocument(index)) {
+      const specification = parseIndexSpecification(index);
+      const isNew = this.indexes.every(({ name }) => name !== specification.name);
+      if (isNew) this.#indexes.push(new Index(specification));
+    } else {
+      this.#byId.delete(equalityKey(remove ?? null));
     }
+  }
+
+  /** @throws {ReplyError} 115 for values that have no order */
+  buildIndexes(): void {
+    this.#indexes = this.indexes.map((specification) => new Index(specification, this.entries()));
+  }
+
+  /** The changes that make this collection, for a snapshot. Others can be made meanwhile. */
+  *changes(): Generator<Document> {
+    for (const { document } of this.indexes.slice(1)) yield { index: document };
+    for (const { document } of [...this.#byId.values()]) yield { put: document };
   }
 
   entries(): IterableIterator<Entry> {
@@ -65,9 +74,9 @@ export class Collection {
     const matches = ({ document }: Entry) => filter.matches(document);
     const found = this.#findById(filter);
     if (found !== null) return inNaturalOrder(found.filter(matches));
-    const scan = this.#smallestScan(filter);
-    if (scan === null) return [...this.#byId.values()].filter(matches);
-    return inNaturalOrder([...scan.index.entries(scan)].filter(matches));
+    const scan = smallest(this.#scans(filter, unordered));
+    const entries = scan === undefined ? [...this.#byId.values()] : [...scan.entries()];
+    return inNaturalOrder(entries.filter(matches));
   }
 
   /**
@@ -75,12 +84,13 @@ export class Collection {
    * @throws {ReplyError} as {@link sortDocuments}
    */
   findSorted(filter: Filter, order: SortOrder, limit: number): Entry[] {
-    const scan = this.#findById(filter) === null ? this.#orderedScan(filter, order) : null;
-    if (scan === null) {
+    const isOrdered = order.paths.length > 0 && this.#findById(filter) === null;
+    const scan = isOrdered ? smallest(this.#scans(filter, order)) : undefined;
+    if (scan?.isSorted !== true) {
       return sortDocuments(this.find(filter), ({ document }) => document, order).slice(0, limit);
     }
     const found: Entry[] = [];
-    for (const entry of scan.index.entries(scan)) {
+    for (const entry of scan.entries()) {
       if (found.length >= limit) break;
       if (filter.matches(entry.document)) found.push(entry);
     }
@@ -88,21 +98,19 @@ export class Collection {
   }
 
   count(filter: Filter): number {
-    const exact = this.#scans(filter).find((scan) => scan.exact);
+    const exact = this.#scans(filter, unordered).find(({ isExact }) => isExact);
     return exact?.size ?? this.find(filter).length;
   }
 
-  /** @throws {ReplyError} 11000 for a duplicate key; as {@link toStorable} */
+  /** @throws {ReplyError} 11000 for a duplicate key; as {@link checkSize} and the log */
   insert(given: Document): Document {
-    const _id = getField(given, '_id') ?? new ObjectId();
-    const { document, bytes } = toStorable({ _id, ...given });
+    const document = { _id: getField(given, '_id') ?? new ObjectId(), ...given };
+    checkSize(document);
     this.#checkUnique(document);
-    const entry: Entry = { record: this.#nextRecord, document };
-    this.#nextRecord += 1;
-    this.#add(entry);
-    this.#log.add({ collection: this.number, record: entry.record, bytes }, () =>
-      this.#delete(entry),
-    );
+    this.#append({ put: document });
+    const entry = this.#newEntry(document);
+    this.#byId.set(idKey(document), entry);
+    for (const index of this.#indexes) index.add(entry);
     return document;
   }
 
@@ -111,78 +119,42 @@ export class Collection {
    * @returns whether the document changed
    * @throws {ReplyError} as {@link insert}
    */
-  replace(entry: Entry, given: Document): boolean {
-    const { document, bytes } = toStorable(given);
+  replace(entry: Entry, document: Document): boolean {
+    checkSize(document);
     const before = entry.document;
-    if (Buffer.compare(encode(before), bytes) === 0) return false;
+    if (Buffer.compare(encode(before), encode(document)) === 0) return false;
     this.#checkUnique(document, entry);
-    const change = (from: Document, to: Document) => {
-      entry.document = to;
-      for (const index of this.#indexes.values()) index.move(entry, from);
-    };
-    change(before, document);
-    this.#log.add({ collection: this.number, record: entry.record, bytes }, () =>
-      change(document, before),
-    );
+    this.#append({ put: document });
+    const moving = this.#indexes.filter((index) => !index.hasSameKey(before, document));
+    for (const index of moving) index.remove(entry);
+    entry.document = document;
+    for (const index of moving) index.add(entry);
     return true;
   }
 
+  /** @throws as the log */
   remove(entry: Entry): void {
-    this.#delete(entry);
-    this.#log.add({ collection: this.number, record: entry.record, bytes: null }, () => {
-      this.#add(entry);
-      const inOrder = [...this.#byId].sort(([, a], [, b]) => a.record - b.record);
-      this.#byId = new Map(inOrder);
-    });
+    this.#append({ remove: getField(entry.document, '_id') ?? null });
+    for (const index of this.#indexes) index.remove(entry);
+    this.#byId.delete(idKey(entry.document));
   }
 
-  /**
-   * An index of all documents, for {@link addIndex}.
-   * @throws {ReplyError} 11000 when existing documents have duplicate keys.
-   */
-  buildIndex(specification: IndexSpecification): Index {
-    const index = new Index(specification);
-    index.fill(this.#byId.values());
+  /** @throws {ReplyError} 11000 when existing documents have duplicate keys; as the log */
+  addIndex(specification: IndexSpecification): void {
+    const index = new Index(specification, this.entries());
     const value = index.duplicate();
-    if (value !== undefined) throw this.#duplicate(specification.name, specification.key, value);
-    return index;
+    if (value !== undefined) throw this.#duplicate(specification, value);
+    this.#append({ index: specification.document });
+    this.#indexes.push(index);
   }
 
-  addIndex(index: Index): void {
-    this.#indexes.set(index.specification.name, index);
+  #newEntry(document: Document): Entry {
+    this.#nextRecord += 1;
+    return { record: this.#nextRecord, document };
   }
 
-  removeIndex(index: Index): void {
-    this.#indexes.delete(index.specification.name);
-  }
-
-  /** Returns a scan in result order, unless another index selects fewer entries. */
-  #orderedScan(filter: Filter, order: SortOrder): Scan | null {
-    if (order.paths.length === 0) return null;
-    const byId = isIdOrder(order) ? this.#orderById().scan(filter, true) : null;
-    const scans = [...this.#scans(filter), ...(byId === null ? [] : [byId])];
-    const least = Math.min(...scans.map(({ size }) => size));
-    return scans.find((scan) => scan.size <= least && scan.index.sorts(scan, order)) ?? null;
-  }
-
-  #smallestScan(filter: Filter): Scan | null {
-    let smallest: Scan | null = null;
-    for (const scan of this.#scans(filter)) {
-      if (smallest === null || scan.size < smallest.size) smallest = scan;
-    }
-    return smallest;
-  }
-
-  #scans(filter: Filter): Scan[] {
-    return [...this.#indexes.values()].flatMap((index) => index.scan(filter) ?? []);
-  }
-
-  #orderById(): Index {
-    if (this.#idOrder === null) {
-      this.#idOrder = new Index(idSpecification);
-      this.#idOrder.fill(this.#byId.values());
-    }
-    return this.#idOrder;
+  #scans(filter: Filter, order: SortOrder): Scan[] {
+    return this.#indexes.flatMap((index) => index.scan(filter, order) ?? []);
   }
 
   #findById({ requirements }: Filter): Entry[] | null {
@@ -191,92 +163,41 @@ export class Collection {
     return required.values.flatMap((value) => this.#byId.get(equalityKey(value)) ?? []);
   }
 
-  #add(entry: Entry): void {
-    this.#byId.set(idKey(entry.document), entry);
-    for (const index of this.#indexes.values()) index.add(entry);
-    this.#idOrder?.add(entry);
-  }
-
-  #delete(entry: Entry): void {
-    for (const index of this.#indexes.values()) index.remove(entry);
-    this.#idOrder?.remove(entry);
-    this.#byId.delete(idKey(entry.document));
-  }
-
   #checkUnique(document: Document, self?: Entry): void {
-    const _id = getField(document, '_id') ?? null;
-    const owner = this.#byId.get(equalityKey(_id));
-    if (owner !== undefined && owner !== self) {
-      throw this.#duplicate('_id_', { _id: new Int32(1) }, _id);
-    }
-    for (const index of this.#indexes.values()) {
+    for (const index of this.#indexes) {
       const value = index.conflict(document, self);
-      const { name, key } = index.specification;
-      if (value !== undefined) throw this.#duplicate(name, key, value);
+      if (value !== undefined) throw this.#duplicate(index.specification, value);
     }
   }
 
-  #duplicate(index: string, keyPattern: Document, value: Value): ReplyError {
-    const [field = ''] = Object.keys(keyPattern);
+  #duplicate({ name, key, path }: IndexSpecification, value: Scalar): ReplyError {
     const text = typeof value === 'string' ? JSON.stringify(value) : String(value);
     return new ReplyError(
       11000,
-      `E11000 duplicate key error collection: ${this.namespace} index: ${index} dup key: { ${field}: ${text} }`,
-      { keyPattern, keyValue: { [field]: value } },
+      `E11000 duplicate key error collection: ${this.namespace} index: ${name} dup key: { ${path.join('.')}: ${text} }`,
+      { keyPattern: key, keyValue: { [path.join('.')]: value } },
     );
   }
 }
-
-const isIdOrder = ({ paths: [path], directions: [direction] }: SortOrder): boolean =>
-  path?.length === 1 && path[0] === '_id' && direction === 1;
 
 function idKey(document: Document): string {
   return equalityKey(getField(document, '_id') ?? null);
 }
 
 function inNaturalOrder(entries: Entry[]): Entry[] {
-  return [...new Set(entries)].sort((a, b) => a.record - b.record);
+  return entries.sort((a, b) => a.record - b.record);
 }
 
-const maxDocumentDepth = 100;
-
-export interface StorableDocument {
-  readonly document: Document;
-  readonly bytes: Uint8Array;
+/** The scan with the fewest entries; of several, one in the requested order. */
+function smallest(scans: Scan[]): Scan | undefined {
+  const [first] = scans.sort((a, b) => a.size - b.size || Number(b.isSorted) - Number(a.isSorted));
+  return first;
 }
 
-/**
- * Validates a document before storing it. The result shares no memory with the request message and
- * equals the document after a restart.
- * @throws {ReplyError} 10334 for an oversized document, 15 for excessive nesting, 52 for a field
- *   name with a leading `$`, 2 for an array as `_id`.
- */
-export function toStorable(document: Document): StorableDocument {
-  checkStorable(document, 1);
-  const identity = document['_id'];
-  if (isArray(identity)) throw new ReplyError(2, "can't use an array for _id");
-  const bytes = encode(document);
-  if (bytes.length > maxDocumentBytes) {
-    throw new ReplyError(
-      10334,
-      `the document is too large: ${bytes.length} bytes, max size: ${maxDocumentBytes}`,
-    );
-  }
-  return { document: decode(bytes), bytes };
-}
-
-function checkStorable(value: Value, depth: number): void {
-  if (depth > maxDocumentDepth) {
-    throw new ReplyError(15, `nested deeper than ${maxDocumentDepth} levels`);
-  }
-  if (isArray(value)) {
-    for (const element of value) checkStorable(element, depth + 1);
-  } else if (isDocument(value)) {
-    for (const [field, inner] of Object.entries(value)) {
-      if (field.startsWith('$')) {
-        throw new ReplyError(52, `the field name '${field}' must not begin with '$'`);
-      }
-      if (typeof inner === 'object' && inner !== null) checkStorable(inner, depth + 1);
-    }
-  }
+/** @throws {ReplyError} 10334 for an oversized document */
+function checkSize(document: Document): void {
+  const bytes = calculateObjectSize(document);
+  if (bytes <= maxDocumentBytes) return;
+  const text = `the document is too large: ${bytes} bytes, max size: ${maxDocumentBytes}`;
+  throw new ReplyError(10334, text);
 }

@@ -3,7 +3,6 @@ import {
   chown,
   copyFile,
   lchown,
-  mkdir,
   readdir,
   readFile,
   rm,
@@ -18,7 +17,7 @@ import t, { type Test } from 'tap';
 import { restoreBackup } from '../../../store/backups.ts';
 import { privateFolderPath } from '../../../store/embedded/endpoint.ts';
 import { dataFileIn, startEmbeddedStore } from '../../../store/embedded/server.ts';
-import { backupFilePath } from '../../../store/embedded/storage/backup.ts';
+import { backupFilePath } from '../../../store/embedded/storage/log-file.ts';
 import { until } from '../../until.ts';
 import { shortFolder, withStore } from './stores.ts';
 
@@ -52,7 +51,7 @@ t.test('reports a damaged data file with the reason, and restores it from a back
     'it is empty': () => truncate(file, 0),
     'it is missing': () => rm(file),
     'it contains no complete snapshot': () => truncate(file, 30),
-    'group of changes at byte \\d+ is overwritten': () => writeFile(file, zeros),
+    'record at byte \\d+ is overwritten': () => writeFile(file, zeros),
     'byte 0 is overwritten': () => writeFile(file, 'x'.repeat(whole.length)),
   };
   for (const [reason, damage] of Object.entries(damages)) {
@@ -91,16 +90,13 @@ t.test('rejects a file or folder that it cannot write', async (t) => {
   t.equal(await count(), 199);
 });
 
-t.test('rejects the folder of an earlier version by name', async (t) => {
-  const folder = shortFolder(t);
-  const old = join(privateFolderPath(folder), 'documents.lmdb');
-  await mkdir(privateFolderPath(folder));
-  await writeFile(old, 'x');
-  const expected = {
-    name: 'DataFormatOutdated',
-    message: new RegExp(`^${old} has the file format`),
-  };
-  await t.rejects(startEmbeddedStore(folder), expected);
+t.test('rejects a file of an earlier version by name', async (t) => {
+  const { folder, file } = await filled(t);
+  const bytes = await readFile(file);
+  bytes.writeUInt32LE(0x3265_4449, 0);
+  await writeFile(file, bytes);
+  const message = /it has the format of an earlier version/;
+  await t.rejects(startEmbeddedStore(folder), { name: 'DataFileDamaged', message });
 });
 
 t.test(
@@ -129,7 +125,7 @@ t.test(
   },
 );
 
-t.test('continues after an incomplete group', async (t) => {
+t.test('continues after an incomplete record', async (t) => {
   const { folder, file, count } = await filled(t);
   const { size } = await stat(file);
   await withStore(folder, (items) => items.insertOne({ _id: 1_000, text: 'x' }));
@@ -140,7 +136,7 @@ t.test('continues after an incomplete group', async (t) => {
   t.equal(await count(), 200);
 });
 
-t.test('replaces the last backup with a snapshot, only after a change', async (t) => {
+t.test('replaces the last backup, only after a change', async (t) => {
   const { folder, backup } = await filled(t);
   const backedUp = async () => (await stat(backup).catch(() => null))?.ino ?? 0;
   const added = { _id: 1_000, text: 'new' };
@@ -184,6 +180,6 @@ t.test('reports the time of the restored data, not of the file', async (t) => {
 
   const { size } = await stat(backup);
   await truncate(backup, size - 1);
-  t.equal((await restoreBackup(folder)).dataTime, null, 'a copy without its last group');
+  t.equal((await restoreBackup(folder)).dataTime, null, 'a copy without its last record');
   t.equal(await count(), 199);
 });

@@ -1,16 +1,14 @@
 import assert from 'node:assert/strict';
 import fc from 'fast-check';
 import { BSON } from 'mongodb';
-import t, { type Test } from 'tap';
+import t from 'tap';
 import { type Document, decode } from '../../../store/embedded/bson/value.ts';
 import { type Filter, parseFilter } from '../../../store/embedded/query/filter.ts';
 import { parseSort } from '../../../store/embedded/query/sort.ts';
 import { Collection } from '../../../store/embedded/storage/collection.ts';
 import { parseIndexSpecification } from '../../../store/embedded/storage/index.ts';
-import { Log } from '../../../store/embedded/storage/log.ts';
 import { propertyRuns } from '../../extended.ts';
 import { type Condition, type Json, matches, order } from './oracle.ts';
-import { shortFolder } from './stores.ts';
 
 // Few names and values, so that many are equal.
 const nonNull = fc.constantFrom<Json>(true, false, 0, 1, -1, 1.5, '', 'a', '\u{e000}', '\u{1f600}');
@@ -46,8 +44,12 @@ const query = fc.record({
 });
 // The store does not sort arrays and documents.
 const contents = fc.oneof(
-  fc.record({ stored: arbitraryDocuments(scalar), sort }),
-  fc.record({ stored: arbitraryDocuments(value), sort: fc.constant([]) }),
+  fc.record({ stored: arbitraryDocuments(scalar), sort, isScalar: fc.constant(true) }),
+  fc.record({
+    stored: arbitraryDocuments(value),
+    sort: fc.constant([]),
+    isScalar: fc.constant(false),
+  }),
 );
 
 /** Serialises a document like a client. */
@@ -55,26 +57,18 @@ const bson = (document: object): Document => decode(BSON.serialize(document));
 
 function addIndex(collection: Collection, key: object, options: object = {}): void {
   const specification = bson({ key, name: JSON.stringify(key), ...options });
-  collection.addIndex(collection.buildIndex(parseIndexSpecification(specification)));
+  collection.addIndex(parseIndexSpecification(specification));
 }
 
-function openLog(t: Test): Log {
-  const log = new Log(
-    `${shortFolder(t)}/documents.log`,
-    () => {},
-    () => [],
-  );
-  t.teardown(() => log.close());
-  return log;
-}
+const newCollection = () => new Collection('a.items', () => {});
 
 const byId = parseSort(bson({ _id: 1 }));
 
 t.test("returns the simple implementation's results, with and without indexes", (t) => {
-  const log = openLog(t);
-  const check = fc.property(contents, query, ({ stored, sort }, request) => {
-    const collections = [new Collection(1, 'a.plain', log), new Collection(2, 'a.b', log)];
-    const [, indexed = new Collection(3, 'a.c', log)] = collections;
+  const check = fc.property(contents, query, ({ stored, sort, isScalar }, request) => {
+    const [plain, indexed] = [newCollection(), newCollection()];
+    // An index accepts no arrays and documents.
+    const collections = isScalar ? [plain, indexed] : [plain];
     const expected = new Map(stored.map((fields, _id) => [_id, fields]));
     addIndex(indexed, { a: 1, b: 1, c: -1 });
     for (const [_id, fields] of expected) {
@@ -82,7 +76,6 @@ t.test("returns the simple implementation's results, with and without indexes", 
     }
     addIndex(indexed, { c: 1 }, { sparse: true });
     addIndex(indexed, { 'a.b': 1 });
-    indexed.findSorted(parseFilter(bson({})), byId, 1);
     for (const [i, at] of request.changed.entries()) {
       const _id = [...expected.keys()][at];
       const fields = stored[(at + 1) % stored.length];
@@ -139,7 +132,7 @@ t.test("returns the simple implementation's results, with and without indexes", 
 });
 
 t.test('sorts and counts by an index and does not read the documents', (t) => {
-  const jobs = new Collection(1, 'a.jobs', openLog(t));
+  const jobs = newCollection();
   addIndex(jobs, { name: 1, turn: 1 });
   const count = 2_000;
   for (let i = 0; i < count; i += 1) {

@@ -1,5 +1,5 @@
 import { join } from 'node:path';
-import { BSON, MongoClient } from 'mongodb';
+import { MongoClient } from 'mongodb';
 import t from 'tap';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { Catalog } from '../../../store/embedded/storage/catalog.ts';
@@ -41,11 +41,9 @@ t.test('reads a file, and fails on unsupported indexes in it', async (t) => {
       () => {},
       () => [],
     );
-    const add = (collection: number, document: object) =>
-      log.add({ collection, record: 1, bytes: BSON.serialize(document) }, () => {});
-    add(0, { namespace: 'a.items', indexes: [index] });
-    add(1, { _id: 1, a: 'x' });
-    await log.durable();
+    for (const change of [{ index }, { put: { _id: 1, a: 'x' } }]) {
+      log.append({ in: 'a.items', ...change });
+    }
     await log.close();
     return file;
   };
