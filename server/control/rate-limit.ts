@@ -1,23 +1,21 @@
-import {
-  type Collection,
-  type Db,
-  type Filter,
-  type FindOneAndUpdateOptions,
-  MongoServerError,
-  type UpdateFilter,
-} from 'mongodb';
-import { RateLimiterMemory, RateLimiterMongo, RateLimiterRes } from 'rate-limiter-flexible';
+import { LRUCache } from 'lru-cache';
+import { type Collection, type Db, MongoServerError } from 'mongodb';
 import { ServiceError } from '../../contract/errors.ts';
-import { retryOnDeadlock } from '../../store/writes.ts';
+import { isDuplicateKey, retryOnDeadlock } from '../../store/writes.ts';
 import type { Headers } from '../http/responses.ts';
 
-const windowSeconds = 60;
+const windowMs = 60_000;
 /**
  * A window that ends later was started by a clock that is ahead. Tolerates less than another
  * window.
  */
-const latestEndMs = 2 * windowSeconds * 1_000;
-const collectionName = 'rateWindows';
+const latestEndMs = 2 * windowMs;
+
+/** A key's calls until the window ends. */
+interface Window {
+  readonly calls: number;
+  readonly expire: Date;
+}
 
 /** A key's rate limit state after a call. */
 interface RateLimitResult {
@@ -33,103 +31,72 @@ interface RateLimitResult {
  * alone, because reads still work. No call succeeds while the store does not respond.
  */
 export class RateLimit {
-  readonly #db: Db;
   readonly #limit: number;
-  readonly #limiter: RateLimiterMongo;
-  readonly #ofProcess: RateLimiterMemory;
+  readonly #windows: Collection<Window & { readonly _id: string }>;
+  readonly #ofProcess = new LRUCache<string, Window>({
+    max: 10_000,
+    ttl: windowMs,
+    noUpdateTTL: true,
+  });
 
   /** @param limit calls per minute */
   constructor(db: Db, limit: number) {
-    this.#db = db;
     this.#limit = limit;
-    const options = { keyPrefix: 'key', points: limit, duration: windowSeconds };
-    this.#limiter = new RateLimiterMongo({
-      ...options,
-      storeClient: { collection: (name: string) => new WindowCollection(db, name) },
-      tableName: collectionName,
-      disableIndexesCreation: true,
-    });
-    this.#ofProcess = new RateLimiterMemory(options);
+    this.#windows = db.collection('rateWindows');
   }
 
   /** Idempotent; several processes can call it at once. */
   async ensureIndexes(): Promise<void> {
-    await this.#db.collection(collectionName).createIndex({ expire: 1 }, { expireAfterSeconds: 0 });
+    await this.#windows.createIndex({ expire: 1 }, { expireAfterSeconds: 0 });
   }
 
   async consume(keyId: string): Promise<RateLimitResult> {
-    const state = await this.#count(keyId);
-    const headers = this.#headers(state);
-    if (state.consumedPoints <= this.#limit) return { headers, failure: null };
-    const seconds = Math.max(1, Math.ceil(state.msBeforeNext / 1_000));
+    const { calls, expire } = await this.#count(keyId).catch((error: unknown) => {
+      if (error instanceof MongoServerError) return this.#countInProcess(keyId);
+      throw error;
+    });
+    const seconds = String(Math.max(1, Math.ceil((expire.getTime() - Date.now()) / 1_000)));
+    const headers: Headers = [
+      ['ratelimit-limit', String(this.#limit)],
+      ['ratelimit-remaining', String(Math.max(0, this.#limit - calls))],
+      ['ratelimit-reset', seconds],
+    ];
+    if (calls <= this.#limit) return { headers, failure: null };
+    const message = `The API key has made more than ${this.#limit} calls within a minute.`;
     return {
-      headers: [...headers, ['retry-after', String(seconds)]],
-      failure: new ServiceError(
-        'rate_limited',
-        `The API key has made more than ${this.#limit} calls within a minute.`,
-      ),
+      headers: [...headers, ['retry-after', seconds]],
+      failure: new ServiceError('rate_limited', message),
     };
   }
 
-  async #count(keyId: string): Promise<RateLimiterRes> {
+  async #count(_id: string): Promise<Window> {
+    const now = Date.now();
+    const latestEnd = new Date(now + latestEndMs);
+    const current = { _id, expire: { $gt: new Date(now), $lte: latestEnd } };
+    const count = () =>
+      this.#windows.findOneAndUpdate(current, { $inc: { calls: 1 } }, { returnDocument: 'after' });
+    const counted = await retryOnDeadlock(count);
+    if (counted !== null) return counted;
+    const first = { calls: 1, expire: new Date(now + windowMs) };
+    const isOver = [{ expire: { $lte: new Date(now) } }, { expire: { $gt: latestEnd } }];
     try {
-      const state = await this.#limiter.consume(keyId).catch(requireState);
-      if (state.msBeforeNext <= latestEndMs) return state;
-      await this.#endWindow(this.#limiter.getKey(keyId));
-      return await this.#limiter.consume(keyId).catch(requireState);
+      const over = { _id, $or: isOver };
+      await retryOnDeadlock(() => this.#windows.updateOne(over, { $set: first }, { upsert: true }));
+      return first;
     } catch (error) {
-      if (!(error instanceof MongoServerError)) throw error;
-      return this.#ofProcess.consume(keyId).catch(requireState);
+      // Another call has started the window meanwhile.
+      if (isDuplicateKey(error)) return this.#count(_id);
+      throw error;
     }
   }
 
-  /** Ends a window in the future, which would otherwise last until then. */
-  async #endWindow(key: string): Promise<void> {
-    const latestEnd = new Date(Date.now() + latestEndMs);
-    await this.#db
-      .collection<Window>(collectionName)
-      .updateOne({ _id: key, expire: { $gt: latestEnd } }, { $set: { expire: new Date(0) } });
-  }
-
-  #headers({ remainingPoints, msBeforeNext }: RateLimiterRes): Headers {
-    return [
-      ['ratelimit-limit', String(this.#limit)],
-      ['ratelimit-remaining', String(Math.max(0, remainingPoints))],
-      ['ratelimit-reset', String(Math.max(0, Math.ceil(msBeforeNext / 1_000)))],
-    ];
-  }
-}
-
-/** Returns the state of a refused call, which the limiter rejects with. */
-function requireState(refusal: unknown): RateLimiterRes {
-  if (refusal instanceof RateLimiterRes) return refusal;
-  throw refusal;
-}
-
-interface Window {
-  readonly _id: string;
-  readonly expire: Date;
-}
-
-/**
- * The limiter's collection, with the key as `_id`. The limiter would create a unique index, which
- * makes concurrent upserts of a new key deadlock on FerretDB for a second each. The limiter handles
- * duplicate keys, which have the code 11000.
- */
-class WindowCollection {
-  readonly #collection: Collection<Window>;
-
-  constructor(db: Db, name: string) {
-    this.#collection = db.collection(name);
-  }
-
-  findOneAndUpdate(
-    filter: Filter<Window> & { readonly key: string },
-    update: UpdateFilter<Window>,
-    options: FindOneAndUpdateOptions,
-  ): Promise<unknown> {
-    return retryOnDeadlock(() =>
-      this.#collection.findOneAndUpdate({ ...filter, _id: filter.key }, update, options),
-    );
+  #countInProcess(keyId: string): Window {
+    const { calls, expire } = this.#ofProcess.get(keyId) ?? {
+      calls: 0,
+      expire: new Date(Date.now() + windowMs),
+    };
+    const counted = { calls: calls + 1, expire };
+    this.#ofProcess.set(keyId, counted);
+    return counted;
   }
 }
