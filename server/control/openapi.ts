@@ -8,18 +8,13 @@ import type { Input, Operation } from './operation.ts';
 import { controlPrefix, operations } from './operations.ts';
 import {
   controlErrors,
-  documentedImageHeaders,
+  controlHeaders,
   errorResponses,
   headerComponents,
+  healthHeaders,
   imageErrors,
+  imageHeaders,
   imageTypes,
-  linkHeader,
-  locationHeader,
-  noContentHeaders,
-  notModifiedHeaders,
-  plainHeaders,
-  rateLimitHeaders,
-  readableHeaders,
 } from './responses.ts';
 import { type PathParameter, projectIdParameter, ref } from './schema.ts';
 import { healthSchema, livenessSchema, readinessSchema } from './service-status.ts';
@@ -115,7 +110,7 @@ const ownErrors = ({
 
 /** JSON omits the undefined fields. */
 function operationObject(id: string, operation: Operation): object {
-  const { summary, description, input, status = 200, result, isPaged, hasLocation } = operation;
+  const { summary, description, input, status = 200 } = operation;
   const parameters = listParameters(operation);
   return {
     operationId: id,
@@ -128,12 +123,7 @@ function operationObject(id: string, operation: Operation): object {
     responses: {
       [status]: {
         description: 'Done.',
-        headers: {
-          ...(result === null ? noContentHeaders : plainHeaders),
-          ...rateLimitHeaders,
-          ...(hasLocation && locationHeader),
-          ...(isPaged && linkHeader),
-        },
+        headers: controlHeaders,
         content: successBody(operation),
       },
       ...controlErrors(ownErrors(operation)),
@@ -153,7 +143,7 @@ function controlPaths(): Record<string, object> {
 
 const healthResponse = (description: string, schema = 'HealthStatus') => ({
   description,
-  headers: readableHeaders,
+  headers: healthHeaders,
   content: json(ref(schema)),
 });
 const health = {
@@ -186,7 +176,7 @@ const readiness = {
 
 /** The OpenAPI 3.1 document, generated from the tables and schemas that the code uses. */
 export function openApiDocument(baseUrl: string): object {
-  const document = {
+  return {
     openapi: '3.1.0',
     info: {
       title: 'Image delivery',
@@ -220,7 +210,6 @@ export function openApiDocument(baseUrl: string): object {
       headers: headerComponents,
     },
   };
-  return forGenerators(document, schemas);
 }
 
 const source = { type: 'string', maxLength: maxSourceLength } as const;
@@ -319,12 +308,12 @@ const operation = (operationId: string, source: object) => ({
   responses: {
     200: {
       description: 'The image, or the placeholder or information that `fmt` selects.',
-      headers: documentedImageHeaders,
+      headers: imageHeaders,
       content,
     },
     304: {
       description: 'The client already has the image (If-None-Match).',
-      headers: notModifiedHeaders,
+      headers: imageHeaders,
     },
     ...imageErrors,
   },
@@ -335,80 +324,3 @@ const imagePaths: Readonly<Record<string, object>> = {
   '/img/{source}': { get: operation('getImage', inPath) },
   '/img/': { get: operation('getImageByQuery', inQuery) },
 };
-
-interface Schema {
-  readonly [keyword: string]: unknown;
-  readonly $ref?: string;
-  readonly type?: string | readonly string[];
-  readonly enum?: readonly unknown[];
-  readonly pattern?: string;
-  readonly anyOf?: readonly Schema[];
-}
-
-/** Expresses an `anyOf` without types: not all parts may fail to match. */
-const anyWithoutTypes = (parts: readonly Schema[]) => ({
-  not: { allOf: parts.map((part) => ({ not: part })) },
-});
-
-/**
- * Returns the pattern of a text with an enumeration or a pattern, or null if the schema contains
- * other rules.
- */
-function toPattern({ type, enum: words, pattern, ...others }: Schema): string | null {
-  if (type !== 'string' || Object.keys(others).length > 0) return null;
-  const isPlain = (word: unknown) => /^\w*$/.test(String(word));
-  if (words === undefined) return pattern ?? null;
-  return pattern === undefined && words.every(isPlain) ? `^(?:${words.join('|')})$` : null;
-}
-
-/** Merges schemas of the same type. */
-function merged(type: string, parts: readonly Schema[]): Schema {
-  const patterns = parts.map(toPattern);
-  if (patterns.includes(null)) return { type, ...anyWithoutTypes(parts) };
-  return { type, pattern: patterns.join('|') };
-}
-
-/**
- * Rewrites the OpenAPI document's schemas for generators, such as ogen for Go, that make a type of
- * each `anyOf`. They support an `anyOf` only if its parts differ in JSON type, and no default
- * stands next to it. The rewritten schemas accept the same values.
- *
- * @param schemas the components, which references point to
- */
-export function forGenerators<Document>(document: Document, schemas: object): Document {
-  const components = new Map(Object.entries(schemas as Record<string, Schema>));
-  const target = ({ $ref = '' }: Schema) => components.get($ref.replace(/^.*\//, ''));
-
-  /** Returns a schema's JSON types as one text, empty if it does not name any. */
-  const toType = (schema: Schema): string => {
-    const referred = target(schema);
-    return referred === undefined
-      ? [schema.type ?? schema.anyOf?.map(toType)].join()
-      : toType(referred);
-  };
-
-  const withoutUnion = ({ anyOf = [], ...rest }: Schema): Schema => {
-    const types = [...new Set(anyOf.map(toType))];
-    if (types.includes('')) return { ...rest, ...anyWithoutTypes(anyOf) };
-    const parts = types.map((type) => {
-      const [first = {}, ...others] = anyOf.filter((part) => toType(part) === type);
-      return others.length === 0 ? first : merged(type, [first, ...others]);
-    });
-    return parts.length === 1 ? { ...rest, ...parts[0] } : { ...rest, anyOf: parts };
-  };
-
-  const withoutDefault = ({ default: byDefault, ...rest }: Schema): Schema => ({
-    ...rest,
-    description: `${rest['description']} Default: ${JSON.stringify(byDefault)}.`,
-  });
-
-  const rewrite = (value: unknown): unknown => {
-    if (Array.isArray(value)) return value.map(rewrite);
-    if (typeof value !== 'object' || value === null) return value;
-    let schema = value as Schema;
-    if ('default' in schema && target(schema)?.anyOf !== undefined) schema = withoutDefault(schema);
-    if (Array.isArray(schema.anyOf)) schema = withoutUnion(schema);
-    return Object.fromEntries(Object.entries(schema).map(([key, part]) => [key, rewrite(part)]));
-  };
-  return rewrite(document) as Document;
-}

@@ -102,7 +102,7 @@ export class MethodNotAllowed extends ServiceError {
  * Retry-After in seconds. Overload usually ends quickly; a full queue takes longer. The service
  * notices the end of a store outage within two seconds.
  */
-export const retryAfterSeconds: Partial<Record<ServiceError['code'], number>> = {
+const retryAfterSeconds: Partial<Record<ServiceError['code'], number>> = {
   overloaded: 1,
   prewarm_queue_full: 60,
   store_unavailable: 2,

@@ -6,7 +6,6 @@ import t from 'tap';
 import { rootPath } from '../root.ts';
 import { checkClients } from './check-clients.ts';
 import { lintDocument } from './lint.ts';
-import { checkGoClient, goProblem } from './ogen.ts';
 
 /**
  * `npm run test:clients`: lints the OpenAPI document, and calls every operation with generated
@@ -27,7 +26,6 @@ try {
 const timeout = 600_000;
 t.setTimeout(timeout);
 t.test('writes an OpenAPI document that passes a linter', (t) => lintDocument(t, folder));
-t.test('compiles the ogen client', { timeout, skip: goProblem() }, (t) => checkGoClient(t, folder));
 t.test('calls every operation with the generated clients', { timeout }, (t) =>
   checkClients(t, folder),
 );

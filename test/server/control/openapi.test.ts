@@ -60,7 +60,6 @@ t.test('documents keys and common errors for every operation of the control plan
   const { responses: ofDeletion = {} } = findOperation('deleteProject') ?? {};
   t.match(ofDeletion, { 409: { $ref: '#/components/responses/Error409' } });
   t.equal(ofDeletion[204]?.content, undefined, 'a 204 has no body');
-  t.notOk('Content-Length' in (ofDeletion[204]?.headers ?? {}), 'and no length');
   const removal = findOperation('removeProjectDomain');
   t.equal(removal?.requestBody?.required, false);
   t.match(removal?.parameters, [{ name: 'projectId' }, { name: 'host', in: 'query' }]);
@@ -115,14 +114,12 @@ t.test('states the default of every parameter and every layer field', async (t) 
     const { properties, required } = components.schemas[
       kind === 'image' ? 'LayerImage' : 'LayerText'
     ] as {
-      properties: Record<string, { default?: unknown; description?: string }>;
+      properties: Record<string, { default?: unknown }>;
       required: string[];
     };
     for (const [name, field] of Object.entries(fieldsOfKind(kind))) {
       const stated = field.default ?? undefined;
-      const { default: own, description = '' } = properties[name] ?? {};
-      const [, inWords] = / Default: (\S+)\.$/.exec(description) ?? [];
-      t.equal(inWords === undefined ? own : JSON.parse(inWords), stated, `${kind}.${name}`);
+      t.equal(properties[name]?.default, stated, `${kind}.${name}`);
       t.equal(required.includes(name), field.default === undefined, `${kind}.${name} is required`);
       if (stated !== undefined) t.not(field.parse(String(stated)), undefined, `${kind}.${name}`);
     }
