@@ -1,4 +1,3 @@
-import { endpointSource } from './hosts.ts';
 import { parseAddress } from './networks.ts';
 import { percentDecode } from './url-text.ts';
 
@@ -83,28 +82,4 @@ function parsePrefix(path: string): string {
     segments.every((segment) => !['', '.', '..'].includes(segment));
   if (!isValid) throw new RangeError('its prefix is not valid');
   return `${prefix}/`;
-}
-
-/**
- * Matches texts that `parseS3Location` accepts, as far as a pattern can check; valid in all
- * dialects.
- */
-export const s3LocationSource = locationSource();
-
-function locationSource(): string {
-  const bucket = '[a-z0-9](?:\\.?[a-z0-9-]){1,61}\\.?[a-z0-9]';
-  const hex = '[0-9A-Fa-f]';
-  const continued = `%[89ABab]${hex}`;
-  const encoded = [
-    `%2[0-9A-Da-d]|%[3-6]${hex}|%7[0-9A-Ea-e]`,
-    `%(?:[Cc][3-9A-Fa-f]|[Dd]${hex})${continued}`,
-    `%[Ee][1-9A-Ca-c](?:${continued}){2}`,
-  ];
-  const character = `(?:[^/?#%.\\x00-\\x1f\\x7f-\\x9f]|${encoded.join('|')})`;
-  // Excludes `.` and `..`.
-  const segment = `(?:\\.{0,2}${character}(?:\\.|${character})*|\\.{3,}(?:\\.|${character})*)`;
-  const service = `(?:region=${regionPattern.source.slice(1, -1)}|endpoint=${endpointSource})`;
-  const style = 'style=(?:path|virtual)';
-  const query = `(?:${style}&)*${service}(?:&(?:${style}|${service}))*`;
-  return `^s3://${bucket}(?:(?:/${segment})*/?)\\?${query}$`;
 }

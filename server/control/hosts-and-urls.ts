@@ -1,5 +1,6 @@
+import { isIP } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
-import { canonicalHost, canonicalHostPattern, hostTextSource } from '../../contract/hosts.ts';
+import { canonicalHost, canonicalHostPattern } from '../../contract/hosts.ts';
 import { likelyUrl } from '../../contract/url-text.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
 import { parseSource } from '../image/source-url.ts';
@@ -21,15 +22,11 @@ export function bareHostError(text: string): string {
 export const urlRule =
   'must be an absolute http or https URL without userinfo, with a host of at most 253 and in all of at most 8192 characters';
 
-/** Maximum length of a requested host: 253 and a wildcard. */
-export const maxHostLength = 255;
-const hostText = new RegExp(hostTextSource);
-
 /** Returns a host in the allowlists' canonical form, or null if it breaks `bareHostRule`. */
 export function readHostPattern(text: string): string | null {
-  // Both checks are needed: the pattern admits some international names that cannot be converted,
-  // but excludes address forms such as 0x7f.1.
-  return text.length <= maxHostLength && hostText.test(text) ? canonicalHostPattern(text) : null;
+  const host = canonicalHostPattern(text);
+  // Excludes other forms of addresses, such as 0x7f.1.
+  return host !== null && isIP(host) !== 0 && host !== text ? null : host;
 }
 
 /** Returns a host in the allowlists' canonical form, or the broken rule. */

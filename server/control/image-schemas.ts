@@ -7,42 +7,44 @@ import { ref } from './schema.ts';
 
 const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
-/** Schemas shared by several parameters. */
-const sharedNames: ReadonlyMap<ValueSchema, string> = new Map([
-  [flag.schema, 'ImageFlag'],
-  [colour.schema, 'ImageColour'],
-]);
+type AnyType = ParameterType<unknown>;
 
-/**
- * Returns the name of a parameter's schema in the components, or null for a plain number.
- * Generators for Go need named schemas for alternatives.
- */
-function schemaName(name: ParameterName): string | null {
-  const { schema } = parameters[name];
-  if (schema.anyOf === undefined && schema.enum === undefined && schema.pattern === undefined) {
-    return null;
-  }
-  return sharedNames.get(schema) ?? `Image${capitalised(name)}`;
-}
-
-/** Returns a parameter's schema for the OpenAPI document, or a reference to it. */
-export function parameterSchema(name: ParameterName): object {
-  const key = schemaName(name);
-  return key === null ? parameters[name].schema : ref(key);
-}
-
-/** Returns the schema of a parameter or a layer field with its rule in words, for error messages. */
-export const ruledSchema = ({ schema, accepts }: ParameterType<unknown>): object => ({
+/** Returns a schema with its rule in words, for error messages. */
+const withRule = ({ schema, accepts }: AnyType): object => ({
   ...schema,
   'x-rule': `must be ${accepts}`,
 });
-export const ruledParameter = (name: ParameterName): object => ruledSchema(parameters[name]);
+
+/**
+ * The types whose schemas are components, by schema. Generators for Go need named schemas for
+ * alternatives.
+ */
+const components = new Map<ValueSchema, { readonly name: string; readonly type: AnyType }>([
+  [flag.schema, { name: 'ImageFlag', type: flag }],
+  [colour.schema, { name: 'ImageColour', type: colour }],
+]);
+function addComponent(prefix: string, name: string, type: AnyType): void {
+  const { schema } = type;
+  if (schema.anyOf === undefined && schema.enum === undefined) return;
+  if (!components.has(schema)) components.set(schema, { name: prefix + capitalised(name), type });
+}
+for (const name of parameterNames) addComponent('Image', name, parameters[name]);
+for (const kind of layerKinds) {
+  for (const [name, field] of Object.entries(fieldsOfKind(kind)))
+    addComponent('Layer', name, field);
+}
+
+/** Returns the schema of a type in the OpenAPI document, or a reference to it. */
+function toSchema(type: AnyType): object {
+  const component = components.get(type.schema);
+  return component === undefined ? withRule(type) : ref(component.name);
+}
+
+export const parameterSchema = (name: ParameterName): object => toSchema(parameters[name]);
 
 /** Returns the schemas of image parameters as JSON values: the fields of an object. */
-export const parameterFields = (
-  names: readonly ParameterName[],
-  toSchema: (name: ParameterName) => object,
-) => Object.fromEntries(names.map((name) => [name, toSchema(name)]));
+export const parameterFields = (names: readonly ParameterName[]) =>
+  Object.fromEntries(names.map((name) => [name, parameterSchema(name)]));
 
 /** Alternative parameter names in URLs, with the canonical names, for hints in error messages. */
 export const parameterAliases: Readonly<Record<string, string>> = Object.fromEntries(
@@ -71,26 +73,11 @@ export function valueErrors(
   });
 }
 
-/**
- * Layer schemas that generators for Go need named. Each field name uses one schema in all kinds.
- */
-const layerSchemas = new Map<ValueSchema, string>([[colour.schema, 'ImageColour']]);
-for (const kind of layerKinds) {
-  for (const [name, { schema }] of Object.entries(fieldsOfKind(kind))) {
-    if (schema.anyOf === undefined && schema.enum === undefined) continue;
-    if (!layerSchemas.has(schema)) layerSchemas.set(schema, `Layer${capitalised(name)}`);
-  }
-}
-
-/**
- * Returns a layer field's schema for the OpenAPI document, with its meaning and default, or a
- * reference to it.
- */
+/** Returns a layer field's schema for the OpenAPI document, with its meaning and default. */
 export function layerFieldSchema(field: LayerField<unknown>): object {
-  const { schema, meaning, accepts } = field;
-  const name = layerSchemas.get(schema);
+  const { meaning, accepts } = field;
   return {
-    ...(name === undefined ? schema : ref(name)),
+    ...toSchema(field),
     description: `${meaning} Accepts ${accepts}.`,
     ...(field.default != null && { default: field.default }),
     examples: [field.example],
@@ -100,11 +87,5 @@ export function layerFieldSchema(field: LayerField<unknown>): object {
 /** The image and layer schemas that other schemas refer to, by name. */
 export const imageSchemas = {
   ImageFacts: imageFacts.schema,
-  ...Object.fromEntries([...layerSchemas].map(([schema, name]) => [name, schema])),
-  ...Object.fromEntries(
-    parameterNames.flatMap((name) => {
-      const key = schemaName(name);
-      return key === null ? [] : [[key, parameters[name].schema] as const];
-    }),
-  ),
+  ...Object.fromEntries([...components.values()].map(({ name, type }) => [name, withRule(type)])),
 };

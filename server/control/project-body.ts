@@ -2,7 +2,6 @@ import { organisationIdPattern } from '../../store/identifiers.ts';
 import { type ListedProject, newProjectSettings, type Project } from '../../store/projects.ts';
 import {
   fit,
-  hosts,
   margin,
   named,
   nullableUri,
@@ -13,6 +12,7 @@ import {
   ratio,
   type Schema,
   strictObject,
+  texts,
   uri,
   type ValueOf,
 } from './schema.ts';
@@ -30,7 +30,7 @@ const projectSchema = {
     },
     name: { type: 'string' },
     origin: uri,
-    allowedOrigins: { ...hosts, description: 'Hosts; `*.example.com` allows all its subdomains.' },
+    allowedOrigins: { ...texts, description: 'Hosts; `*.example.com` allows all its subdomains.' },
     color1: colour,
     color2: colour,
     autoFormat: { type: 'boolean' },

@@ -1,14 +1,8 @@
 import type { ExtendedJSONSchema, FromExtendedSchema } from 'json-schema-to-ts';
-import {
-  canonicalHostPatternSource,
-  hostTextSource,
-  httpUrlSource,
-  longHostSource,
-} from '../../contract/hosts.ts';
 import { fitModes, gravities } from '../../contract/image-terms.ts';
 import { projectIdPattern } from '../../store/identifiers.ts';
 import { maxSourceLength } from '../image/source-url.ts';
-import { bareHostRule, maxHostLength, urlRule } from './hosts-and-urls.ts';
+import { urlRule } from './hosts-and-urls.ts';
 
 /**
  * `x-rule` states the rule of an `anyOf` or a `pattern` in words. An `anyOf` is inside an `allOf`,
@@ -25,8 +19,6 @@ export interface NamedSchema<T> {
   readonly name: string;
   readonly schema: object;
   readonly example: T;
-  /** The schema that validates bodies instead: without references, and with rules in words. */
-  readonly validated?: object;
   /** Referenced schemas, by name. */
   readonly parts?: Readonly<Record<string, object>>;
   /** Whether its values are secrets, which errors do not repeat. */
@@ -108,26 +100,14 @@ export const ratio = { type: 'integer', minimum: 1, maximum: 3 } as const;
 export const margin = { type: 'integer', minimum: 0, maximum: 500 } as const;
 export const fit = { type: 'string', enum: fitModes } as const;
 export const position = { type: 'string', enum: gravities } as const;
-/** A URL in a request. */
+/** A URL in a request. The operations check it completely. */
 export const httpUrl = {
   ...uri,
-  pattern: httpUrlSource,
-  not: { pattern: longHostSource },
+  pattern: '^[Hh][Tt][Tt][Pp][Ss]?://[^/]',
   maxLength: maxSourceLength,
   'x-rule': urlRule,
 } as const;
-/** Hosts in responses, in canonical form. */
-export const hosts = {
-  type: 'array',
-  items: { type: 'string', pattern: canonicalHostPatternSource },
-} as const;
-/** A host in a request, which can be in upper case, internationalised, or end with a dot. */
-export const hostText = {
-  type: 'string',
-  pattern: hostTextSource,
-  maxLength: maxHostLength,
-  'x-rule': bareHostRule,
-} as const;
+export const texts = { type: 'array', items: { type: 'string' } } as const;
 /** Excludes line breaks, which are easily pasted too, but could not be sent in a header. */
 export const secretText = {
   type: 'string',

@@ -1,12 +1,9 @@
-import { isIP } from 'node:net';
 import fc from 'fast-check';
 import t from 'tap';
 import {
   canonicalHost,
   canonicalHostPattern,
-  canonicalHostPatternSource,
   hostMatches,
-  hostTextSource,
   isLongAuthority,
   readAuthority,
 } from '../../contract/hosts.ts';
@@ -135,10 +132,7 @@ t.test('matches one or more labels with a wildcard', async (t) => {
   t.notOk(hostMatches([], 'example.com'));
 });
 
-t.test('returns a canonical host that is the same in a URL and matches its patterns', async (t) => {
-  const [written, canonical] = [hostTextSource, canonicalHostPatternSource].map(
-    (source) => new RegExp(source, 'u'),
-  );
+t.test('returns a canonical host that is the same in a URL', async (t) => {
   let accepted = 0;
   const part = fc.oneof(
     fc.domain(),
@@ -161,17 +155,10 @@ t.test('returns a canonical host that is the same in a URL and matches its patte
         url.hostname === host &&
         url.port === '8443' &&
         host.length <= 253 &&
-        /^(?:\[[0-9a-f:]+\]|[a-z0-9_.-]+)$/.test(host) &&
-        // IPv4 addresses also have forms such as 0x7f.1.
-        (isIP(host) === 4 || written?.test(text) === true) &&
-        canonical?.test(pattern) === true
+        /^(?:\[[0-9a-f:]+\]|[a-z0-9_.-]+)$/.test(host)
       );
     }),
     { numRuns: propertyRuns(5_000) },
   );
   t.ok(accepted > propertyRuns(5_000) / 10, `${accepted} were accepted`);
-  for (const text of ['', 'a b', 'https://a.com', 'a.com:80', 'a.com/', 'u@a.com', '[g]']) {
-    t.notMatch(text, written, `${text} does not match`);
-  }
-  for (const text of ['A.com', 'a.com.', '*.*.com', 'a..b', '-a.com']) t.notMatch(text, canonical);
 });

@@ -1,31 +1,28 @@
+import { isIP } from 'node:net';
 import { ServiceError } from '../../../contract/errors.ts';
-import { canonicalHost, hostNameSource } from '../../../contract/hosts.ts';
+import { canonicalHost } from '../../../contract/hosts.ts';
 import { itemOfHost } from '../../../store/project.ts';
 import type { Project, Projects } from '../../../store/projects.ts';
 import { RequestHosts } from '../../http/forwarded.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { urlKinds } from '../../image/host-address.ts';
-import { maxHostLength, readUrl, urlRule } from '../hosts-and-urls.ts';
+import { readUrl, urlRule } from '../hosts-and-urls.ts';
 import { ProjectItems } from '../project-items.ts';
 import { type BodyOf, httpUrl, named, strictObject } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { invalidRequest } from '../validation-messages.ts';
 
-const hostName = new RegExp(hostNameSource);
 const hostRule =
   "host must be a host name without wildcard and port, and neither an address nor the service's own host";
 
 const hostSchema = {
   type: 'string',
-  pattern: hostNameSource,
-  maxLength: maxHostLength,
   description: 'A host name without wildcard or port.',
 } as const;
 
 const base = {
   ...httpUrl,
   type: ['string', 'null'],
-  not: { ...httpUrl.not, type: 'string' },
   description:
     "Base URL of the host's sources, on an allowed host; null for the project's `origin`.",
   examples: ['https://shop.example.com/media/'],
@@ -76,8 +73,8 @@ export const hosts = new ProjectItems<HostInput, Host, 'baseUrl'>({
   body: host,
   limit: 20,
   readName: (text) => {
-    const name = hostName.test(text) ? canonicalHost(text) : null;
-    if (name === null || text.length > maxHostLength) throw invalidRequest(hostRule);
+    const name = canonicalHost(text);
+    if (name === null || name.startsWith('[') || isIP(name) !== 0) throw invalidRequest(hostRule);
     return name;
   },
   checkInput: (_input, name, _projectId, { baseUrl }) => {

@@ -7,15 +7,10 @@ import { missingCharacters } from '../../../pool/rendering/text/words.ts';
 import type { PresetValue, StoredLayer } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
-import {
-  fieldsOfKind,
-  type LayerField,
-  type LayerKind,
-  layerKinds,
-} from '../../image/layer-fields.ts';
+import { fieldsOfKind, type LayerKind, layerKinds } from '../../image/layer-fields.ts';
 import { findLayer } from '../../image/layers.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
-import { layerFieldSchema, ruledSchema, valueErrors } from '../image-schemas.ts';
+import { layerFieldSchema, valueErrors } from '../image-schemas.ts';
 import { ProjectItems, partNameSchema, requirePartName } from '../project-items.ts';
 import { exactlyOneOf, type NamedSchema, ref } from '../schema.ts';
 import type { Services } from '../services.ts';
@@ -25,27 +20,16 @@ import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 const maxCharacters = 4_096;
 
 /** Returns the schema of a kind's fields as JSON values. */
-function fieldsSchema(kind: LayerKind, toSchema: (field: LayerField<unknown>) => object) {
+function fieldsSchema(kind: LayerKind, title: string) {
   const fields = Object.entries(fieldsOfKind(kind));
   return {
     type: 'object',
-    description: `An ${kind} layer; at most ${maxCharacters} characters as JSON.`.replace(
-      /^An t/,
-      'A t',
-    ),
-    properties: Object.fromEntries(fields.map(([name, field]) => [name, toSchema(field)])),
+    description: `${title}; at most ${maxCharacters} characters as JSON.`,
+    properties: Object.fromEntries(fields.map(([name, field]) => [name, layerFieldSchema(field)])),
     required: fields.filter(([, field]) => field.default === undefined).map(([name]) => name),
     additionalProperties: false,
-  } as const;
+  };
 }
-
-const inputSchema = (kinds: Readonly<Record<LayerKind, object>>) => ({
-  type: 'object',
-  description: 'Either an image or a text.',
-  properties: kinds,
-  allOf: exactlyOneOf('image', 'text'),
-  additionalProperties: false,
-});
 
 interface Layer extends StoredLayer {
   readonly name: string;
@@ -54,17 +38,19 @@ interface Layer extends StoredLayer {
 
 const kinds = { image: ref('LayerImage'), text: ref('LayerText') };
 const parts = {
-  LayerImage: fieldsSchema('image', layerFieldSchema),
-  LayerText: fieldsSchema('text', layerFieldSchema),
+  LayerImage: fieldsSchema('image', 'An image layer'),
+  LayerText: fieldsSchema('text', 'A text layer'),
 };
 
 const layerInput: NamedSchema<StoredLayer> = {
   name: 'LayerInput',
-  schema: inputSchema(kinds),
-  validated: inputSchema({
-    image: fieldsSchema('image', ruledSchema),
-    text: fieldsSchema('text', ruledSchema),
-  }),
+  schema: {
+    type: 'object',
+    description: 'Either an image or a text.',
+    properties: kinds,
+    allOf: exactlyOneOf('image', 'text'),
+    additionalProperties: false,
+  },
   parts,
   example: {
     text: { words: 'Sale', position: 'northeast', color: 'fff', background: 'c00', padding: 8 },

@@ -1,16 +1,6 @@
-import { authoritySource, canonicalAuthority } from '../../../contract/hosts.ts';
-import {
-  headerNameSource,
-  headerValueSource,
-  originHeadersRule,
-  readOriginHeaders,
-  reservedHeaderSource,
-} from '../../../contract/origins.ts';
-import {
-  parseS3Location,
-  type S3Location,
-  s3LocationSource,
-} from '../../../contract/s3-location.ts';
+import { canonicalAuthority } from '../../../contract/hosts.ts';
+import { originHeadersRule, readOriginHeaders } from '../../../contract/origins.ts';
+import { parseS3Location, type S3Location } from '../../../contract/s3-location.ts';
 import { bucketUrl } from '../../../pool/s3/object-url.ts';
 import type { AddressGuard } from '../../../pool/source/guard.ts';
 import { itemOfHost } from '../../../store/project.ts';
@@ -25,7 +15,6 @@ const hostRule = 'must be a host name without wildcard, with an optional port';
 
 const hostSchema = {
   type: 'string',
-  pattern: authoritySource,
   description: 'A host name without wildcard, with its port unless it is 443 or 80.',
 } as const;
 
@@ -55,69 +44,52 @@ const origin = named(
   },
 );
 
-/**
- * @param header the schema of a header's value, next to its type
- * @param location the schema of a bucket's location, next to its type
- */
-const inputSchema = (headers: object, header: object, location: object) =>
-  ({
-    type: 'object',
-    description: 'Either request headers, or a bucket.',
-    properties: {
-      headers: {
-        type: 'object',
-        ...(headers as unknown as Record<never, never>),
-        additionalProperties: {
-          type: 'string',
-          writeOnly: true,
-          ...(header as Record<never, never>),
-        },
-        minProperties: 1,
-        maxProperties: 16,
-        description:
-          'Request headers by name. At most 8 KiB; values consist of visible ASCII characters.',
-      },
-      s3: {
-        ...strictObject({
-          location: {
-            type: 'string',
-            maxLength: 2_048,
-            ...(location as Record<never, never>),
-            description:
-              '`s3://bucket/prefix?region=…` for AWS, or `s3://bucket/prefix?endpoint=https://…` for another service.',
-            examples: ['s3://bucket/prefix?region=eu-central-1'],
-          },
-          accessKeyId: {
-            ...secretText,
-            maxLength: 256,
-            description: 'Access key id of credentials with read-only access to the bucket.',
-            examples: ['AKIAEXAMPLE123'],
-          },
-          secretAccessKey: {
-            ...secretText,
-            maxLength: 1_024,
-            description: 'Secret access key. It is encrypted and never shown again.',
-            examples: ['the-secret-of-the-key'],
-          },
-        }),
-        description: 'A bucket, and credentials that can read its objects.',
-      },
-    },
-    allOf: exactlyOneOf('headers', 's3'),
-    additionalProperties: false,
-  }) as const;
-
-/** The operation checks what patterns state, with messages that do not repeat a secret. */
-const validated = inputSchema({}, {}, {});
-
+/** The operation checks the headers and the location, with messages that do not repeat a secret. */
 const originInput = {
-  ...named('ProjectOriginInput', validated, { headers: { Authorization: 'Bearer a-token' } }),
-  schema: inputSchema(
-    { propertyNames: { pattern: headerNameSource, not: { pattern: reservedHeaderSource } } },
-    { pattern: headerValueSource, maxLength: 8_192 },
-    { pattern: s3LocationSource },
+  ...named(
+    'ProjectOriginInput',
+    {
+      type: 'object',
+      description: 'Either request headers, or a bucket.',
+      properties: {
+        headers: {
+          type: 'object',
+          additionalProperties: { type: 'string', writeOnly: true },
+          minProperties: 1,
+          maxProperties: 16,
+          description:
+            'Request headers by name. At most 8 KiB; values consist of visible ASCII characters.',
+        },
+        s3: {
+          ...strictObject({
+            location: {
+              type: 'string',
+              maxLength: 2_048,
+              description:
+                '`s3://bucket/prefix?region=…` for AWS, or `s3://bucket/prefix?endpoint=https://…` for another service.',
+              examples: ['s3://bucket/prefix?region=eu-central-1'],
+            },
+            accessKeyId: {
+              ...secretText,
+              maxLength: 256,
+              description: 'Access key id of credentials with read-only access to the bucket.',
+              examples: ['AKIAEXAMPLE123'],
+            },
+            secretAccessKey: {
+              ...secretText,
+              maxLength: 1_024,
+              description: 'Secret access key. It is encrypted and never shown again.',
+              examples: ['the-secret-of-the-key'],
+            },
+          }),
+          description: 'A bucket, and credentials that can read its objects.',
+        },
+      },
+      allOf: exactlyOneOf('headers', 's3'),
+      additionalProperties: false,
+    },
+    { headers: { Authorization: 'Bearer a-token' } },
   ),
-  validated,
   isSecret: true,
 } as const;
 
@@ -184,10 +156,8 @@ function readTarget(
   return { kind: 'headers', headers: read };
 }
 
-const authority = new RegExp(authoritySource);
-
 function readHost(text: string): string {
-  const host = authority.test(text) ? canonicalAuthority(text) : null;
+  const host = canonicalAuthority(text);
   if (host === null) throw invalidRequest(`host ${hostRule}`);
   return host;
 }

@@ -1,15 +1,9 @@
 import type { PresetParameters } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
 import { isAllowedHost } from '../../image/access.ts';
-import { type ParameterName, parameterNames, parameters } from '../../image/parameters.ts';
+import { parameterNames, parameters } from '../../image/parameters.ts';
 import { findPreset, presetOptions } from '../../image/resolve-variant.ts';
-import {
-  parameterAliases,
-  parameterFields,
-  parameterSchema,
-  ruledParameter,
-  valueErrors,
-} from '../image-schemas.ts';
+import { parameterAliases, parameterFields, valueErrors } from '../image-schemas.ts';
 import { ProjectItems, partNameSchema, requirePartName } from '../project-items.ts';
 import { type NamedSchema, ref } from '../schema.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
@@ -20,23 +14,16 @@ const presetParameterNames = parameterNames.filter((name) => name !== 'preset');
 /** Maximum length as JSON. */
 const maxCharacters = 1_024;
 
-/** Returns the schema of a preset's parameters as JSON values. */
-const parametersSchema = (toSchema: (name: ParameterName) => object) =>
-  ({
+const parts = {
+  PresetParameters: {
     type: 'object',
     description: `Image parameters by canonical name; at most ${maxCharacters} characters as JSON.`,
-    properties: parameterFields(presetParameterNames, toSchema),
+    properties: parameterFields(presetParameterNames),
     minProperties: 1,
     additionalProperties: false,
-  }) as const;
-
-const inputSchema = (parameters: object) =>
-  ({
-    type: 'object',
-    properties: { parameters },
-    required: ['parameters'],
-    additionalProperties: false,
-  }) as const;
+    'x-aliases': parameterAliases,
+  },
+};
 
 interface PresetInput {
   readonly parameters: PresetParameters;
@@ -45,13 +32,16 @@ interface Preset extends PresetInput {
   readonly name: string;
 }
 
-const parts = { PresetParameters: parametersSchema(parameterSchema) };
 const parametersReference = ref('PresetParameters');
 
 const presetInput: NamedSchema<PresetInput> = {
   name: 'PresetInput',
-  schema: inputSchema(parametersReference),
-  validated: inputSchema({ ...parametersSchema(ruledParameter), 'x-aliases': parameterAliases }),
+  schema: {
+    type: 'object',
+    properties: { parameters: parametersReference },
+    required: ['parameters'],
+    additionalProperties: false,
+  },
   parts,
   example: { parameters: { w: 400, h: 300, fit: 'cover', sharpen: true } },
 };

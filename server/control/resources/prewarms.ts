@@ -7,17 +7,11 @@ import type { Project } from '../../../store/projects.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { findLayer } from '../../image/layers.ts';
-import { type ParameterName, parameterNames, parameters } from '../../image/parameters.ts';
+import { parameterNames, parameters } from '../../image/parameters.ts';
 import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
 import { toText } from '../../image/values.ts';
 import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
-import {
-  parameterAliases,
-  parameterFields,
-  parameterSchema,
-  ruledParameter,
-  valueErrors,
-} from '../image-schemas.ts';
+import { parameterAliases, parameterFields, valueErrors } from '../image-schemas.ts';
 import { itemResult, operation } from '../operation.ts';
 import {
   type BodyOf,
@@ -42,17 +36,17 @@ import { readCallback } from './callbacks.ts';
 /** Maximum length of all variants as JSON, because each job of the request contains them. */
 export const maxVariantCharacters = 8_192;
 
-/** Returns a variant's schema: image URL parameters as JSON values. */
-const prewarmVariantSchema = (toSchema: (name: ParameterName) => object) =>
-  ({
-    type: 'object',
-    description:
-      'Image URL parameters by canonical name. `dpr` is a number because prewarming has no client hints.',
-    properties: parameterFields(parameterNames, (name) =>
-      name === 'dpr' ? { type: 'number', minimum: 1, maximum: 3 } : toSchema(name),
-    ),
-    additionalProperties: false,
-  }) as const;
+const variant = {
+  type: 'object',
+  description:
+    'Image URL parameters by canonical name. `dpr` is a number because prewarming has no client hints.',
+  properties: {
+    ...parameterFields(parameterNames),
+    dpr: { type: 'number', minimum: 1, maximum: 3 },
+  },
+  additionalProperties: false,
+  'x-aliases': parameterAliases,
+};
 
 /** Prewarm request fields that variants replace. */
 const replacedByVariants = ['widths', 'formats', 'quality', 'fit', 'dpr'] as const;
@@ -106,10 +100,7 @@ const inputSchema = {
     },
     variants: {
       type: 'array',
-      items: {
-        type: 'object',
-        additionalProperties: { type: ['string', 'number', 'boolean'] },
-      },
+      items: ref('PrewarmVariant'),
       minItems: 1,
       maxItems: maxVariants,
       description: `Images to prewarm per source, instead of widths, formats, quality, fit and dpr; at most ${maxVariantCharacters} characters as JSON.`,
@@ -126,23 +117,14 @@ const inputSchema = {
   additionalProperties: false,
 } as const satisfies Schema;
 
-export type PrewarmInput = ValueOf<typeof inputSchema>;
-
-/** @param variant a variant's schema, or a reference to it */
-function schemaWith(variant: object): object {
-  const { properties, ...schema } = inputSchema;
-  const variants = { ...properties.variants, items: variant };
-  return { ...schema, properties: { ...properties, variants } };
+export interface PrewarmInput extends Omit<ValueOf<typeof inputSchema>, 'variants'> {
+  readonly variants?: readonly PresetParameters[];
 }
 
 export const prewarmInput: NamedSchema<PrewarmInput> = {
   name: 'PrewarmInput',
-  schema: schemaWith(ref('PrewarmVariant')),
-  validated: schemaWith({
-    ...prewarmVariantSchema(ruledParameter),
-    'x-aliases': parameterAliases,
-  }),
-  parts: { PrewarmVariant: prewarmVariantSchema(parameterSchema) },
+  schema: inputSchema,
+  parts: { PrewarmVariant: variant },
   example: {
     sources: ['https://shop.example.com/a.jpg', 'https://shop.example.com/b.jpg'],
     widths: [400, 800],

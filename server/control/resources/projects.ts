@@ -10,7 +10,7 @@ import { queryReader } from '../input.ts';
 import { List, type PageQuery } from '../list.ts';
 import { itemResult, listResult, operation } from '../operation.ts';
 import { type ProjectBody, project, projectBody } from '../project-body.ts';
-import { type BodyOf, hostText, httpUrl, named, projectIdParameter } from '../schema.ts';
+import { type BodyOf, httpUrl, named, projectIdParameter, texts } from '../schema.ts';
 import { findProject, reportProjectChange, type Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 import { purgeWith } from './purges.ts';
@@ -40,8 +40,7 @@ export const createProjectInput = named(
       name,
       origin,
       allowedOrigins: {
-        type: 'array',
-        items: hostText,
+        ...texts,
         maxItems: maxHosts,
         description: 'More allowed source hosts; at most 1000 hosts in total.',
         examples: [['*.cdn.example.com']],

@@ -16,8 +16,6 @@ import { exampleProject, project, projectBody } from '../project-body.ts';
 import {
   type BodyOf,
   fit,
-  hosts,
-  hostText,
   httpUrl,
   margin,
   named,
@@ -29,6 +27,7 @@ import {
   ratio,
   type Schema,
   strictObject,
+  texts,
   uri,
   type ValueOf,
 } from '../schema.ts';
@@ -74,10 +73,7 @@ const settingsInput = named(
         maxLength: maxSourceLength,
         allOf: [
           {
-            anyOf: [
-              { maxLength: 0 },
-              { format: 'uri', pattern: httpUrl.pattern, not: httpUrl.not },
-            ],
+            anyOf: [{ maxLength: 0 }, { format: 'uri', pattern: httpUrl.pattern }],
             'x-rule': 'must be empty or an absolute http or https URL',
           },
         ],
@@ -286,7 +282,7 @@ export const limitOperations = {
 };
 
 const host = {
-  ...hostText,
+  type: 'string',
   description: 'A bare host name; `*.example.com` allows all its subdomains.',
 } as const;
 
@@ -359,7 +355,7 @@ const configurationSchema = {
     projectId: projectIdParameter.schema,
     projectName: { type: 'string' },
     origin: uri,
-    allowedOrigins: hosts,
+    allowedOrigins: texts,
     imageBaseUrl: uri,
     transformUrlTemplate: { type: 'string', description: 'A URI template (RFC 6570).' },
     defaults: strictObject({
@@ -376,7 +372,7 @@ const configurationSchema = {
       scale: percent,
       url: nullableUri,
     }),
-    supportedParameters: { type: 'array', items: { type: 'string' } },
+    supportedParameters: texts,
   }),
 } as const satisfies Schema;
 

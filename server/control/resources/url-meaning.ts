@@ -5,11 +5,9 @@ import { urlKinds } from '../../image/host-address.ts';
 import { siteAtHost } from '../../image/site.ts';
 import { queryReader } from '../input.ts';
 import { itemResult, operation } from '../operation.ts';
-import { named, strictObject } from '../schema.ts';
+import { named, strictObject, texts } from '../schema.ts';
 import { findProject } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
-
-const texts = { type: 'array', items: { type: 'string' } } as const;
 
 const urlMeaning = named(
   'UrlMeaning',

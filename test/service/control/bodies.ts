@@ -192,7 +192,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
         ([host, json, message]) => ['PUT', `/origins/${host}`, { json }, message] as const,
       ),
       ['DELETE', '/origins/*', {}, /^host must be a host name without wildcard/],
-      ['POST', '/prewarm', { json: { src: longHost } }, /^src must be an absolute http/],
+      ['POST', '/prewarm', { json: { src: longHost } }, /^src .*must be an absolute http/],
       ['POST', '/prewarm', { json: { widths: [1] } }, /must have src or sources/],
       ['POST', '/prewarm', { json: { src: 'https://b.example/' } }, /^src \(https:.*on an allowed/],
       ...bare.map(
