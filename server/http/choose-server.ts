@@ -14,7 +14,7 @@ export interface ChosenServer {
 }
 
 const remedy =
-  'use Node 22 or 20 on Linux with glibc, macOS or Windows, or leave SERVICE_HTTP_ENGINE at auto';
+  'use Node 22 or 20 on macOS or on Linux with glibc, or leave SERVICE_HTTP_ENGINE at auto';
 
 /**
  * Loads only the HTTP server that the setting selects. Returns the reason if it does not work on

@@ -1,3 +1,4 @@
+import { readFileSync } from 'node:fs';
 import { errorCatalogue } from '../../contract/errors.ts';
 import { defaultInWords } from '../../contract/settings/setting.ts';
 import { settingRows } from '../../contract/settings/table.ts';
@@ -11,6 +12,7 @@ import { parameterNames, parameters } from '../../server/image/parameters.ts';
 import { colour, flag } from '../../server/image/values.ts';
 import { type Metric, serviceMetrics } from '../../server/telemetry/metrics.ts';
 import { workerMetrics } from '../../worker/metrics.ts';
+import { root } from '../root.ts';
 
 /** Returns a Markdown table. */
 export function markdownTable(
@@ -148,14 +150,18 @@ export function settingsExample(): string {
   return `# Settings of the image delivery service. Copy to .env and uncomment what differs.\n\n${blocks.join('\n\n')}\n`;
 }
 
-/** Returns docs/operating/metrics.md. */
+/** Returns docs/operating/metrics.md, with the metrics that the alert rules use. */
 export function metricsMarkdown(): string {
+  const alerts = readFileSync(new URL('docs/operating/alerts.yml', root), 'utf8');
+  const alerting = (metrics: Readonly<Record<string, Metric>>) =>
+    metricsTable(Object.values(metrics).filter(({ name }) => alerts.includes(name)));
   return [
     '# Metrics',
+    'The [alerts](alerts.yml) use these metrics, and the [dashboard](grafana-dashboard.json) some more. The HELP lines of `/metrics` describe all of them.',
     "The service's `/metrics` ([monitoring](monitoring.md#metrics)) sums the processes of the machine, which report once a second. No counter decreases while the service runs.",
-    metricsTable(Object.values(serviceMetrics)),
+    alerting(serviceMetrics),
     "The worker's `/metrics` (`SERVICE_WORKER_HOST`, `SERVICE_WORKER_PORT`) also contains the Node.js metrics of prom-client.",
-    `${metricsTable(Object.values(workerMetrics))}\n`,
+    `${alerting(workerMetrics)}\n`,
   ].join('\n\n');
 }
 
