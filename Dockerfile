@@ -2,13 +2,13 @@
 # docker build -t image-delivery:0.1.0 . && docker run -p 3000:3000 -v image-delivery:/data image-delivery:0.1.0
 # Node 22 is the newest for which uws-pack has uWebSockets.js: docs/http-engines.md.
 ARG NODE_VERSION=22
-# Releases of uWebSockets.js from v20.55 on need the glibc of trixie.
+# Use trixie for uWebSockets.js v20.55 or newer, which needs its glibc.
 ARG DEBIAN_VERSION=bookworm
 # Base image digest (`@sha256:…`), to pin builds. docs/contributing/releasing.md.
 ARG NODE_DIGEST=
 
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST} AS build
-# A release by the authors of uWebSockets.js, such as v20.67.0, which they publish on GitHub only.
+# Optional: a release by the authors of uWebSockets.js, such as v20.67.0, which they publish on GitHub only.
 ARG UWEBSOCKETS_RELEASE=
 # The SHA-256 of its native file for this Node and processor: docs/contributing/uwebsockets.md.
 ARG UWEBSOCKETS_SHA256=
@@ -29,7 +29,7 @@ COPY server server
 COPY demo demo
 COPY sdk/src sdk/src
 COPY urls/src urls/src
-# As `npm pack` builds it, with what it depends on in the versions of the lock file.
+# Builds the files of the npm package, and keeps its dependencies in the lock file's versions.
 RUN node scripts/pack.js \
     && mv node_modules/uws-pack /tmp/ \
     && npm prune --omit=dev \
@@ -39,7 +39,7 @@ RUN node scripts/pack.js \
     else \
       mv /tmp/uws-pack node_modules/; \
     fi \
-    # 126 MB of binaries for other platforms and versions of Node, and 33 MB that no program reads.
+    # Deletes 126 MB of binaries for other platforms and Node versions, and 33 MB of sources and maps.
     && find node_modules -name 'uws_*.node' \
       ! -name "uws_$(node -p '[process.platform, process.arch, process.versions.modules].join("_")').node" -delete \
     && find dist node_modules -type f \( -name '*.map' -o -name '*.ts' -o -name '*.mts' -o -name '*.cts' \) -delete \
@@ -47,7 +47,7 @@ RUN node scripts/pack.js \
       package-lock.json tsconfig.json .npmrc
 
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST}
-# jemalloc keeps the memory of long-running image work constant; the front ends preload it.
+# jemalloc keeps memory constant over long-running image work. The front ends preload it.
 # hadolint ignore=DL3008
 RUN apt-get update \
     && apt-get install --yes --no-install-recommends libjemalloc2 \
@@ -56,20 +56,19 @@ RUN apt-get update \
     && ln -s /app/bin/image-delivery.js /usr/local/bin/image-delivery
 WORKDIR /app
 COPY --from=build /app ./
-# Only /data is written to; `docker run --read-only --tmpfs /tmp` works.
+# The service writes to /data only, so `docker run --read-only --tmpfs /tmp` works.
 ENV NODE_ENV=production SERVICE_DATA_DIR=/data
 VOLUME /data
 # The user `node`, by number, so that Kubernetes can check `runAsNonRoot`.
 USER 1000:1000
 EXPOSE 3000
 STOPSIGNAL SIGTERM
-# Readiness: compose's `service_healthy` and Swarm's routing wait for it. An outage of the store does not
-# change it, so nothing restarts a container that serves images.
+# Checks readiness, which compose's `service_healthy` and Swarm's routing wait for. A store outage doesn't change it, so
+# nothing restarts a container that still serves images.
 HEALTHCHECK --interval=15s --timeout=5s --start-period=30s --start-interval=1s \
     CMD ["node", "dist/server/health-check.js"]
-# The command `start` is the service and its worker; `server` and `worker` are one each, and
-# `docker exec CONTAINER image-delivery admin --help` shows the administration. It is process 1 and handles
-# SIGTERM: requests in progress are completed, which may take 30 s (`docker stop -t 40`, longer by
-# SERVICE_DRAIN_DELAY_MS).
+# Runs the service and its worker; the commands `server` and `worker` run only one of them, and
+# `docker exec CONTAINER image-delivery admin --help` shows the admin command. On SIGTERM it completes requests in
+# progress, which can take 30 s: stop it with `docker stop -t 40`, and add SERVICE_DRAIN_DELAY_MS if you set it.
 ENTRYPOINT ["image-delivery"]
 CMD ["start"]

@@ -1,46 +1,46 @@
-# Varnish as a cache in front of the service. Add TLS in front of Varnish. Set SERVICE_BASE_URL to its address
-# and SERVICE_TRUSTED_PROXIES to the address from which it connects.
+# Varnish as a cache in front of the service. Put a TLS proxy in front of Varnish. Set SERVICE_BASE_URL to the public
+# URL and SERVICE_TRUSTED_PROXIES to Varnish's address.
 vcl 4.1;
 
 backend service {
     .host = "127.0.0.1";
     .port = "3000";
-    # A source may take 10 s and its transform 20 s.
+    # A fetch can take 10 s and the transform 20 s.
     .first_byte_timeout = 60s;
 }
 
-# Who may purge.
+# Clients that can purge. Add your backend's address.
 acl purgers {
     "localhost";
 }
 
 sub vcl_recv {
     if (req.method == "BAN") {
-        # The clients of a proxy on this machine have its address. It must add theirs to X-Forwarded-For, to
-        # which Varnish has added this one, or use the PROXY protocol.
+        # Behind a proxy on this machine, every client has the proxy's address. The proxy must add the client's address
+        # to X-Forwarded-For, where Varnish then finds two, or use the PROXY protocol.
         if (client.ip !~ purgers || req.http.x-forwarded-for ~ ",") {
             return (synth(403));
         }
-        # No tag is a part of another one, so the header need not be split.
+        # No tag contains another tag, so the header can be matched without splitting it.
         if (req.http.tag !~ "^(p-[0-9a-f]{16}|s-[0-9a-f]{30})$") {
             return (synth(400, "No tag"));
         }
         ban("obj.http.surrogate-key ~ " + req.http.tag);
         return (synth(200, "Banned"));
     }
-    # The service would trust the header of a client.
+    # Otherwise the service would trust a client's own header.
     unset req.http.x-forwarded-host;
-    # The page, its API and the health check are not cached.
+    # The console, the API and health checks are not cached.
     if (req.url !~ "^/img[/?]") {
         return (pass);
     }
     unset req.http.cookie;
-    # Browsers send many different values of Accept, so each is replaced by that of its class. A header with
-    # parameters of one of the formats, such as `q`, is not changed.
+    # Reduces Accept to the formats that matter, because browsers send many different values. A header with parameters
+    # such as `q` stays as it is.
     if (req.http.accept !~ "image/(jxl|avif|webp)\s*;") {
         set req.http.x-accepted = "";
-        # With SERVICE_AUTO_FORMATS=jxl,avif,webp. Otherwise JPEG XL browsers would get a
-        # separate cache entry for no benefit.
+        # Uncomment with SERVICE_AUTO_FORMATS=jxl,avif,webp. Otherwise JPEG XL browsers would get a separate cache entry
+        # for no benefit.
         # if (req.http.accept ~ "image/jxl") { set req.http.x-accepted = "image/jxl,"; }
         if (req.http.accept ~ "image/avif") {
             set req.http.x-accepted = req.http.x-accepted + "image/avif,";
@@ -54,6 +54,6 @@ sub vcl_recv {
 }
 
 sub vcl_backend_response {
-    # No stale images are served, because signed URLs expire.
+    # Keep grace at 0: stale objects would include signed URLs that have expired.
     set beresp.grace = 0s;
 }
