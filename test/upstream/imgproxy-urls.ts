@@ -87,7 +87,6 @@ const photo = of('photo.jpg', [
   'w:300/dpr:0.5',
   'w:301/z:1.5',
   'rs:fill:300:200/zoom:2',
-  'rs:force:300:200/zoom:2:0.5',
   'w:300/pd:10',
   'w:300/padding:10:20',
   'w:300/pd:10:20:30:40/bg:ff8000',
@@ -119,7 +118,6 @@ const photo = of('photo.jpg', [
   'w:300@jpg',
   'w:300/q:60@webp',
   'w:300/q:30',
-  'w:300/fq:webp:50:jpeg:70/ext:webp',
   'w:300/mb:9000',
   'w:300/ar:t/sm:1/kcr:1/scp:1/cb:1/el:0/raw:0/pix:1/wm:0',
 ]);

@@ -10,7 +10,7 @@ const imgproxyUrl = process.env['IMGPROXY_URL'] ?? '';
 const skip = imgproxyUrl === '' && 'IMGPROXY_URL is not set';
 
 /** Options that only change the encoding. */
-const encoding = /^(?:f|ext|q|fq|mb|format|quality|max_bytes|format_quality):/;
+const encoding = /^(?:f|ext|q|mb|format|quality|max_bytes):/;
 
 function toUrls(originUrl: string): ComparedUrl[] {
   return imgproxyUrls.map(({ options, source, extension = '' }) => {

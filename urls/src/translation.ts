@@ -55,9 +55,13 @@ export class NativeQuery {
     return this.#values.has(name);
   }
 
-  /** @param option as the URL names it */
-  set(option: string, name: string, value: string | number | boolean): void {
-    this.#values.set(name, { text: toText(value), option });
+  /**
+   * @param option as the URL names it
+   * @param value null removes the parameter
+   */
+  set(option: string, name: string, value: string | number | boolean | null): void {
+    if (value === null) this.#values.delete(name);
+    else this.#values.set(name, { text: toText(value), option });
   }
 
   /** Mirrors the image. @throws UrlError parameter_invalid */

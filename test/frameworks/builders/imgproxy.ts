@@ -74,10 +74,6 @@ const rows: readonly (readonly [Options, string])[] = [
   [{ w: 300, blur: 5 }, 'blur=5&dpr=1&w=300'],
   [{ w: 300, sharpen: 2 }, 'dpr=1&sharpen=2&w=300'],
   [{ w: 300, quality: 60 }, 'dpr=1&q=60&w=300'],
-  [
-    { w: 300, format_quality: [{ format: 'webp', quality: 50 }], f: 'webp' },
-    'dpr=1&fmt=webp&q=50&w=300',
-  ],
   [{ w: 300, max_bytes: 9_000, f: 'webp' }, 'dpr=1&fmt=webp&maxbytes=9000&w=300'],
   [{ w: 300, format: 'png' }, 'dpr=1&fmt=png&w=300'],
   [{ w: 300, cachebuster: 'abc1' }, 'dpr=1&v=abc1&w=300'],

@@ -2,10 +2,12 @@ import { createHmac } from 'node:crypto';
 import {
   decodeSource,
   isAbsolute,
+  lookUp,
   parseQuery,
   percentDecode,
   readPathname,
   requireMetadata,
+  withBothSlashes,
 } from '../read.ts';
 import {
   NativeQuery,
@@ -21,13 +23,7 @@ import {
   type UrlSignature,
   veryLarge,
 } from '../translation.ts';
-import {
-  type Crop,
-  formatName,
-  type ImgproxyOptions,
-  type Placement,
-  readImgproxyOptions,
-} from './options.ts';
+import { formatName, type Gravity, type ImgproxyOptions, readImgproxyOptions } from './options.ts';
 
 /** Limits a URL's options; the request head limits the path. */
 const maxOptions = 60;
@@ -62,20 +58,20 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   }
   const options = readImgproxyOptions(segments);
   const { url, extension } = isBase64 ? decodeBase64(others) : decodePlain(plain);
-  if (extension !== '') options.format = formatName('format', extension);
+  if (extension !== '') options.native.set('format', 'fmt', formatName([extension]));
   const source = isAbsolute(url) ? { url } : { path: url.startsWith('/') ? url : `/${url}` };
-  const given = { source, ignored: [...parseQuery(query).keys()] };
-  requirePresetFirst(options, source, host);
-  if (!cropNeedsSize(options)) {
-    return { kind: 'image', ...given, query: translateOptions(options, source, host) };
-  }
-  const queryForSize = (size: Size) =>
-    translateOptions({ ...options, crop: toCrop(options, size) }, source, host);
-  return {
-    kind: 'needsSize',
-    ...given,
+  const queryForSize = (size: Size) => translateOptions(options, source, host, size);
+  requirePresetFirst(options, segments, host);
+  const translated = {
+    source,
+    ignored: [...parseQuery(query).keys()],
     // Checks at once everything that does not depend on the size.
     query: queryForSize(veryLarge),
+  };
+  if (!translated.query.has('crop')) return { kind: 'image', ...translated };
+  return {
+    kind: 'needsSize',
+    ...translated,
     resolve: (size) => ({ kind: 'image', query: queryForSize(size) }),
   };
 }
@@ -84,26 +80,33 @@ function translate(path: string, query: string, host: UrlHost): Translation {
  * Requires the preset to come first: in imgproxy a preset replaces the options before it, and here
  * the URL always replaces the preset.
  */
-function requirePresetFirst(options: ImgproxyOptions, source: Source, host: UrlHost): void {
-  const { preset, beforePreset } = options;
-  if (preset === null || beforePreset === undefined) return;
-  const replaced = Object.keys(host.presets[preset] ?? {});
-  const before = translateOptions(beforePreset, source, host);
-  before.delete('preset');
-  const both = replaced.find((name) => before.has(name));
+function requirePresetFirst(
+  { preset }: ImgproxyOptions,
+  segments: readonly string[],
+  host: UrlHost,
+): void {
+  if (preset === null) return;
+  const at = segments.findIndex((segment) => /^(?:preset|pr):/.test(segment));
+  const options = { ...readImgproxyOptions(segments.slice(0, at)), preset };
+  const before = translateOptions(options, { path: '/' }, host, veryLarge);
+  const both = Object.keys(lookUp(host.presets, preset) ?? {}).find((name) => before.has(name));
   if (both !== undefined) {
     throw optionInvalid('preset', `must precede the options that it replaces, such as ${both}`);
   }
 }
 
-function translateOptions(options: ImgproxyOptions, source: Source, host: UrlHost): NativeQuery {
-  const native = new NativeQuery();
+function translateOptions(
+  options: ImgproxyOptions,
+  source: Source,
+  host: UrlHost,
+  size: Size,
+): NativeQuery {
+  const native = new NativeQuery(options.native);
   if (options.preset !== null) native.set('preset', 'preset', options.preset);
   setSize(native, options, host);
-  setCrop(native, options);
+  setCrop(native, options, size);
   setTurn(native, options);
-  setColours(native, options);
-  setOutput(native, options, source);
+  setFileName(native, options, source);
   setMetadata(native, options, host);
   return native;
 }
@@ -122,18 +125,17 @@ function setSize(native: NativeQuery, options: ImgproxyOptions, host: UrlHost): 
   if (type === 'force' && !hasBox && (width > 0 || height > 0) && preset === null) {
     throw optionInvalid('resizing_type', 'force needs a width and a height here');
   }
-  const isExtended = setExtend(native, options, type);
-  if (hasBox || (preset !== null && resizingType !== null)) {
-    const isNamed = preset === null || resizingType !== null;
-    if (isNamed && !isExtended) native.set('resizing_type', 'fit', fits[type] ?? '');
-  }
+  const isExtended = setExtension(native, options, type);
+  const isFitted = preset === null ? hasBox : resizingType !== null;
+  if (isFitted && !isExtended) native.set('resizing_type', 'fit', fits[type] ?? '');
   if ((hasBox && fits[type] === 'cover') || preset !== null) setGravity(native, gravity);
   const isBoxKept = enlarge !== true && keepsBox(native, options, type);
-  const presetEnlarge = preset === null ? undefined : host.presets[preset]?.['enlarge'];
-  if (enlarge === true) native.set('enlarge', 'enlarge', true);
-  else if (isBoxKept && (enlarge === false || presetEnlarge === undefined)) {
+  const hasOwnEnlarge = lookUp(host.presets, preset ?? '')?.['enlarge'] !== undefined;
+  if (isBoxKept && (enlarge === false || !hasOwnEnlarge)) {
     native.set('resizing_type', 'enlarge', 'box');
-  } else if (enlarge === false && preset !== null) native.set('enlarge', 'enlarge', false);
+  } else if (enlarge === true || (enlarge === false && preset !== null)) {
+    native.set('enlarge', 'enlarge', enlarge);
+  }
   setScaledSides(native, options, isBoxKept);
 }
 
@@ -142,11 +144,11 @@ function setSize(native: NativeQuery, options: ImgproxyOptions, host: UrlHost): 
  * sides, and padding is scaled by the `dpr` that the image has pixels for.
  */
 function keepsBox(native: NativeQuery, options: ImgproxyOptions, type: string): boolean {
-  const { width, height, padding, extend, dpr } = options;
+  const { width, height, padding, extension, dpr } = options;
   const hasBox = width > 0 && height > 0;
   const fit = native.get('fit');
   const isContained = fit === 'contain';
-  if (isContained ? extend : type === 'fill' && hasBox) return true;
+  if (isContained ? extension !== null : type === 'fill' && hasBox) return true;
   const isPadded = padding.some((edge) => edge > 0) && (width > 0 || height > 0);
   if (!isPadded || (dpr ?? 1) === 1) return false;
   if (fit !== undefined && fit !== 'inside') {
@@ -158,36 +160,31 @@ function keepsBox(native: NativeQuery, options: ImgproxyOptions, type: string): 
 
 /** Sets the sides and the padding in device pixels, using `dpr` if it has the same effect. */
 function setScaledSides(native: NativeQuery, options: ImgproxyOptions, isBoxKept: boolean): void {
-  const { width, height, preset, padding, resizingType } = options;
-  const [across, down] = options.zoom;
-  const isZoomed = across !== 1 || down !== 1;
+  const { width, height, preset, padding, zoom } = options;
   const hasSize = width > 0 || height > 0;
-  if (isZoomed && (!hasSize || preset !== null || (across !== down && resizingType !== 'force'))) {
-    throw optionInvalid('zoom', 'needs a width or a height, and two values need force');
+  const isAlone = !hasSize && preset === null;
+  if (zoom !== 1 && (!hasSize || preset !== null)) {
+    throw optionInvalid('zoom', 'needs a width or a height, and no preset');
   }
   // Without a size, images are not enlarged, and `dpr` does not scale padding.
-  const isKept = !hasSize && preset === null && (options.dpr ?? 1) >= 1 && options.enlarge !== true;
-  const dpr = isKept ? 1 : options.dpr;
+  const isIgnored = isAlone && (options.dpr ?? 1) >= 1 && options.enlarge !== true;
+  const dpr = isIgnored ? 1 : options.dpr;
   const ratio = dpr ?? 1;
-  if (!hasSize && preset === null && ratio !== 1) {
-    throw optionInvalid('dpr', 'needs a width or a height here');
-  }
-  const sides = { w: width * across, h: height * down };
-  const isWhole = Number.isInteger(sides.w) && Number.isInteger(sides.h);
+  if (isAlone && ratio !== 1) throw optionInvalid('dpr', 'needs a width or a height here');
+  const sides = [
+    ['w', 'width', width * zoom],
+    ['h', 'height', height * zoom],
+  ] as const;
+  const isWhole = sides.every(([, , side]) => Number.isInteger(side));
   const isPlain = isWhole && ratio >= 1 && ratio <= 3;
   if (!isPlain && preset !== null) throw optionInvalid('dpr', 'must be from 1 to 3 with a preset');
   if (!isPlain && isBoxKept && ratio !== 1) {
-    throw optionInvalid(
-      'dpr',
-      'must be from 1 to 3 with fill, extend or padding, or needs enlarge',
-    );
+    const rule = 'must be from 1 to 3 with fill, extend or padding, or needs enlarge';
+    throw optionInvalid('dpr', rule);
   }
   const factor = isPlain ? 1 : ratio;
-  for (const [name, option] of [
-    ['w', 'width'],
-    ['h', 'height'],
-  ] as const) {
-    if (sides[name] > 0) native.set(option, name, Math.max(1, Math.round(sides[name] * factor)));
+  for (const [name, option, side] of sides) {
+    if (side > 0) native.set(option, name, Math.max(1, Math.round(side * factor)));
   }
   if (dpr !== null || preset === null) native.set('dpr', 'dpr', isPlain ? ratio : 1);
   if (padding.some((edge) => edge > 0)) {
@@ -196,27 +193,27 @@ function setScaledSides(native: NativeQuery, options: ImgproxyOptions, isBoxKept
 }
 
 /** Returns whether background extends the image to the box, or to its ratio. */
-function setExtend(native: NativeQuery, options: ImgproxyOptions, type: string): boolean {
-  const { extend, extendRatio, enlarge, width, height } = options;
-  const option = extend ? 'extend' : 'extend_aspect_ratio';
-  if (!extend && !extendRatio) return false;
+function setExtension(native: NativeQuery, options: ImgproxyOptions, type: string): boolean {
+  const { extension, ratioExtension, enlarge, width, height } = options;
+  const option = extension === null ? 'extend_aspect_ratio' : 'extend';
+  const { gravity } = extension ?? ratioExtension ?? {};
+  if (gravity === undefined) return false;
   if (options.preset !== null) throw optionInvalid(option, 'with a preset has no equivalent here');
   const isOneSided = width === 0 || height === 0;
   // The missing side follows from the image, so only a smaller image needs background.
-  if (isOneSided && (!extend || enlarge === true || width === height)) return false;
+  if (isOneSided && (extension === null || enlarge === true || width === height)) return false;
   if (type !== 'fit' && !isOneSided) {
     // An enlarged image fills the box.
     if (enlarge === true) return false;
     throw optionInvalid(option, 'needs the resizing type fit, or enlarge');
   }
   native.set(option, 'fit', 'contain');
-  const gravity = extend ? options.extendGravity : options.extendRatioGravity;
   if (gravity?.type === 'smart' || gravity?.type === 'point') throw noEquivalent(option);
   setGravity(native, gravity, option);
   return true;
 }
 
-function setGravity(native: NativeQuery, gravity: Placement | null, option = 'gravity'): void {
+function setGravity(native: NativeQuery, gravity: Gravity | null, option = 'gravity'): void {
   if (gravity === null) return;
   const { type, x, y } = gravity;
   if (type === 'point') return native.set(option, 'fp', `${x},${y}`);
@@ -224,65 +221,26 @@ function setGravity(native: NativeQuery, gravity: Placement | null, option = 'gr
   native.set(option, 'pos', type === 'smart' ? 'attention' : type);
 }
 
-/** A side's whole length: the crop ends at the image's edge. */
-const wholeSide = 100_000;
-
-/** Sets a crop from the left and the top. `toCrop` converts other crops to this form. */
-function setCrop(native: NativeQuery, options: ImgproxyOptions): void {
-  const { crop, trim, rotate, flipHorizontal, flipVertical } = options;
-  if (crop === null || (crop.width === 0 && crop.height === 0)) return;
-  if (trim !== null) throw optionInvalid('crop', 'with trim has no equivalent here');
-  if (rotate !== 0 || flipHorizontal || flipVertical) {
-    throw optionInvalid('crop', 'of a rotated or flipped picture has no equivalent here');
-  }
-  const { x, y } = crop.gravity ?? options.gravity ?? { x: 0, y: 0 };
-  const along = (length: number, offset: number) =>
-    length === 0
-      ? { start: 0, length: wholeSide }
-      : { start: Math.max(0, Math.round(offset)), length: Math.floor(length) };
-  const across = along(crop.width, x);
-  const down = along(crop.height, y);
-  native.set('crop', 'crop', [across.start, down.start, across.length, down.length].join(','));
-}
-
+/** imgproxy rotates before it flips. */
 function setTurn(native: NativeQuery, options: ImgproxyOptions): void {
-  const { rotate, flipHorizontal, flipVertical, trim } = options;
-  // Colours differ by at least 1, so 0.1 acts like 0.
-  if (trim !== null) native.set('trim', 'trim', trim === 0 ? 0.1 : trim === 1 ? '1.0001' : trim);
+  const { rotate, flipHorizontal, flipVertical } = options;
   if (rotate !== 0) native.set('rotate', 'rotate', rotate);
-  // imgproxy rotates before it flips.
   const isSideways = rotate % 180 !== 0;
   const [flop, flip] = isSideways ? [flipVertical, flipHorizontal] : [flipHorizontal, flipVertical];
   if (flop) native.set('flip', 'flop', true);
   if (flip) native.set('flip', 'flip', true);
 }
 
-function setColours(native: NativeQuery, { background, blur, sharpen }: ImgproxyOptions): void {
-  if (background !== null) {
-    native.set('background', 'bg', background);
-    native.set('background', 'flatten', true);
-  }
-  // The parameter reads 0 and 1 as flags, 1 for a sigma of 1.
-  if (blur > 0) native.set('blur', 'blur', blur);
-  if (sharpen > 0) native.set('sharpen', 'sharpen', sharpen);
-}
-
-function setOutput(native: NativeQuery, options: ImgproxyOptions, source: Source): void {
-  const { format, quality, formatQuality, maxBytes, profile } = options;
-  if (format !== null) native.set('format', 'fmt', format);
-  if (quality > 0) native.set('quality', 'q', quality);
-  else if (formatQuality.size > 0) {
-    if (format === null) throw optionInvalid('format_quality', 'needs a format here');
-    const ofFormat = formatQuality.get(format) ?? 0;
-    if (ofFormat > 0) native.set('format_quality', 'q', ofFormat);
-  }
-  if (maxBytes > 0) native.set('max_bytes', 'maxbytes', maxBytes);
-  if (profile) native.set('strip_color_profile', 'icc', 'keep');
-  if (options.version !== null) native.set('cachebuster', 'v', options.version);
-  if (options.expires > 0) native.set('expires', 'exp', options.expires);
+function setFileName(native: NativeQuery, options: ImgproxyOptions, source: Source): void {
   const { attachment, fileName } = options;
   if (attachment) native.set('filename', 'download', fileName ?? toName(source));
   else if (fileName !== null) throw optionInvalid('filename', 'needs return_attachment here');
+}
+
+/** Returns a source's name, excluding its extension. */
+function toName(source: Source): string {
+  const [, name = ''] = /([^/]*?)(?:\.[^./]*)?$/.exec(readPathname(source)) ?? [];
+  return percentDecode(name)?.slice(0, 200) || 'image';
 }
 
 /** Unless told otherwise, imgproxy keeps the copyright when it removes metadata. */
@@ -295,51 +253,24 @@ function setMetadata(native: NativeQuery, options: ImgproxyOptions, host: UrlHos
   }
 }
 
-/** Returns a source's name, excluding its extension. */
-function toName(source: Source): string {
-  const [, name = ''] = /([^/]*?)(?:\.[^./]*)?$/.exec(readPathname(source)) ?? [];
-  return percentDecode(name)?.slice(0, 200) || 'image';
-}
-
-const centre: Placement = { type: 'center', x: 0, y: 0 };
-
-const effectiveGravity = ({ crop, gravity }: ImgproxyOptions): Placement =>
-  crop?.gravity ?? gravity ?? centre;
-
-/** Returns whether the crop's area depends on the source size. */
-function cropNeedsSize(options: ImgproxyOptions): boolean {
-  const { crop } = options;
-  if (crop === null) return false;
-  const { type, x, y } = effectiveGravity(options);
-  const isFixed = (length: number, offset: number, isStart: boolean) =>
-    length === 0 || (length >= 1 && isStart && (offset <= 0 || offset >= 1));
-  return !(
-    isFixed(crop.width, x, ['west', 'northwest', 'southwest'].includes(type)) &&
-    isFixed(crop.height, y, ['north', 'northwest', 'northeast'].includes(type))
-  );
-}
-
-/**
- * Returns the crop in pixels from the top left of a source, as imgproxy places it.
- * @throws UrlError parameter_invalid for smart gravity
- */
-function toCrop(options: ImgproxyOptions, { width, height }: Size): Crop | null {
-  const { crop } = options;
-  if (crop === null) return null;
-  const { type, x, y } = effectiveGravity(options);
+/** Sets the crop in pixels from the top left of a source, as imgproxy places it. */
+function setCrop(native: NativeQuery, options: ImgproxyOptions, { width, height }: Size): void {
+  const { crop, rotate, flipHorizontal, flipVertical } = options;
+  if (crop === null || (crop.width === 0 && crop.height === 0)) return;
+  const { type, x, y } = crop.gravity ?? options.gravity ?? { type: 'center', x: 0, y: 0 };
   if (type === 'smart') throw optionInvalid('crop', 'with smart gravity has no equivalent here');
+  if (native.has('trim')) throw optionInvalid('crop', 'with trim has no equivalent here');
+  if (rotate !== 0 || flipHorizontal || flipVertical) {
+    throw optionInvalid('crop', 'of a rotated or flipped picture has no equivalent here');
+  }
   const across = along(width, crop.width, x, toEdge(type, 'west', 'east'));
   const down = along(height, crop.height, y, toEdge(type, 'north', 'south'));
-  return {
-    width: across.length,
-    height: down.length,
-    gravity: { type: 'northwest', x: across.start, y: down.start },
-  };
+  native.set('crop', 'crop', [across.start, down.start, across.length, down.length].join(','));
 }
 
 type Edge = 'start' | 'end' | 'middle' | 'point';
 
-function toEdge(type: Placement['type'], start: string, end: string): Edge {
+function toEdge(type: string, start: string, end: string): Edge {
   if (type === 'point') return 'point';
   if (type.includes(start)) return 'start';
   return type.includes(end) ? 'end' : 'middle';
@@ -376,11 +307,8 @@ function splitExtension(text: string, separator: string): [string, string] {
   return [url, extension];
 }
 
-/** Proxies that normalise paths turn `//` into `/`. */
-const withSlashes = (url: string): string => url.replace(/^([a-z0-9+.-]+):\/(?!\/)/i, '$1://');
-
 function decodePlain(text: string) {
-  const [encoded, extension] = splitExtension(withSlashes(text), '@');
+  const [encoded, extension] = splitExtension(withBothSlashes(text), '@');
   return { url: decodeSource(encoded, 'The source URL'), extension };
 }
 
@@ -413,7 +341,7 @@ function readSignature(path: string): UrlSignature | null {
   const { signature, before, plain } = splitPath(path);
   if (unsigned.has(signature)) return null;
   const start = before === '' ? '' : `/${before}`;
-  const text = plain === undefined ? start : `${start}/plain/${withSlashes(plain)}`;
+  const text = plain === undefined ? start : `${start}/plain/${withBothSlashes(plain)}`;
   return {
     text: signature,
     expected: ({ secret, salt = '' }) => [imgproxySignature(secret, salt, text)],

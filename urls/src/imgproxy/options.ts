@@ -1,63 +1,53 @@
-import { decodeOption, readExpiry, readInteger, readNumber } from '../read.ts';
-import { noEquivalent, optionInvalid } from '../translation.ts';
+import { decodeOption, lookUp, readExpiry, readInteger, readNumber } from '../read.ts';
+import { NativeQuery, noEquivalent, optionInvalid } from '../translation.ts';
 
 /** A direction, with edge offsets that are positive towards the inside of the image. */
-export interface Placement {
+export interface Gravity {
   readonly type: string;
   readonly x: number;
   readonly y: number;
 }
 
-export interface Crop {
+interface Crop {
   readonly width: number;
   readonly height: number;
-  readonly gravity: Placement | null;
+  readonly gravity: Gravity | null;
+}
+
+/** Background around the image, with the image's place if the option names one. */
+interface Extension {
+  readonly gravity: Gravity | null;
 }
 
 /** A URL's options if it sets no option. Later options replace earlier ones. */
-const noOptions = {
+const noOptions = () => ({
+  /** The parameters of options whose meaning depends on no other option. */
+  native: new NativeQuery(),
   width: 0,
   height: 0,
   resizingType: null as string | null,
-  zoom: [1, 1] as readonly [number, number],
+  zoom: 1,
   dpr: null as number | null,
   enlarge: null as boolean | null,
-  extend: false,
-  extendGravity: null as Placement | null,
-  /** Whether to extend the image to the sides' ratio instead of to the sides. */
-  extendRatio: false,
-  extendRatioGravity: null as Placement | null,
-  gravity: null as Placement | null,
+  /** To the sides. */
+  extension: null as Extension | null,
+  /** To the ratio of the sides. */
+  ratioExtension: null as Extension | null,
+  gravity: null as Gravity | null,
   crop: null as Crop | null,
-  trim: null as number | null,
   /** Top, right, bottom and left. */
-  padding: [0, 0, 0, 0] as readonly [number, number, number, number],
+  padding: [0, 0, 0, 0] as readonly number[],
   rotate: 0,
   flipHorizontal: false,
   flipVertical: false,
-  background: null as string | null,
-  blur: 0,
-  sharpen: 0,
-  quality: 0,
-  formatQuality: new Map() as ReadonlyMap<string, number>,
-  maxBytes: 0,
-  format: null as string | null,
   stripMetadata: null as boolean | null,
   keepCopyright: null as boolean | null,
-  profile: false,
-  version: null as string | null,
   fileName: null as string | null,
   attachment: false,
-  /** Unix seconds, or 0 if the URL does not expire. */
-  expires: 0,
   preset: null as string | null,
-};
+});
 
-type Options = typeof noOptions;
-export interface ImgproxyOptions extends Options {
-  /** The options before the preset, which the preset replaces. */
-  beforePreset?: Options;
-}
+export type ImgproxyOptions = ReturnType<typeof noOptions>;
 
 type Arguments = readonly string[];
 
@@ -74,7 +64,7 @@ const isTrue = (text = ''): boolean => trueWords.has(text);
 
 const given = (text: string | undefined): text is string => text !== undefined && text !== '';
 
-const gravityNames: Readonly<Record<string, Placement['type']>> = {
+const gravityNames: Readonly<Record<string, string>> = {
   ce: 'center',
   no: 'north',
   noea: 'northeast',
@@ -88,8 +78,8 @@ const gravityNames: Readonly<Record<string, Placement['type']>> = {
   fp: 'point',
 };
 
-function readPlacement(option: string, [word = '', ...offsets]: Arguments): Placement {
-  const type = Object.hasOwn(gravityNames, word) ? gravityNames[word] : undefined;
+function readGravity([word = '', ...offsets]: Arguments, option: string): Gravity {
+  const type = lookUp(gravityNames, word);
   if (type === undefined) throw optionInvalid(option, 'has a gravity without an equivalent here');
   const isPoint = type === 'point';
   if (type === 'smart' ? offsets.length > 0 : offsets.length > 2 || (isPoint && !offsets[1])) {
@@ -102,35 +92,56 @@ function readPlacement(option: string, [word = '', ...offsets]: Arguments): Plac
   return { type, x, y };
 }
 
-const side = (name: string, text: string): number => readInteger(name, text, 0, 10_000);
+function readCrop([width = '', height = '0', ...gravity]: Arguments, name: string): Crop {
+  return {
+    width: readNumber(name, width, 0, 100_000),
+    height: readNumber(name, height, 0, 100_000),
+    gravity: gravity.length > 0 ? readGravity(gravity, name) : null,
+  };
+}
 
-function readResizingType(type: string, name: string): string {
+function readExtension([extend, ...gravity]: Arguments, name: string): Extension | null {
+  const placed = gravity.length > 0 ? readGravity(gravity, name) : null;
+  return isTrue(extend) ? { gravity: placed } : null;
+}
+
+function readResizingType([type = '']: Arguments): string {
   if (['fit', 'fill', 'fill-down', 'force'].includes(type)) return type;
-  throw optionInvalid(name, 'must be fit, fill, fill-down or force');
+  throw optionInvalid('resizing_type', 'must be fit, fill, fill-down or force');
 }
 
-function readExtend(options: ImgproxyOptions, [extend, ...gravity]: Arguments, name: string): void {
-  options.extend = isTrue(extend);
-  if (gravity.length > 0) options.extendGravity = readPlacement(name, gravity);
-}
+const readSide = ([text = '']: Arguments, name: string): number =>
+  readInteger(name, text, 0, 10_000);
 
 function readSize(options: ImgproxyOptions, args: Arguments, name: string): void {
   const [width, height, enlarge, ...extend] = args;
-  if (given(width)) options.width = side(name, width);
-  if (given(height)) options.height = side(name, height);
+  if (given(width)) options.width = readSide([width], name);
+  if (given(height)) options.height = readSide([height], name);
   if (given(enlarge)) options.enlarge = isTrue(enlarge);
-  if (given(extend[0])) readExtend(options, extend, name);
+  if (given(extend[0])) options.extension = readExtension(extend, name);
 }
 
-function readPadding(name: string, args: Arguments, { padding }: ImgproxyOptions) {
+function readPadding(args: Arguments, name: string): readonly number[] {
   const edge = (text: string | undefined, otherwise: number): number =>
     given(text) ? readInteger(name, text, 0, 2_000) : otherwise;
-  const top = edge(args[0], padding[0]);
+  const top = edge(args[0], 0);
   const right = edge(args[1], top);
-  return [top, right, edge(args[2], top), edge(args[3], right)] as const;
+  return [top, right, edge(args[2], top), edge(args[3], right)];
 }
 
-function readBackground(name: string, args: Arguments): string | null {
+function readRotation([text = '']: Arguments, name: string): number {
+  const angle = readInteger(name, text, -36_000, 36_000);
+  if (angle % 90 !== 0) throw optionInvalid(name, 'must be a multiple of 90');
+  return ((angle % 360) + 360) % 360;
+}
+
+function setBackground({ native }: ImgproxyOptions, args: Arguments, name: string): void {
+  const colour = readColour(args, name);
+  native.set(name, 'bg', colour);
+  native.set(name, 'flatten', colour === null ? null : true);
+}
+
+function readColour(args: Arguments, name: string): string | null {
   const [first = ''] = args;
   if (args.length === 1) {
     if (first === '') return null;
@@ -142,38 +153,37 @@ function readBackground(name: string, args: Arguments): string | null {
   return Buffer.from(channels).toString('hex');
 }
 
-function readTrim(name: string, [threshold = '', colour, ...equal]: Arguments): number | null {
+function readTrim([threshold = '', colour, ...equal]: Arguments, name: string) {
   if (given(colour) || equal.some(isTrue)) {
     throw optionInvalid(name, 'with a colour or equal sides has no equivalent here');
   }
-  return threshold === '' ? null : readNumber(name, threshold, 0, 100);
-}
-
-function readFormatQuality(name: string, args: Arguments): ReadonlyMap<string, number> {
-  if (args.length % 2 !== 0) throw optionInvalid(name, 'must have pairs of format and quality');
-  return new Map(
-    args.flatMap((format, index) =>
-      index % 2 === 0
-        ? [[formatName(name, format), readInteger(name, args[index + 1] ?? '', 0, 100)]]
-        : [],
-    ),
-  );
+  if (threshold === '') return null;
+  const value = readNumber(name, threshold, 0, 100);
+  // Colours differ by at least 1, so 0.1 acts like 0. The parameter reads 1 as a flag.
+  return value === 0 ? 0.1 : value === 1 ? '1.0001' : value;
 }
 
 const formats = ['jpeg', 'png', 'webp', 'avif', 'gif', 'jxl'];
 
 /** @throws UrlError parameter_invalid naming the option */
-export function formatName(option: string, text: string): string {
+export function formatName([text = '']: Arguments, option = 'format'): string {
   const format = text === 'jpg' ? 'jpeg' : text;
   if (formats.includes(format)) return format;
   throw optionInvalid(option, `must be one of ${formats.join(', ')}`);
 }
 
-function readFileName(name: string, [text = '', encoded]: Arguments): string {
-  return isTrue(encoded) ? Buffer.from(text, 'base64url').toString() : decodeOption(name, text);
+function readFileName([text = '', encoded]: Arguments, name: string): string | null {
+  const decoded = isTrue(encoded)
+    ? Buffer.from(text, 'base64url').toString()
+    : decodeOption(name, text);
+  return decoded || null;
 }
 
-/** An option with no equivalent for any other value. */
+/** imgproxy ignores times before 1970. */
+const readExpires = ([text = '']: Arguments, name: string): number | null =>
+  (/^-\d{1,12}$/.test(text) ? 0 : readExpiry(name, text)) || null;
+
+/** An option without an effect for some values, and no equivalent for the others. */
 const only = (names: Row['names'], isHarmless: (text: string) => boolean): Row => ({
   names,
   maxArguments: 10,
@@ -184,82 +194,68 @@ const only = (names: Row['names'], isHarmless: (text: string) => boolean): Row =
 const isOff = (text: string): boolean => !isTrue(text);
 const isZero = (text: string): boolean => /^0(?:\.0+)?$/.test(text);
 
-/** An option with one argument. */
-const single = <K extends keyof ImgproxyOptions>(
-  names: Row['names'],
-  key: K,
-  read: (text: string, name: string) => ImgproxyOptions[K],
-): Row => ({
-  names,
-  maxArguments: 1,
-  read: (options, [text = ''], name) => {
-    options[key] = read(text, name);
-  },
-});
-
-/** An option with several arguments that form one value. */
-const several = <K extends keyof ImgproxyOptions>(
+/** An option whose meaning depends on others. */
+const state = <K extends keyof ImgproxyOptions>(
   names: Row['names'],
   maxArguments: number,
   key: K,
-  read: (name: string, args: Arguments, before: ImgproxyOptions) => ImgproxyOptions[K],
+  read: (args: Arguments, name: string) => ImgproxyOptions[K],
 ): Row => ({
   names,
   maxArguments,
   read: (options, args, name) => {
-    options[key] = read(name, args, options);
+    options[key] = read(args, name);
   },
 });
 
-const ofSide = (text: string, name: string): number => side(name, text);
-const upTo = (maximum: number) => (text: string, name: string) =>
-  readNumber(name, text, 0, maximum);
-const wholeUpTo = (maximum: number) => (text: string, name: string) =>
-  readInteger(name, text, 0, maximum);
+/** An option that is a native parameter. Null removes the parameter. */
+const parameter = (
+  names: Row['names'],
+  maxArguments: number,
+  key: string,
+  read: (args: Arguments, name: string) => string | number | null,
+): Row => ({
+  names,
+  maxArguments,
+  read: ({ native }, args, name) => native.set(name, key, read(args, name)),
+});
+
+const flag = ([text]: Arguments): boolean => isTrue(text);
+const upTo =
+  (maximum: number) =>
+  ([text = '']: Arguments, name: string) =>
+    readNumber(name, text, 0, maximum) || null;
+const wholeUpTo =
+  (maximum: number) =>
+  ([text = '']: Arguments, name: string) =>
+    readInteger(name, text, 0, maximum) || null;
+const factor = ([text = '']: Arguments, name: string) => readNumber(name, text, 0.0001, 100);
 
 const rows: readonly Row[] = [
   {
     names: ['resize', 'rs'],
     maxArguments: 8,
     read: (options, [type, ...size], name) => {
-      if (given(type)) options.resizingType = readResizingType(type, 'resizing_type');
+      if (given(type)) options.resizingType = readResizingType([type]);
       readSize(options, size, name);
     },
   },
   { names: ['size', 's'], maxArguments: 7, read: readSize },
-  single(['resizing_type', 'rt'], 'resizingType', readResizingType),
-  single(['width', 'w'], 'width', ofSide),
-  single(['height', 'h'], 'height', ofSide),
+  state(['resizing_type', 'rt'], 1, 'resizingType', readResizingType),
+  state(['width', 'w'], 1, 'width', readSide),
+  state(['height', 'h'], 1, 'height', readSide),
   only(['min-width', 'mw'], isZero),
   only(['min-height', 'mh'], isZero),
-  several(['zoom', 'z'], 2, 'zoom', (name, [across = '', down = across]) => {
-    const factor = (text: string) => readNumber(name, text, 0.0001, 100);
-    return [factor(across), factor(down)];
-  }),
-  single(['dpr'], 'dpr', (text, name) => readNumber(name, text, 0.0001, 100)),
-  single(['enlarge', 'el'], 'enlarge', isTrue),
-  { names: ['extend', 'ex'], maxArguments: 4, read: readExtend },
-  {
-    names: ['extend_aspect_ratio', 'extend_ar', 'exar'],
-    maxArguments: 4,
-    read: (options, [extend, ...gravity], name) => {
-      options.extendRatio = isTrue(extend);
-      if (gravity.length > 0) options.extendRatioGravity = readPlacement(name, gravity);
-    },
-  },
-  several(['gravity', 'g'], 3, 'gravity', readPlacement),
-  several(['crop', 'c'], 5, 'crop', (name, [width = '', height = '0', ...gravity], before) => ({
-    width: readNumber(name, width, 0, 100_000),
-    height: readNumber(name, height, 0, 100_000),
-    gravity: gravity.length > 0 ? readPlacement(name, gravity) : (before.crop?.gravity ?? null),
-  })),
-  several(['trim', 't'], 4, 'trim', readTrim),
-  several(['padding', 'pd'], 4, 'padding', readPadding),
-  single(['rotate', 'rot'], 'rotate', (text, name) => {
-    const angle = readInteger(name, text, -36_000, 36_000);
-    if (angle % 90 !== 0) throw optionInvalid(name, 'must be a multiple of 90');
-    return ((angle % 360) + 360) % 360;
-  }),
+  state(['zoom', 'z'], 1, 'zoom', factor),
+  state(['dpr'], 1, 'dpr', factor),
+  state(['enlarge', 'el'], 1, 'enlarge', flag),
+  state(['extend', 'ex'], 4, 'extension', readExtension),
+  state(['extend_aspect_ratio', 'extend_ar', 'exar'], 4, 'ratioExtension', readExtension),
+  state(['gravity', 'g'], 3, 'gravity', readGravity),
+  state(['crop', 'c'], 5, 'crop', readCrop),
+  parameter(['trim', 't'], 4, 'trim', readTrim),
+  state(['padding', 'pd'], 4, 'padding', readPadding),
+  state(['rotate', 'rot'], 1, 'rotate', readRotation),
   {
     names: ['flip', 'fl'],
     maxArguments: 2,
@@ -268,25 +264,19 @@ const rows: readonly Row[] = [
       if (given(vertical)) options.flipVertical = isTrue(vertical);
     },
   },
-  several(['background', 'bg'], 3, 'background', readBackground),
-  single(['blur', 'bl'], 'blur', upTo(100)),
-  single(['sharpen', 'sh'], 'sharpen', upTo(10)),
-  single(['quality', 'q'], 'quality', wholeUpTo(100)),
-  several(['format_quality', 'fq'], 20, 'formatQuality', (name, args, { formatQuality }) => {
-    return new Map([...formatQuality, ...readFormatQuality(name, args)]);
-  }),
-  single(['max_bytes', 'mb'], 'maxBytes', wholeUpTo(100_000_000)),
-  single(['format', 'f', 'ext'], 'format', (text, name) => formatName(name, text)),
-  single(['strip_metadata', 'sm'], 'stripMetadata', isTrue),
-  single(['keep_copyright', 'kcr'], 'keepCopyright', isTrue),
-  single(['strip_color_profile', 'scp'], 'profile', (text) => !isTrue(text)),
-  single(['cachebuster', 'cb'], 'version', (text) => text || null),
-  // imgproxy ignores times before 1970.
-  single(['expires', 'exp'], 'expires', (text, name) =>
-    /^-\d{1,12}$/.test(text) ? 0 : Number(readExpiry(name, text)),
-  ),
-  several(['filename', 'fn'], 2, 'fileName', (name, args) => readFileName(name, args) || null),
-  single(['return_attachment', 'att'], 'attachment', isTrue),
+  { names: ['background', 'bg'], maxArguments: 3, read: setBackground },
+  parameter(['blur', 'bl'], 1, 'blur', upTo(100)),
+  parameter(['sharpen', 'sh'], 1, 'sharpen', upTo(10)),
+  parameter(['quality', 'q'], 1, 'q', wholeUpTo(100)),
+  parameter(['max_bytes', 'mb'], 1, 'maxbytes', wholeUpTo(100_000_000)),
+  parameter(['format', 'f', 'ext'], 1, 'fmt', formatName),
+  state(['strip_metadata', 'sm'], 1, 'stripMetadata', flag),
+  state(['keep_copyright', 'kcr'], 1, 'keepCopyright', flag),
+  parameter(['strip_color_profile', 'scp'], 1, 'icc', (args) => (flag(args) ? null : 'keep')),
+  parameter(['cachebuster', 'cb'], 1, 'v', ([text]) => text || null),
+  parameter(['expires', 'exp'], 1, 'exp', readExpires),
+  state(['filename', 'fn'], 2, 'fileName', readFileName),
+  state(['return_attachment', 'att'], 1, 'attachment', flag),
   {
     names: ['preset', 'pr'],
     maxArguments: 20,
@@ -295,7 +285,6 @@ const rows: readonly Row[] = [
         throw optionInvalid(name, 'must name one preset');
       }
       options.preset = preset;
-      options.beforePreset = { ...options };
     },
   },
   only(['auto_rotate', 'ar'], isTrue),
@@ -315,7 +304,7 @@ const rowsByName: ReadonlyMap<string, Row> = new Map(
  * @throws UrlError parameter_invalid naming the option
  */
 export function readImgproxyOptions(segments: readonly string[]): ImgproxyOptions {
-  const options: ImgproxyOptions = { ...noOptions };
+  const options = noOptions();
   for (const segment of segments) {
     const [name = '', ...args] = segment.split(':', 24);
     const row = rowsByName.get(name);
