@@ -369,7 +369,7 @@ t.test('reads the URLs of Cloudflare', async (t) => {
     [at('blur=0,sharpen=0,contrast=1,gamma=0,brightness=0'), of('dpr=1')],
     [at('blur=5'), refused('blur')],
     [at('gamma=2'), refused('gamma')],
-    [at('rotate=45'), invalid('rotate must be 90, 180 or 270')],
+    [at('rotate=45'), invalid('rotate must be one of 0, 90, 180, 270, 360')],
     [at('flip=x'), invalid('flip must be h, v or hv')],
     [at('metadata=none'), of('dpr=1')],
     [at('metadata=keep'), invalid("metadata differs from the project's stripMetadata")],

@@ -1,0 +1,72 @@
+import { lookUp, readExpiry, readInteger, readNumber } from './read.ts';
+import { type NativeQuery, noEquivalent, optionInvalid } from './translation.ts';
+
+/**
+ * Sets the native parameters of an option. A language is a table of such rows by option name, and
+ * functions for the options that depend on each other.
+ * @throws UrlError parameter_invalid naming the option
+ */
+export type Row = (native: NativeQuery, value: string, option: string) => void;
+
+export const number =
+  (name: string, minimum: number, maximum?: number): Row =>
+  (native, value, option) =>
+    native.set(option, name, readNumber(option, value, minimum, maximum));
+
+export const integer =
+  (name: string, minimum: number, maximum?: number): Row =>
+  (native, value, option) =>
+    native.set(option, name, readInteger(option, value, minimum, maximum));
+
+/** A page or frame, which other services count from 1. */
+export const page: Row = (native, value, option) =>
+  native.set(option, 'page', readInteger(option, value, 1, 100_000) - 1);
+
+/** A time in Unix seconds. */
+export const expiry: Row = (native, value, option) =>
+  native.set(option, 'exp', readExpiry(option, value));
+
+/** @param words the parameter's values by the option's words. Null sets nothing. */
+export const choice =
+  (name: string, words: Readonly<Record<string, string | null>>): Row =>
+  (native, value, option) => {
+    const word = lookUp(words, value);
+    if (word === undefined) {
+      throw optionInvalid(option, `must be one of ${Object.keys(words).join(', ')}`);
+    }
+    if (word !== null) native.set(option, name, word);
+  };
+
+/** A filter without a value. */
+export const flag =
+  (name: string): Row =>
+  (native, _, option) =>
+    native.set(option, name, true);
+
+/** An option that has an equivalent only if it has no effect. */
+export const only =
+  (...harmless: readonly string[]): Row =>
+  (_, value, option) => {
+    if (!harmless.includes(value)) throw noEquivalent(option);
+  };
+
+/** A number that has an equivalent only if it has no effect. */
+export const onlyNumber =
+  (...harmless: readonly number[]): Row =>
+  (_, value, option) => {
+    if (!harmless.includes(Number(value))) throw noEquivalent(option);
+  };
+
+/** Mirrors the image. */
+export const flip: Row = (native, axes, option) => {
+  if (!['h', 'v', 'hv'].includes(axes)) throw optionInvalid(option, 'must be h, v or hv');
+  if (axes.includes('h')) native.set(option, 'flop', true);
+  if (axes.includes('v')) native.set(option, 'flip', true);
+};
+
+/** A factor, of which 0 leaves no colour. */
+export const saturation: Row = (native, value, option) => {
+  const factor = readNumber(option, value, 0, 10);
+  if (factor === 0) native.set(option, 'grayscale', true);
+  else native.set(option, 'saturation', factor);
+};
