@@ -2,13 +2,14 @@ import { createHmac } from 'node:crypto';
 import {
   decodeSource,
   isAbsolute,
+  lookUp,
   parseQuery,
   readInteger,
   readNumber,
   requireMetadata,
-  sideGravities,
   withBothSlashes,
 } from './read.ts';
+import { flag, integer, only, onlyNumber, type Row, saturation } from './rows.ts';
 import {
   NativeQuery,
   noEquivalent,
@@ -42,6 +43,9 @@ const pathPattern = new RegExp(
   ].join(''),
   's',
 );
+
+/** A path's named parts. */
+type Parts = Readonly<Record<string, string | undefined>>;
 
 function splitPath(path: string) {
   const parts: Parts = pathPattern.exec(path)?.groups ?? {};
@@ -78,10 +82,10 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     query: native,
     ignored: [...parseQuery(query).keys(), ...ignored],
   };
-  const isPlaced = focal.length > 0 && native.get('fit') === 'cover';
-  if (!isLimitedBySource(filters)) {
-    if (!isPlaced) return { kind: 'image', ...read };
-    if (native.has('trim')) throw optionInvalid('focal', 'with trim has no equivalent here');
+  const isPlaced = focal !== null && native.get('fit') === 'cover';
+  if (!isPlaced && !isLimitedBySource(filters)) return { kind: 'image', ...read };
+  if (isPlaced && native.has('trim')) {
+    throw optionInvalid('focal', 'with trim has no equivalent here');
   }
   return {
     kind: 'needsSize',
@@ -107,29 +111,18 @@ function toSource(image: string, { base, isAllowedHost }: UrlHost): Source {
 }
 
 function setArea(native: NativeQuery, { trim, left, top, right, bottom }: Parts): void {
-  const [from, up, to, down] = [left, top, right, bottom].map(Number) as [
-    number,
-    number,
-    number,
-    number,
-  ];
+  const [from = 0, up = 0, to = 0, down = 0] = [left, top, right, bottom].map(Number);
   // thumbor ignores an empty crop.
   const isCropped = to > from && down > up;
-  if (trim !== undefined) {
-    const [, ...words] = trim.split(':');
-    if (isCropped) throw optionInvalid('trim', 'with a crop has no equivalent here');
-    if (words.some((word) => word !== 'top-left' && Number(word) !== 0)) {
-      throw optionInvalid('trim', 'with bottom-right or a tolerance has no equivalent here');
-    }
-    // Colours differ by at least 1, so 0.1 acts like 0.
-    native.set('trim', 'trim', 0.1);
-  }
   if (isCropped) native.set('crop', 'crop', [from, up, to - from, down - up].join(','));
-}
-
-function parseSide(name: string, text = '0'): number {
-  if (text === 'orig') throw optionInvalid(name, 'must be a number, or orig for both sides');
-  return Number(text);
+  if (trim === undefined) return;
+  const [, ...words] = trim.split(':');
+  if (isCropped) throw optionInvalid('trim', 'with a crop has no equivalent here');
+  if (words.some((word) => word !== 'top-left' && Number(word) !== 0)) {
+    throw optionInvalid('trim', 'with bottom-right or a tolerance has no equivalent here');
+  }
+  // Colours differ by at least 1, so 0.1 acts like 0.
+  native.set('trim', 'trim', 0.1);
 }
 
 /** `no_upscale` compares the sides with the source before the crop and the trim, which are then scaled up to them. */
@@ -138,22 +131,22 @@ const isLimitedBySource = ({ noUpscale, native }: ThumborFilters): boolean =>
 
 function setSize(native: NativeQuery, parts: Parts, filters: ThumborFilters, size: Size): void {
   const { fitIn, adaptive, full } = parts;
-  const isOriginal = parts['width'] === 'orig' && parts['height'] === 'orig';
-  const isLimited = isLimitedBySource(filters);
-  const limit = isLimited ? size : { width: Infinity, height: Infinity };
-  const width = isOriginal ? 0 : Math.min(parseSide('width', parts['width']), limit.width);
-  const height = isOriginal ? 0 : Math.min(parseSide('height', parts['height']), limit.height);
-  const [flop, flip] = [parts['flop'] !== undefined, parts['flip'] !== undefined];
   const { rotation, fill } = filters;
+  const isLimited = isLimitedBySource(filters);
+  const [width, height] = readSides(parts, isLimited ? size : null);
   const hasBox = width > 0 && height > 0;
   if (adaptive !== undefined && width !== height) throw noEquivalent('adaptive-fit-in');
 
   // thumbor rotates the finished image; this service rotates the source.
-  const [across, down] = rotation % 180 === 0 ? [width, height] : [height, width];
-  if (across > 0) native.set(rotation % 180 === 0 ? 'width' : 'height', 'w', across);
-  if (down > 0) native.set(rotation % 180 === 0 ? 'height' : 'width', 'h', down);
-  if (flop) native.set('flip', 'flop', true);
-  if (flip) native.set('flip', 'flip', true);
+  const sides = [
+    ['width', width],
+    ['height', height],
+  ] as const;
+  const [across, down] = rotation % 180 === 0 ? sides : sides.toReversed();
+  if (across !== undefined && across[1] > 0) native.set(across[0], 'w', across[1]);
+  if (down !== undefined && down[1] > 0) native.set(down[0], 'h', down[1]);
+  if (parts['flop'] !== undefined) native.set('flip', 'flop', true);
+  if (parts['flip'] !== undefined) native.set('flip', 'flip', true);
   if (rotation !== 0) native.set('rotate', 'rotate', 360 - rotation);
   if (width === 0 && height === 0) return;
 
@@ -174,113 +167,77 @@ function setSize(native: NativeQuery, parts: Parts, filters: ThumborFilters, siz
   if (noUpscale) native.set('no_upscale', 'enlarge', 'box');
   if (filters.stretch) return native.set('stretch', 'fit', 'fill');
   native.set('width', 'fit', 'cover');
-  setPlace(native, parts, filters, { flop, flip }, size);
+  setPlace(native, parts, filters, size);
 }
 
-/** A path's named parts. */
-type Parts = Readonly<Record<string, string | undefined>>;
-
-interface Mirrored {
-  readonly flop: boolean;
-  readonly flip: boolean;
+/** Returns the width and the height in pixels, or 0. @param limit the longest sides, or null */
+function readSides({ width, height }: Parts, limit: Size | null): readonly [number, number] {
+  if (width === 'orig' && height === 'orig') return [0, 0];
+  const side = (name: 'width' | 'height', text = '0'): number => {
+    if (text === 'orig') throw optionInvalid(name, 'must be a number, or orig for both sides');
+    return Math.min(Number(text), limit?.[name] ?? Number.POSITIVE_INFINITY);
+  };
+  return [side('width', width), side('height', height)];
 }
 
+/** A place in an image, as shares of its sides from the top left. */
 interface Point {
   readonly x: number;
   readonly y: number;
 }
 
-interface Area extends Size {
-  readonly left: number;
-  readonly top: number;
-}
-
-/** Returns the source area that the manual crop keeps. */
-function findArea(native: NativeQuery, size: Size): Area {
-  const crop = native.get('crop');
-  if (crop === undefined) return { left: 0, top: 0, ...size };
-  const [left = 0, top = 0, width = 0, height = 0] = crop.split(',').map(Number);
-  return {
-    left,
-    top,
-    width: Math.max(1, Math.min(width, size.width - left)),
-    height: Math.max(1, Math.min(height, size.height - top)),
-  };
-}
-
-/**
- * Returns the weighted centre of the points in an area, as shares of its sides, or null if it
- * contains no point.
- */
-function focalPoint(points: readonly FocalArea[], area: Area): Point | null {
-  const { left, top, width, height } = area;
-  const inside = points.filter(
-    ({ x, y }) => x >= left && x <= left + width && y >= top && y <= top + height,
-  );
-  const weight = inside.reduce((sum, point) => sum + point.weight, 0);
-  if (weight === 0) return null;
-  const mean = (side: 'x' | 'y', start: number) =>
-    Math.floor(
-      inside.reduce((sum, point) => sum + (point[side] - start) * point.weight, 0) / weight,
-    );
-  const share = (value: number) => Math.max(0, Math.min(1, value));
-  return { x: share(mean('x', left) / width), y: share(mean('y', top) / height) };
-}
-
-/** Maps a point to an image mirrored and then rotated counterclockwise. */
-function turned(point: Point, { flop, flip }: Mirrored, rotation: number): Point {
-  let { x, y } = { x: flop ? 1 - point.x : point.x, y: flip ? 1 - point.y : point.y };
-  for (let angle = 0; angle < rotation; angle += 90) [x, y] = [y, 1 - x];
-  return { x, y };
-}
-
-/** Eighths of a turn clockwise from the top, by number. */
-const directions = [
-  'north',
-  'northeast',
-  'east',
-  'southeast',
-  'south',
-  'southwest',
-  'west',
-  'northwest',
-];
+/** The places of the alignment words. */
+const shares: Readonly<Record<string, number>> = {
+  left: 0,
+  center: 0.5,
+  right: 1,
+  top: 0,
+  middle: 0.5,
+  bottom: 1,
+};
 
 /** Sets the area to keep, which thumbor chooses before it mirrors and rotates. */
 function setPlace(
   native: NativeQuery,
-  { smart, halign = 'center', valign = 'middle' }: Parts,
-  { focal, rotation }: Pick<ThumborFilters, 'focal' | 'rotation'>,
-  { flop, flip }: Mirrored,
+  parts: Parts,
+  { focal, rotation }: ThumborFilters,
   size: Size,
 ): void {
+  const { smart, halign = 'center', valign = 'middle' } = parts;
   if (smart !== undefined) {
-    if (focal.length > 0) throw optionInvalid('focal', 'with smart has no equivalent here');
+    if (focal !== null) throw optionInvalid('focal', 'with smart has no equivalent here');
     return native.set('smart', 'pos', 'attention');
   }
-  const point = focalPoint(focal, findArea(native, size));
+  const point = focal && findPoint(focal, native.get('crop'), size);
   if (point !== null) {
-    const { x, y } = turned(point, { flop, flip }, rotation);
+    const { x, y } = turned(point, parts, rotation);
     return native.set('focal', 'fp', `${x},${y}`);
   }
-  const mirrored = (isMirrored: boolean, side: string, other: string, word: string) =>
-    !isMirrored ? word : word === side ? other : word === other ? side : word;
-  const vertical = mirrored(flip, 'top', 'bottom', valign);
-  const horizontal = mirrored(flop, 'left', 'right', halign);
-  const name = `${sideGravities[vertical] ?? ''}${sideGravities[horizontal] ?? ''}`;
-  const at = directions.indexOf(name);
-  if (at === -1) return;
-  native.set('halign', 'pos', directions[(at + 8 - rotation / 45) % 8] ?? 'center');
+  const { x, y } = turned({ x: shares[halign] ?? 0, y: shares[valign] ?? 0 }, parts, rotation);
+  const name = `${['north', '', 'south'][y * 2]}${['west', '', 'east'][x * 2]}`;
+  if (name !== '') native.set('halign', 'pos', name);
 }
 
-/** The centre of a focal area, in source pixels, and its number of pixels. */
-interface FocalArea {
-  readonly x: number;
-  readonly y: number;
-  readonly weight: number;
+/** Returns the place of a source pixel in the area that a crop keeps, or null outside of it. */
+function findPoint(pixel: Point, crop: string | undefined, size: Size): Point | null {
+  const [left = 0, top = 0, width = size.width, height = size.height] =
+    crop?.split(',').map(Number) ?? [];
+  const x = (pixel.x - left) / Math.max(1, Math.min(width, size.width - left));
+  const y = (pixel.y - top) / Math.max(1, Math.min(height, size.height - top));
+  return x >= 0 && x <= 1 && y >= 0 && y <= 1 ? { x, y } : null;
 }
 
-/** Returns a URL's filters if it sets no filter: parameters, and settings of the size. */
+/** Maps a place to an image mirrored and then rotated counterclockwise. */
+function turned(point: Point, { flop, flip }: Parts, rotation: number): Point {
+  let { x, y } = {
+    x: flop === undefined ? point.x : 1 - point.x,
+    y: flip === undefined ? point.y : 1 - point.y,
+  };
+  for (let angle = 0; angle < rotation; angle += 90) [x, y] = [y, 1 - x];
+  return { x, y };
+}
+
+/** Returns a URL's filters if it sets no filter. */
 const noFilters = () => ({
   native: new NativeQuery(),
   /** Names that thumbor ignores. */
@@ -292,79 +249,64 @@ const noFilters = () => ({
   rotation: 0,
   /** The background around an image smaller than its box. */
   fill: null as string | null,
-  focal: [] as FocalArea[],
+  /** The middle of the focal area, in source pixels. */
+  focal: null as Point | null,
+  /** The filter that removes metadata. */
   metadata: null as string | null,
 });
+
 type ThumborFilters = ReturnType<typeof noFilters>;
+
+const maxFilters = 30;
+
+/**
+ * Reads filters such as `quality(80):format(webp)`.
+ * @throws UrlError parameter_invalid naming the filter
+ */
+function readFilters(text: string): ThumborFilters {
+  const filters = noFilters();
+  if (text === '') return filters;
+  const calls = text.replace(/\)$/, '').split('):', maxFilters + 1);
+  if (calls.length > maxFilters) throw optionInvalid('filters', `are more than ${maxFilters}`);
+  for (const call of calls) {
+    const [, name = '', list] = /^([^(]*)(?:\((.*))?$/s.exec(call) ?? [];
+    const args = list?.split(',').map((arg) => arg.trim()) ?? [];
+    const [value = ''] = args;
+    const row = lookUp(rows, name);
+    const read = lookUp(reads, name);
+    if (list !== undefined && row !== undefined) row(filters.native, value, name);
+    else if (list !== undefined && read !== undefined) read(filters, args, name);
+    // thumbor ignores unknown filters.
+    else filters.ignored.push(name.slice(0, 40));
+  }
+  return filters;
+}
+
+/** The filters that depend on no other part of the URL. */
+const rows: Readonly<Record<string, Row>> = {
+  quality: integer('q', 1, 100),
+  max_bytes: integer('maxbytes', 1),
+  grayscale: flag('grayscale'),
+  saturation,
+  brightness: onlyNumber(0),
+  contrast: onlyNumber(0),
+  autojpg: only('false', 'False', '0'),
+  ...Object.fromEntries(
+    `colorize convolution cover curve equalize extract_focal frame max_age noise proportion red_eye rgb
+    round_corner sharpen text watermark`
+      .split(/\s+/)
+      .map((name) => [name, only()]),
+  ),
+};
 
 type Read = (filters: ThumborFilters, args: readonly string[], name: string) => void;
 
-/** A CSS colour, hex digits, or `transparent`. */
-const isColour = (text: string): boolean => /^\w+$/.test(text) && !['auto', 'blur'].includes(text);
-
-function setBackground({ native }: ThumborFilters, name: string, colour: string): void {
-  const before = native.get('bg') ?? colour;
-  if (before !== colour) throw optionInvalid(name, 'with two colours has no equivalent here');
-  native.set(name, 'bg', colour);
-}
-
-function readFill(
-  filters: ThumborFilters,
-  [colour = '', transparent = '']: readonly string[],
-): void {
-  if (!isColour(colour)) throw optionInvalid('fill', `with ${colour} has no equivalent here`);
-  if (filters.rotation % 180 !== 0) throw optionInvalid('fill', 'must precede rotate here');
-  setBackground(filters, 'fill', colour);
-  if (['true', 'True', '1'].includes(transparent)) filters.native.set('fill', 'flatten', true);
-  filters.fill = colour;
-}
-
-/** Returns the deviation of thumbor's Gaussian kernel, which ends at a radius. */
-function deviation(sigma: number, radius: number): number {
-  let [sum, weights] = [0, 0];
-  for (let at = -radius; at <= radius; at += 1) {
-    const weight = Math.exp(-(at ** 2) / (2 * sigma ** 2));
-    sum += weight * at ** 2;
-    weights += weight;
-  }
-  return Math.sqrt(sum / weights);
-}
-
-function readBlur({ native }: ThumborFilters, args: readonly string[]): void {
-  const [radius = '', sigma = '0'] = args;
-  const pixels = readInteger('blur', radius, 1, 1_000);
-  const given = readNumber('blur', sigma, 0, 1_000) || pixels;
-  native.set('blur', 'blur', deviation(given, Math.min(pixels, 150)).toFixed(4));
-}
-
-const formats = ['png', 'jpeg', 'jpg', 'gif', 'webp', 'avif'];
-
-/** An adjustment with no equivalent unless it is 0. */
-const onlyZero: Read = (_, [value = ''], name) => {
-  if (Number(value) !== 0) throw noEquivalent(name);
-};
-const never: Read = (_filters, _args, name) => {
-  throw noEquivalent(name);
+const removeMetadata: Read = (filters, _, name) => {
+  filters.metadata = name;
 };
 
 const reads: Readonly<Record<string, Read>> = {
-  quality: ({ native }, [value = ''], name) => {
-    native.set(name, 'q', readInteger(name, value, 1, 100));
-  },
-  max_bytes: ({ native }, [value = ''], name) => {
-    native.set(name, 'maxbytes', readInteger(name, value, 1));
-  },
-  format: ({ native, ignored }, [value = ''], name) => {
-    const format = value.toLowerCase();
-    if (formats.includes(format)) native.set(name, 'fmt', format === 'jpg' ? 'jpeg' : format);
-    else if (/^hei[cf]$/.test(format)) throw optionInvalid(name, `cannot be ${format}`);
-    else ignored.push(name);
-  },
-  grayscale: ({ native }, _, name) => native.set(name, 'grayscale', true),
-  saturation: ({ native }, [value = ''], name) => {
-    if (Number(value) === 0) native.set(name, 'grayscale', true);
-    else native.set(name, 'saturation', readNumber(name, value, 0, 10));
-  },
+  format: readFormat,
   blur: readBlur,
   background_color: (filters, [colour = ''], name) => {
     if (!isColour(colour)) throw noEquivalent(name);
@@ -387,61 +329,72 @@ const reads: Readonly<Record<string, Read>> = {
     if (angle % 90 === 0) filters.rotation = (((filters.rotation + angle) % 360) + 360) % 360;
     else filters.ignored.push(name);
   },
-  focal: ({ focal, ignored }, [text = ''], name) => {
-    const match = /^(\d{1,6})x(\d{1,6}):(\d{1,6})x(\d{1,6})/.exec(text);
-    const [left = 0, top = 0, right = 0, bottom = 0] = match?.slice(1).map(Number) ?? [];
-    const [width, height] = [right - left, bottom - top];
-    if (width < 0 || height < 0) throw optionInvalid(name, 'must be left x top : right x bottom');
-    // thumbor ignores an empty area.
-    if (width === 0 || height === 0) ignored.push(name);
-    else {
-      const [x, y] = [left + Math.floor(width / 2), top + Math.floor(height / 2)];
-      focal.push({ x, y, weight: width * height });
-    }
-  },
-  strip_exif: (filters, _, name) => {
-    filters.metadata = name;
-  },
-  strip_icc: (filters, _, name) => {
-    filters.metadata = name;
-  },
-  brightness: onlyZero,
-  contrast: onlyZero,
-  autojpg: (_, [value = ''], name) => {
-    if (!['false', 'False', '0'].includes(value)) throw noEquivalent(name);
-  },
-  ...Object.fromEntries(
-    `colorize convolution cover curve equalize extract_focal frame max_age noise proportion red_eye rgb
-    round_corner sharpen text watermark`
-      .split(/\s+/)
-      .map((name) => [name, never]),
-  ),
+  focal: readFocal,
+  strip_exif: removeMetadata,
+  strip_icc: removeMetadata,
 };
 
-const maxFilters = 30;
+const formats = ['png', 'jpeg', 'jpg', 'gif', 'webp', 'avif'];
 
-/**
- * Reads filters such as `quality(80):format(webp)`.
- * @throws UrlError parameter_invalid naming the filter
- */
-function readFilters(text: string): ThumborFilters {
-  const filters = noFilters();
-  if (text === '') return filters;
-  const calls = text.replace(/\)$/, '').split('):', maxFilters + 1);
-  if (calls.length > maxFilters) throw optionInvalid('filters', `are more than ${maxFilters}`);
-  for (const call of calls) {
-    const [, name = '', list] = /^([^(]*)(?:\((.*))?$/s.exec(call) ?? [];
-    const read = Object.hasOwn(reads, name) ? reads[name] : undefined;
-    // thumbor ignores unknown filters.
-    if (read === undefined || list === undefined) filters.ignored.push(name.slice(0, 40));
-    else
-      read(
-        filters,
-        list.split(',').map((arg) => arg.trim()),
-        name,
-      );
+function readFormat(
+  { native, ignored }: ThumborFilters,
+  [value = '']: readonly string[],
+  name: string,
+) {
+  const format = value.toLowerCase();
+  if (formats.includes(format)) native.set(name, 'fmt', format === 'jpg' ? 'jpeg' : format);
+  else if (/^hei[cf]$/.test(format)) throw optionInvalid(name, `cannot be ${format}`);
+  else ignored.push(name);
+}
+
+function readFocal(filters: ThumborFilters, [text = '']: readonly string[], name: string): void {
+  const match = /^(\d{1,6})x(\d{1,6}):(\d{1,6})x(\d{1,6})/.exec(text);
+  const [left = 0, top = 0, right = 0, bottom = 0] = match?.slice(1).map(Number) ?? [];
+  if (right < left || bottom < top) {
+    throw optionInvalid(name, 'must be left x top : right x bottom');
   }
-  return filters;
+  // thumbor ignores an empty area.
+  if (right === left || bottom === top) return void filters.ignored.push(name);
+  if (filters.focal !== null) throw optionInvalid(name, 'with two areas has no equivalent here');
+  filters.focal = { x: Math.floor((left + right) / 2), y: Math.floor((top + bottom) / 2) };
+}
+
+/** A CSS colour, hex digits, or `transparent`. */
+const isColour = (text: string): boolean => /^\w+$/.test(text) && !['auto', 'blur'].includes(text);
+
+function setBackground({ native }: ThumborFilters, name: string, colour: string): void {
+  const before = native.get('bg') ?? colour;
+  if (before !== colour) throw optionInvalid(name, 'with two colours has no equivalent here');
+  native.set(name, 'bg', colour);
+}
+
+function readFill(
+  filters: ThumborFilters,
+  [colour = '', transparent = '']: readonly string[],
+): void {
+  if (!isColour(colour)) throw optionInvalid('fill', `with ${colour} has no equivalent here`);
+  if (filters.rotation % 180 !== 0) throw optionInvalid('fill', 'must precede rotate here');
+  setBackground(filters, 'fill', colour);
+  if (['true', 'True', '1'].includes(transparent)) filters.native.set('fill', 'flatten', true);
+  filters.fill = colour;
+}
+
+function readBlur({ native }: ThumborFilters, args: readonly string[]): void {
+  const [radius = '', sigma = '0'] = args;
+  const pixels = readInteger('blur', radius, 1, 1_000);
+  const given = readNumber('blur', sigma, 0, 1_000) || pixels;
+  native.set('blur', 'blur', deviation(given, Math.min(pixels, 150)).toFixed(4));
+}
+
+/** Returns the deviation of thumbor's Gaussian kernel, which ends at a radius. */
+function deviation(sigma: number, radius: number): number {
+  let [sum, weights] = [0, 0];
+  for (let at = -radius; at <= radius; at += 1) {
+    const weight = Math.exp(-(at ** 2) / (2 * sigma ** 2));
+    sum += weight * at ** 2;
+    weights += weight;
+  }
+  return Math.sqrt(sum / weights);
 }
 
 /** base64url HMAC-SHA1 with padding. */
