@@ -2,12 +2,14 @@ import { createHash } from 'node:crypto';
 import {
   decodeOption,
   decodeSource,
+  lookUp,
   parseQuery,
   readInteger,
   readNumber,
   readRatio,
   withBothSlashes,
 } from './read.ts';
+import { page } from './rows.ts';
 import {
   NativeQuery,
   noEquivalent,
@@ -69,9 +71,12 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   if (components.length > maxComponents) {
     throw optionInvalid('The URL', `has more than ${maxComponents} components`);
   }
-  const chain = new Chain(host, type === 'upload' ? readFormat(source) : null);
-  for (const component of components) chain.add(component, source);
-  const { query: native, ignored, resolve } = chain.end();
+  const chain: Chain = { native: new NativeQuery(), ignored: [], resize: null };
+  for (const component of components) addComponent(chain, readComponent(component), source);
+  const { native, resize } = chain;
+  finish(chain, host);
+  const extension = type === 'upload' ? readFormat(source) : null;
+  if (extension !== null && !native.has('fmt')) native.set('f', 'fmt', extension);
   // The signature does not cover the version: anyone could request each image as many versions.
   if (signature === null && parts.version !== null) native.set('v', 'v', parts.version);
   // Libraries add the parameters with an underscore.
@@ -87,256 +92,204 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     // The libraries encode the whole fetched URL once, except its colons and slashes.
     source: type === 'fetch' ? { url: decodeSource(source) } : { path: `/${source}` },
     query: native,
-    ignored: [...ignored, ...others],
+    ignored: [...chain.ignored, ...others],
   };
-  if (resolve === null) return { kind: 'image', ...read };
+  if (resize?.isForLarger !== true) return { kind: 'image', ...read };
   return {
     kind: 'needsSize',
     ...read,
-    resolve: (size: Size) => ({ kind: 'image', query: resolve(size) }),
+    resolve: (size: Size) => ({ kind: 'image', query: queryForSize(size, native) }),
   };
 }
 
-type Options = Map<string, string>;
+type Options = ReadonlyMap<string, string>;
 
-/** The native meaning of a chain. */
-interface TranslatedChain {
-  /** For a source that is larger than the box. */
-  readonly query: NativeQuery;
+/**
+ * The meaning of a transformation's components, which Cloudinary applies in sequence. This service
+ * applies all operations in a fixed order, and refuses a chain in another order unless the result
+ * is the same.
+ */
+interface Chain {
+  readonly native: NativeQuery;
   /** The options that Cloudinary ignores as well. */
-  readonly ignored: readonly string[];
-  /** Returns the query for a source size, or null if it does not depend on the size. */
-  readonly resolve: ((size: Size) => NativeQuery) | null;
+  readonly ignored: string[];
+  resize: Resize | null;
+}
+
+/** Sets an option that the chain must contain once at most. */
+function setOnce(chain: Chain, option: string, name: string, value: string | number): void {
+  if (chain.native.has(name)) throw optionInvalid(option, 'is given more than once');
+  chain.native.set(option, name, value);
+}
+
+const hasAny = (native: NativeQuery, ...names: readonly string[]): boolean =>
+  names.some((name) => native.has(name));
+
+const isTurned = ({ native }: Chain): boolean => hasAny(native, 'rotate', 'flip', 'flop');
+const isFiltered = ({ native }: Chain): boolean => hasAny(native, 'grayscale', 'negate', 'opacity');
+
+/**
+ * Adds a component.
+ * @param source provides the default file name of an attachment
+ * @throws UrlError parameter_invalid naming an option that has no equivalent
+ */
+function addComponent(chain: Chain, options: Options, source: string): void {
+  const isGeometry = resizeNames.some((name) => options.has(name));
+  const preset = options.get('t');
+  if (preset !== undefined) setOnce(chain, 't', 'preset', preset);
+  if (isGeometry) addGeometry(chain, options);
+  addBackground(chain, options);
+  addAngle(chain, options.get('a') ?? '0', isGeometry);
+  addFilters(chain, options);
+  addDelivery(chain, options, source);
+}
+
+/** Checks the options of the whole chain, and sets those that depend on each other. */
+function finish(chain: Chain, host: UrlHost): void {
+  const { native, resize } = chain;
+  const preset = native.get('preset') ?? '';
+  // The values of other options depend on those of the preset.
+  const isChanged = resize !== null || isTurned(chain) || isFiltered(chain);
+  if (preset !== '' && (isChanged || hasAny(native, 'crop', 'bg', 'dpr'))) {
+    throw optionInvalid(`t_${preset}`, 'may be chained with f, q and fl only');
+  }
+  const dpr = readNumber('dpr', native.get('dpr') ?? '1', 0.1, 10);
+  if (dpr !== 1 && (resize === null || resize.sides === 0)) {
+    throw optionInvalid('dpr', 'needs a resize before it or with it');
+  }
+  const isOfPreset = lookUp(host.presets, preset)?.['dpr'] !== undefined;
+  native.set('dpr', 'dpr', isOfPreset ? null : dpr >= 1 && dpr <= 3 ? dpr : 1);
+  if (resize !== null) setResize(native, resize, dpr);
+  if (resize?.isForLarger === true && (native.has('crop') || isTurned(chain))) {
+    throw optionInvalid('c_lfill', 'has no equivalent with another change of the geometry');
+  }
 }
 
 const resizeNames = ['c', 'w', 'h', 'ar', 'g', 'x', 'y'];
 
-/**
- * A transformation's components, which Cloudinary applies in sequence. This service applies all
- * operations in a fixed order, and refuses a chain in another order unless the result is the same.
- */
-class Chain {
-  readonly #native = new NativeQuery();
-  readonly #ignored: string[] = [];
-  readonly #host: UrlHost;
-  readonly #extension: string | null;
-  #preset: string | null = null;
-  #format: string | null = null;
-  #quality: string | null = null;
-  #dpr: string | null = null;
-  #crop = false;
-  #resize: Resize | null = null;
-  #isTurned = false;
-  #rotation = 0;
-  #background = false;
-  #isFiltered = false;
-
-  /** @param extension the format requested by the public id, or null */
-  constructor(host: UrlHost, extension: string | null) {
-    this.#host = host;
-    this.#extension = extension;
+function addGeometry(chain: Chain, options: Options): void {
+  if (options.get('c') === 'crop') return addCrop(chain, options);
+  if (!['c', 'w', 'h', 'ar'].some((name) => options.has(name))) {
+    // Gravity and offsets need a crop.
+    chain.ignored.push(...resizeNames.filter((name) => options.has(name)));
+    return;
   }
-
-  /**
-   * Adds a component.
-   * @param source provides the default file name of an attachment
-   * @throws UrlError parameter_invalid naming an option that has no equivalent
-   */
-  add(component: string, source: string): void {
-    const options = readComponent(component);
-    const isGeometry = resizeNames.some((name) => options.has(name));
-    this.#addPreset(options);
-    if (isGeometry) this.#addGeometry(options);
-    this.#addBackground(options, isGeometry);
-    this.#addAngle(options.get('a'), isGeometry);
-    this.#addFilters(options);
-    this.#addDelivery(options, source);
+  for (const name of ['x', 'y']) {
+    if (options.has(name)) throw noEquivalent(`${name}_ without c_crop`);
   }
+  if (chain.resize !== null) throw optionInvalid('c', 'is given for more than one resize');
+  const resize = readResize(options);
+  if (resize.fit === 'contain') requirePadFirst(chain, options);
+  chain.resize = resize;
+  if (options.has('g') && !resize.isPlaced) chain.ignored.push('g');
+}
 
-  end(): TranslatedChain {
-    const native = this.#native;
-    const resize = this.#resize;
-    if (this.#preset !== null) {
-      // The values of other options depend on those of the preset.
-      const isAlone = !this.#crop && resize === null && !this.#isTurned && !this.#isFiltered;
-      if (!isAlone || this.#background || this.#dpr !== null) {
-        throw optionInvalid(`t_${this.#preset}`, 'may be chained with f, q and fl only');
-      }
-    }
-    const { presets } = this.#host;
-    const preset = Object.hasOwn(presets, this.#preset ?? '') ? presets[this.#preset ?? ''] : {};
-    const dpr = readNumber('dpr', this.#dpr ?? '1', 0.1, 10);
-    if (dpr !== 1 && (resize === null || resize.sides === 0)) {
-      throw optionInvalid('dpr', 'needs a resize before it or with it');
-    }
-    if (preset?.['dpr'] === undefined) native.set('dpr', 'dpr', dpr >= 1 && dpr <= 3 ? dpr : 1);
-    if (resize !== null) setResize(native, resize, dpr);
-    const format = this.#format ?? this.#extension;
-    if (format !== null) native.set('f', 'fmt', format);
-    const { isForLarger = false } = resize ?? {};
-    if (resize === null || !isForLarger) {
-      return { query: native, ignored: this.#ignored, resolve: null };
-    }
-    if (this.#crop || this.#isTurned) {
-      throw optionInvalid('c_lfill', 'has no equivalent with another change of the geometry');
-    }
-    const resolve = (size: Size) => queryForSize(resize, dpr, size, native);
-    return { query: native, ignored: this.#ignored, resolve };
+function requirePadFirst(chain: Chain, options: Options): void {
+  if (isFiltered(chain) || (chain.native.has('bg') && !options.has('b'))) {
+    throw optionInvalid('c_pad', 'must come before effects and backgrounds');
   }
+}
 
-  #addPreset(options: Options): void {
-    const name = options.get('t');
-    if (name === undefined) return;
-    if (this.#preset !== null) throw optionInvalid('t', 'is given more than once');
-    this.#preset = name;
-    this.#native.set('t', 'preset', name);
+/** A source area in pixels, because all other areas depend on the source size. */
+function addCrop(chain: Chain, options: Options): void {
+  if (chain.native.has('crop') || chain.resize !== null || isTurned(chain)) {
+    throw optionInvalid('c_crop', 'must be the first change of the geometry');
   }
+  if (options.has('dpr') || options.has('ar')) throw noEquivalent('c_crop with dpr or ar');
+  const gravity = options.get('g');
+  const isAtCorner =
+    gravity === 'north_west' || (gravity === undefined && (options.has('x') || options.has('y')));
+  if (!isAtCorner) throw noEquivalent(`c_crop with g_${gravity ?? 'center'}`);
+  const side = (name: string, least: number) =>
+    readInteger(name, options.get(name) ?? (least === 0 ? '0' : ''), least, 100_000);
+  const area = [side('x', 0), side('y', 0), side('w', 1), side('h', 1)];
+  chain.native.set('c_crop', 'crop', area.join(','));
+}
 
-  #addGeometry(options: Options): void {
-    if (options.get('c') === 'crop') return this.#addCrop(options);
-    const sized = ['c', 'w', 'h', 'ar'].some((name) => options.has(name));
-    const gravity = options.get('g');
-    if (!sized) {
-      // Resize options need a crop.
-      this.#ignored.push(...resizeNames.filter((name) => options.has(name)));
-      return;
-    }
-    for (const name of ['x', 'y'])
-      if (options.has(name)) throw noEquivalent(`${name}_ without c_crop`);
-    if (this.#resize !== null) throw optionInvalid('c', 'is given for more than one resize');
-    const resize = readResize(options);
-    this.#resize = resize;
-    if (gravity === undefined) return;
-    if (resize.isPlaced) resize.position = readGravity(gravity);
-    else this.#ignored.push('g');
-    if (resize.fit === 'contain' && resize.position === 'attention') throw noEquivalent('g_auto');
+/** The background behind transparency and around a padded image. */
+function addBackground(chain: Chain, options: Options): void {
+  const colour = options.get('b');
+  if (colour === undefined) return;
+  if (isFiltered(chain) || options.has('e') || options.has('o')) {
+    throw optionInvalid('b', 'must come before effects and opacity');
   }
+  if (/^(?:auto|blurred|gen_fill|predominant)\b/.test(colour)) throw noEquivalent(`b_${colour}`);
+  // A colour name, or hexadecimal digits after `rgb:` or `#`.
+  const [, digits = colour] = /^(?:rgb:|#)([0-9a-f]+)$/i.exec(colour) ?? [];
+  setOnce(chain, 'b', 'bg', digits);
+  chain.native.set('b', 'flatten', true);
+}
 
-  /** A source area in pixels, because all other areas depend on the source size. */
-  #addCrop(options: Options): void {
-    if (this.#crop || this.#resize !== null || this.#isTurned) {
-      throw optionInvalid('c_crop', 'must be the first change of the geometry');
-    }
-    if (options.has('dpr') || options.has('ar')) throw noEquivalent('c_crop with dpr or ar');
-    const gravity = options.get('g');
-    const isAtCorner =
-      gravity === 'north_west' || (gravity === undefined && (options.has('x') || options.has('y')));
-    if (!isAtCorner) throw noEquivalent(`c_crop with g_${gravity ?? 'center'}`);
-    const side = (name: string, least: number) =>
-      readInteger(name, options.get(name) ?? (least === 0 ? '0' : ''), least, 100_000);
-    const area = [side('x', 0), side('y', 0), side('w', 1), side('h', 1)];
-    this.#native.set('c_crop', 'crop', area.join(','));
-    this.#crop = true;
-  }
-
-  /** The background behind transparency and around a padded image. */
-  #addBackground(options: Options, isGeometry: boolean): void {
-    const isPad = isGeometry && options.get('c') === 'pad';
-    const colour = options.get('b');
-    if (isPad && (this.#isFiltered || (this.#background && colour === undefined))) {
-      throw optionInvalid('c_pad', 'must come before effects and backgrounds');
-    }
-    if (colour === undefined) return;
-    if (this.#isFiltered || options.has('e') || options.has('o')) {
-      throw optionInvalid('b', 'must come before effects and opacity');
-    }
-    if (this.#background) throw optionInvalid('b', 'is given more than once');
-    this.#background = true;
-    this.#native.set('b', 'bg', readColour(colour));
-    this.#native.set('b', 'flatten', true);
-  }
-
-  /** This service mirrors, rotates, and then resizes. */
-  #addAngle(text: string | undefined, isGeometry: boolean): void {
-    if (text === undefined) return;
-    const resize = this.#resize;
+/** This service mirrors, rotates, and then resizes. */
+function addAngle(chain: Chain, text: string, isGeometry: boolean): void {
+  const { native, resize } = chain;
+  for (const word of text.split('.', 10)) {
+    const mirror = lookUp(mirrors, word);
+    if (mirror === undefined && !/^-?\d{1,3}$/.test(word)) throw noEquivalent(`a_${word}`);
+    const rotation = Number(native.get('rotate') ?? 0);
+    const degrees = mirror === undefined ? Number(word) % 360 : 0;
+    if (mirror === undefined && degrees === 0) continue;
     // A symmetric resize keeps or adds equal parts on both sides.
-    const isSymmetric = resize === null || resize.position === null || resize.position === 'center';
-    for (const word of text.split('.', 10)) {
-      const isFlip = word === 'hflip' || word === 'vflip';
-      if (!isFlip && !/^-?\d{1,3}$/.test(word)) throw noEquivalent(`a_${word}`);
-      const degrees = isFlip ? 0 : Number(word) % 360;
-      if (!isFlip && degrees === 0) continue;
-      const isMisplaced = isFlip
-        ? !isSymmetric || this.#rotation % 180 !== 0
-        : resize !== null || isGeometry;
-      if (isMisplaced) {
-        throw optionInvalid(`a_${word}`, 'has no equivalent at this place of the chain');
-      }
-      this.#isTurned = true;
-      if (isFlip) this.#mirror(word === 'hflip' ? 'flop' : 'flip');
-      else {
-        this.#rotation += degrees;
-        this.#native.set('a', 'rotate', this.#rotation % 360);
-      }
+    const isSymmetric = (resize?.position ?? 'center') === 'center';
+    const isMisplaced =
+      mirror === undefined ? resize !== null || isGeometry : !isSymmetric || rotation % 180 !== 0;
+    if (isMisplaced) {
+      throw optionInvalid(`a_${word}`, 'has no equivalent at this place of the chain');
     }
+    if (mirror === undefined) native.set('a', 'rotate', (rotation + degrees) % 360);
+    else native.set('a', mirror, native.has(mirror) ? null : true);
   }
+}
 
-  #mirror(name: 'flop' | 'flip'): void {
-    const isMirrored = this.#native.has(name);
-    if (isMirrored) this.#native.delete(name);
-    else this.#native.set('a', name, true);
-  }
+const mirrors: Readonly<Record<string, string>> = { hflip: 'flop', vflip: 'flip' };
 
-  #addFilters(options: Options): void {
-    const effect = options.get('e');
-    if (effect !== undefined) {
-      if (effect !== 'grayscale' && effect !== 'negate') throw noEquivalent(`e_${effect}`);
-      this.#isFiltered = true;
-      const isRepeated = effect === 'negate' && this.#native.has('negate');
-      if (isRepeated) throw optionInvalid('e_negate', 'is given more than once');
-      const hasBars = this.#resize?.fit === 'contain' && !this.#background;
-      if (hasBars && effect === 'negate') throw optionInvalid('e_negate', 'after c_pad needs b');
-      this.#native.set(`e_${effect}`, effect, true);
+function addFilters(chain: Chain, options: Options): void {
+  const { native, resize } = chain;
+  const effect = options.get('e');
+  if (effect !== undefined) {
+    if (effect !== 'grayscale' && effect !== 'negate') throw noEquivalent(`e_${effect}`);
+    if (effect === 'negate') {
+      const hasBars = resize?.fit === 'contain' && !native.has('bg');
+      if (hasBars) throw optionInvalid('e_negate', 'after c_pad needs b');
+      if (native.has('negate')) throw optionInvalid('e_negate', 'is given more than once');
     }
-    const opacity = options.get('o');
-    if (opacity === undefined) return;
-    if (this.#native.has('opacity')) throw optionInvalid('o', 'is given more than once');
-    this.#isFiltered = true;
-    this.#native.set('o', 'opacity', readNumber('o', opacity, 0, 100) / 100);
+    native.set(`e_${effect}`, effect, true);
   }
+  const opacity = options.get('o');
+  if (opacity !== undefined) setOnce(chain, 'o', 'opacity', readNumber('o', opacity, 0, 100) / 100);
+}
 
-  #addDelivery(options: Options, source: string): void {
-    const native = this.#native;
-    const once = (name: string, before: string | null): string | null => {
-      const value = options.get(name);
-      if (value === undefined) return before;
-      if (before !== null) throw optionInvalid(name, 'is given more than once');
-      return value;
-    };
-    this.#dpr = once('dpr', this.#dpr);
-    this.#quality = once('q', this.#quality);
-    if (options.has('q')) this.#setQuality(this.#quality ?? '');
-    const format = options.get('f');
-    if (format !== undefined) {
-      const native = format === 'auto' ? 'auto' : toFormat(format);
-      if (native === null) throw noEquivalent(`f_${format}`);
-      if (this.#format !== null) throw optionInvalid('f', 'is given more than once');
-      this.#format = native;
-    }
-    const page = options.get('pg');
-    if (page !== undefined) native.set('pg', 'page', readInteger('pg', page, 1, 100_000) - 1);
-    const space = options.get('cs') ?? 'srgb';
-    if (space !== 'srgb') throw noEquivalent(`cs_${space}`);
-    for (const flag of options.get('fl')?.split('.', 20) ?? []) this.#setFlag(flag, source);
+function addDelivery(chain: Chain, options: Options, source: string): void {
+  const { native } = chain;
+  const [dpr, quality, format] = ['dpr', 'q', 'f'].map((name) => options.get(name));
+  const space = options.get('cs') ?? 'srgb';
+  if (dpr !== undefined) setOnce(chain, 'dpr', 'dpr', dpr);
+  if (quality !== undefined) setOnce(chain, 'q', 'q', readQuality(quality));
+  if (format !== undefined) {
+    const native = format === 'auto' ? 'auto' : lookUp(formats, format);
+    if (native === undefined) throw noEquivalent(`f_${format}`);
+    setOnce(chain, 'f', 'fmt', native);
   }
+  if (options.has('pg')) page(native, options.get('pg') ?? '', 'pg');
+  if (space !== 'srgb') throw noEquivalent(`cs_${space}`);
+  for (const flag of options.get('fl')?.split('.', 20) ?? []) setFlag(native, flag, source);
+}
 
-  #setQuality(quality: string): void {
-    // Cloudinary's default level of `auto` is `good`.
-    if (quality === 'auto' || quality === 'auto:good') this.#native.set('q', 'q', 'auto');
-    else if (/^\d{1,3}$/.test(quality)) this.#native.set('q', 'q', Number(quality));
-    else throw noEquivalent(`q_${quality}`);
-  }
+function readQuality(quality: string): string {
+  // Cloudinary's default level of `auto` is `good`.
+  if (quality === 'auto' || quality === 'auto:good') return 'auto';
+  if (/^\d{1,3}$/.test(quality)) return quality;
+  throw noEquivalent(`q_${quality}`);
+}
 
-  #setFlag(flag: string, source: string): void {
-    const [name = '', ...given] = flag.split(':');
-    if (name === 'attachment') {
-      const file = source.replace(/^.*\//s, '').replace(/\.[A-Za-z0-9]{1,5}$/, '');
-      this.#native.set('fl_attachment', 'download', given.join(':') || file);
-    } else if (flag === 'keep_attribution') this.#native.set('fl', 'keep', 'copyright');
-    // The first flag changes no pixel, and animations stay animated here.
-    else if (!['progressive', 'animated', 'awebp'].includes(flag)) throw noEquivalent(`fl_${flag}`);
-  }
+function setFlag(native: NativeQuery, flag: string, source: string): void {
+  const [name = '', ...given] = flag.split(':');
+  if (name === 'attachment') {
+    const file = source.replace(/^.*\//s, '').replace(/\.[A-Za-z0-9]{1,5}$/, '');
+    native.set('fl_attachment', 'download', given.join(':') || file);
+  } else if (flag === 'keep_attribution') native.set('fl', 'keep', 'copyright');
+  // The first flag changes no pixel, and animations stay animated here.
+  else if (!['progressive', 'animated', 'awebp'].includes(flag)) throw noEquivalent(`fl_${flag}`);
 }
 
 /** All names of Cloudinary's transformation parameters; other segments are folders. */
@@ -360,7 +313,7 @@ const maxOptions = 40;
  * @throws UrlError parameter_invalid naming an option that has no equivalent, or a repeated
  *   option
  */
-function readComponent(component: string): Map<string, string> {
+function readComponent(component: string): Options {
   const options = new Map<string, string>();
   const written = component.split(',', maxOptions + 1);
   if (written.length > maxOptions) {
@@ -388,14 +341,10 @@ const formats: Readonly<Record<string, string>> = {
   jxl: 'jxl',
 };
 
-/** Returns this service's name for a Cloudinary format, or null for formats that it lacks. */
-const toFormat = (name: string): string | null =>
-  (Object.hasOwn(formats, name) && formats[name]) || null;
-
 /** Returns the format requested by the public id's extension, or null. */
 function readFormat(source: string): string | null {
   const [, extension = ''] = /\.([A-Za-z0-9]{1,5})$/.exec(source) ?? [];
-  return toFormat(extension.toLowerCase());
+  return lookUp(formats, extension.toLowerCase()) ?? null;
 }
 
 const gravities: Readonly<Record<string, string>> = {
@@ -410,20 +359,6 @@ const gravities: Readonly<Record<string, string>> = {
   north_west: 'northwest',
   auto: 'attention',
 };
-
-/** @throws UrlError parameter_invalid if a gravity has no equivalent */
-function readGravity(text: string): string {
-  const gravity = Object.hasOwn(gravities, text) ? gravities[text] : undefined;
-  if (gravity === undefined) throw noEquivalent(`g_${text}`);
-  return gravity;
-}
-
-/** Reads a colour name, or hexadecimal digits after `rgb:` or `#`. */
-function readColour(text: string): string {
-  const [, digits = text] = /^(?:rgb:|#)([0-9a-f]+)$/i.exec(text) ?? [];
-  if (/^(?:auto|blurred|gen_fill|predominant)\b/.test(text)) throw noEquivalent(`b_${text}`);
-  return digits;
-}
 
 const maxSide = 10_000;
 
@@ -452,15 +387,15 @@ interface Resize extends Mode {
   /** The number of given sides. */
   readonly sides: number;
   readonly ratio: string | number | null;
-  position: string | null;
+  readonly position: string | null;
   /** Whether sources smaller than the box keep their size. */
   readonly isForLarger: boolean;
 }
 
 /** @throws UrlError parameter_invalid */
-function readResize(options: ReadonlyMap<string, string>): Resize {
+function readResize(options: Options): Resize {
   const c = options.get('c') ?? 'scale';
-  const mode = Object.hasOwn(modes, c) ? modes[c] : undefined;
+  const mode = lookUp(modes, c);
   if (mode === undefined) throw noEquivalent(`c_${c}`);
   const w = readSide(options, 'w');
   const h = readSide(options, 'h');
@@ -470,15 +405,20 @@ function readResize(options: ReadonlyMap<string, string>): Resize {
     throw optionInvalid('ar', `has no equivalent with these sides and c_${c}`);
   }
   if (ratio === null && sides === 0) throw optionInvalid(`c_${c}`, 'needs w or h');
-  const isForLarger = c === 'lfill' && sides === 2;
-  return { ...mode, w, h, sides, ratio, position: null, isForLarger };
+  const gravity = mode.isPlaced ? options.get('g') : undefined;
+  const position = gravity === undefined ? null : lookUp(gravities, gravity);
+  const isCut = mode.fit === 'cover';
+  if (position === undefined || (position === 'attention' && !isCut)) {
+    throw noEquivalent(`g_${gravity}`);
+  }
+  return { ...mode, w, h, sides, ratio, position, isForLarger: c === 'lfill' && sides === 2 };
 }
 
 /**
  * Reads a side in pixels. Refuses decimals, which are relative to the source, and words, which
  * depend on its size or on client hints.
  */
-function readSide(options: ReadonlyMap<string, string>, name: 'w' | 'h'): number | null {
+function readSide(options: Options, name: 'w' | 'h'): number | null {
   const text = options.get(name);
   if (text === undefined) return null;
   if (!/^\d+$/.test(text)) throw noEquivalent(`${name}_${text}`);
@@ -514,22 +454,16 @@ function setResize(native: NativeQuery, resize: Resize, dpr: number): void {
  * @param larger the query for a larger source
  * @throws UrlError parameter_invalid for a source that is larger in one direction only
  */
-function queryForSize(
-  { w, h }: Resize,
-  dpr: number,
-  { width, height }: Size,
-  larger: NativeQuery,
-): NativeQuery {
-  const [isWider, isHigher] = [width >= (w ?? 0) * dpr, height >= (h ?? 0) * dpr];
+function queryForSize({ width, height }: Size, larger: NativeQuery): NativeQuery {
+  const pixels = (side: 'w' | 'h') => Number(larger.get(side)) * Number(larger.get('dpr'));
+  const [isWider, isHigher] = [width >= pixels('w'), height >= pixels('h')];
   if (isWider && isHigher) return larger;
   if (isWider || isHigher) {
-    throw optionInvalid(
-      'c_lfill',
-      'has no equivalent for a source that is larger on one side only',
-    );
+    const why = 'has no equivalent for a source that is larger on one side only';
+    throw optionInvalid('c_lfill', why);
   }
   const kept = new NativeQuery(larger);
-  for (const name of ['w', 'h', 'fit', 'pos']) kept.delete(name);
+  for (const name of ['w', 'h', 'fit', 'pos']) kept.set('c', name, null);
   kept.set('dpr', 'dpr', 1);
   return kept;
 }
