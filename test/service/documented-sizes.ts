@@ -28,7 +28,6 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/demo/image/upload/c_fill,ar_1.5/a.jpg': '1500x1000',
     '/demo/image/upload/c_fit,w_2000,h_2000/a.jpg': '2000x1250',
     '/demo/image/upload/c_limit,w_2000,h_2000/a.jpg': '1600x1000',
-    '/demo/image/upload/c_lfill,w_300,h_200/a.jpg': '300x200',
     '/demo/image/upload/b_white,c_pad,w_300,h_300/a.jpg': '300x300',
     '/demo/image/upload/c_scale,w_300,h_300/a.jpg': '300x300',
     '/demo/image/upload/c_crop,x_100,y_80,w_400,h_300/c_scale,w_200/a.jpg': '200x150',

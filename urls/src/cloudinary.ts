@@ -14,7 +14,6 @@ import {
   NativeQuery,
   noEquivalent,
   optionInvalid,
-  type Size,
   sourceInvalid,
   sourceMissing,
   type Translation,
@@ -73,7 +72,7 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   }
   const chain: Chain = { native: new NativeQuery(), ignored: [], resize: null };
   for (const component of components) addComponent(chain, readComponent(component), source);
-  const { native, resize } = chain;
+  const { native } = chain;
   finish(chain, host);
   const extension = type === 'upload' ? readFormat(source) : null;
   if (extension !== null && !native.has('fmt')) native.set('f', 'fmt', extension);
@@ -88,17 +87,12 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   if (type === 'upload' && /^https?(?::|%3a)/i.test(source)) {
     throw sourceInvalid('A source URL needs /image/fetch.');
   }
-  const read = {
+  return {
+    kind: 'image',
     // The libraries encode the whole fetched URL once, except its colons and slashes.
     source: type === 'fetch' ? { url: decodeSource(source) } : { path: `/${source}` },
     query: native,
     ignored: [...chain.ignored, ...others],
-  };
-  if (resize?.isForLarger !== true) return { kind: 'image', ...read };
-  return {
-    kind: 'needsSize',
-    ...read,
-    resolve: (size: Size) => ({ kind: 'image', query: queryForSize(size, native) }),
   };
 }
 
@@ -160,9 +154,6 @@ function finish(chain: Chain, host: UrlHost): void {
   const isOfPreset = lookUp(host.presets, preset)?.['dpr'] !== undefined;
   native.set('dpr', 'dpr', isOfPreset ? null : dpr >= 1 && dpr <= 3 ? dpr : 1);
   if (resize !== null) setResize(native, resize, dpr);
-  if (resize?.isForLarger === true && (native.has('crop') || isTurned(chain))) {
-    throw optionInvalid('c_lfill', 'has no equivalent with another change of the geometry');
-  }
 }
 
 const resizeNames = ['c', 'w', 'h', 'ar', 'g', 'x', 'y'];
@@ -181,7 +172,7 @@ function addGeometry(chain: Chain, options: Options): void {
   const resize = readResize(options);
   if (resize.fit === 'contain') requirePadFirst(chain, options);
   chain.resize = resize;
-  if (options.has('g') && !resize.isPlaced) chain.ignored.push('g');
+  if (options.has('g') && !isPlaced(resize.fit)) chain.ignored.push('g');
 }
 
 function requirePadFirst(chain: Chain, options: Options): void {
@@ -362,56 +353,55 @@ const gravities: Readonly<Record<string, string>> = {
 
 const maxSide = 10_000;
 
-interface Mode {
-  readonly fit: string;
-  readonly isEnlarged: boolean;
-  /** Whether gravity affects the mode. */
-  readonly isPlaced: boolean;
-  /** Whether a ratio can replace a side. */
-  readonly hasRatio: boolean;
-}
+/** Returns whether gravity has an effect. */
+const isPlaced = (fit: string): boolean => fit === 'cover' || fit === 'contain';
 
-const modes: Readonly<Record<string, Mode>> = {
-  scale: { fit: 'fill', isEnlarged: true, isPlaced: false, hasRatio: true },
-  fit: { fit: 'inside', isEnlarged: true, isPlaced: false, hasRatio: false },
-  limit: { fit: 'inside', isEnlarged: false, isPlaced: false, hasRatio: false },
-  fill: { fit: 'cover', isEnlarged: true, isPlaced: true, hasRatio: true },
-  lfill: { fit: 'cover', isEnlarged: false, isPlaced: true, hasRatio: false },
-  pad: { fit: 'contain', isEnlarged: true, isPlaced: true, hasRatio: true },
+/** This service's fit, and whether it enlarges. */
+const fits: Readonly<Record<string, readonly [fit: string, isEnlarged: boolean]>> = {
+  scale: ['fill', true],
+  fit: ['inside', true],
+  limit: ['inside', false],
+  fill: ['cover', true],
+  lfill: ['cover', false],
+  pad: ['contain', true],
 };
 
 /** A resize of a chain. */
-interface Resize extends Mode {
+interface Resize {
+  readonly fit: string;
+  readonly isEnlarged: boolean;
   readonly w: number | null;
   readonly h: number | null;
   /** The number of given sides. */
   readonly sides: number;
   readonly ratio: string | number | null;
   readonly position: string | null;
-  /** Whether sources smaller than the box keep their size. */
-  readonly isForLarger: boolean;
 }
 
 /** @throws UrlError parameter_invalid */
 function readResize(options: Options): Resize {
   const c = options.get('c') ?? 'scale';
-  const mode = lookUp(modes, c);
-  if (mode === undefined) throw noEquivalent(`c_${c}`);
+  const [fit, isEnlarged] = lookUp(fits, c) ?? [];
+  if (fit === undefined || isEnlarged === undefined) throw noEquivalent(`c_${c}`);
   const w = readSide(options, 'w');
   const h = readSide(options, 'h');
   const sides = [w, h].filter((side) => side !== null).length;
   const ratio = readAspect(options.get('ar'));
-  if (ratio !== null && (!mode.hasRatio || sides === 2 || (sides === 0 && c !== 'fill'))) {
+  if (
+    ratio !== null &&
+    (!['scale', 'fill', 'pad'].includes(c) || sides === 2 || (sides === 0 && c !== 'fill'))
+  ) {
     throw optionInvalid('ar', `has no equivalent with these sides and c_${c}`);
   }
   if (ratio === null && sides === 0) throw optionInvalid(`c_${c}`, 'needs w or h');
-  const gravity = mode.isPlaced ? options.get('g') : undefined;
+  // Keeping a smaller source whole would depend on its size.
+  if (c === 'lfill' && sides === 2) throw noEquivalent('c_lfill with w and h');
+  const gravity = isPlaced(fit) ? options.get('g') : undefined;
   const position = gravity === undefined ? null : lookUp(gravities, gravity);
-  const isCut = mode.fit === 'cover';
-  if (position === undefined || (position === 'attention' && !isCut)) {
+  if (position === undefined || (position === 'attention' && fit !== 'cover')) {
     throw noEquivalent(`g_${gravity}`);
   }
-  return { ...mode, w, h, sides, ratio, position, isForLarger: c === 'lfill' && sides === 2 };
+  return { fit, isEnlarged, w, h, sides, ratio, position };
 }
 
 /**
@@ -447,25 +437,6 @@ function setResize(native: NativeQuery, resize: Resize, dpr: number): void {
   if (sides < 2 && ratio === null) return;
   native.set('c', 'fit', fit);
   if (position !== null && position !== 'center') native.set('g', 'pos', position);
-}
-
-/**
- * Returns the query of a resize with no effect on smaller sources.
- * @param larger the query for a larger source
- * @throws UrlError parameter_invalid for a source that is larger in one direction only
- */
-function queryForSize({ width, height }: Size, larger: NativeQuery): NativeQuery {
-  const pixels = (side: 'w' | 'h') => Number(larger.get(side)) * Number(larger.get('dpr'));
-  const [isWider, isHigher] = [width >= pixels('w'), height >= pixels('h')];
-  if (isWider && isHigher) return larger;
-  if (isWider || isHigher) {
-    const why = 'has no equivalent for a source that is larger on one side only';
-    throw optionInvalid('c_lfill', why);
-  }
-  const kept = new NativeQuery(larger);
-  for (const name of ['w', 'h', 'fit', 'pos']) kept.set('c', name, null);
-  kept.set('dpr', 'dpr', 1);
-  return kept;
 }
 
 /** The first characters of a digest in base64url. */

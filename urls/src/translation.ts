@@ -64,17 +64,6 @@ export class NativeQuery {
     else this.#values.set(name, { text: toText(value), option });
   }
 
-  /** Mirrors the image. @throws UrlError parameter_invalid */
-  setFlip(option: string, axes: string): void {
-    if (!['h', 'v', 'hv'].includes(axes)) throw optionInvalid(option, 'must be h, v or hv');
-    if (axes.includes('h')) this.set(option, 'flop', true);
-    if (axes.includes('v')) this.set(option, 'flip', true);
-  }
-
-  delete(name: string): void {
-    this.#values.delete(name);
-  }
-
   [Symbol.iterator](): IterableIterator<[string, NativeValue]> {
     return this.#values[Symbol.iterator]();
   }

@@ -4,7 +4,7 @@ import { readRequestAddress } from '../../../server/image/host-address.ts';
 import type { Site } from '../../../server/image/site.ts';
 
 /** Returns a site with a host for a service's URLs. */
-export const createSite = (urls: string, base: string | null = null): Site => ({
+const createSite = (urls: string, base: string | null = null): Site => ({
   project: {
     _id: 'prj_0123456789abcdef',
     origin: 'https://shop.example/',
