@@ -2,9 +2,10 @@ import { createHmac, timingSafeEqual } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { S3Location } from '../../contract/s3-location.ts';
 import type { Settings } from '../../contract/settings/table.ts';
-import { type BreakerUse, CircuitBreaker } from '../circuit-breaker.ts';
+import { CircuitBreaker } from '../circuit-breaker.ts';
 import type { Image } from '../image.ts';
 import type { Bucket } from '../s3/bucket.ts';
+import { Semaphore } from '../semaphore.ts';
 import { unlessAborted } from '../unless-aborted.ts';
 import { decodeFile, encodeFile, fixedBytes, maxHeadBytes } from './file.ts';
 import { objectKey } from './object-key.ts';
@@ -224,27 +225,20 @@ const writeTimeoutMs = 10_000;
 /** Shorter than the time that a front end has to close. */
 const closeWithinMs = 1_500;
 
-interface Write {
-  readonly parts: readonly Uint8Array[];
-  readonly bytes: number;
-}
-
 /**
- * Writes objects in the background, from a queue with limited bytes. After a lost write the image
- * is rendered again.
+ * Writes objects in the background, within a limit of bytes. After a lost write the image is
+ * rendered again.
  */
 class SharedWrites {
   readonly #bucket: Promise<Bucket>;
   readonly #maxBytes: number;
   readonly #breaker: CircuitBreaker;
-  /** Waiting writes, by object key. */
-  readonly #waiting = new Map<string, Write>();
-  /** Keys being written: two concurrent writes of a key could finish in either order. */
-  readonly #writing = new Set<string>();
-  readonly #running = new Set<Promise<void>>();
-  #closed = false;
+  readonly #turns = new Semaphore(maxConcurrentWrites);
+  /** Writes that wait or run, by object key: two writes of a key could end in either order. */
+  readonly #pending = new Map<string, Promise<void>>();
+  readonly #closed = new AbortController();
   /** Bytes of the writes that wait or run. */
-  #bytes = 0;
+  bytes = 0;
   /** Total writes by outcome, and the bytes of untried writes. */
   readonly totals = { stored: 0, failed: 0, dropped: 0, droppedBytes: 0 };
 
@@ -254,72 +248,42 @@ class SharedWrites {
     this.#breaker = breaker;
   }
 
-  get bytes(): number {
-    return this.#bytes;
-  }
-
-  /** Replaces a waiting write of the same key. */
+  /** Ignores a key whose write waits or runs. */
   add(key: string, parts: readonly Uint8Array[]): void {
+    if (this.#pending.has(key)) return;
     const bytes = parts.reduce((sum, part) => sum + part.byteLength, 0);
-    const replaced = this.#waiting.get(key);
-    if (replaced !== undefined) {
-      this.#waiting.delete(key);
-      this.#bytes -= replaced.bytes;
-    }
-    if (this.#bytes + bytes > this.#maxBytes || this.#closed) {
-      return this.drop(bytes);
-    }
-    this.#waiting.set(key, { parts, bytes });
-    this.#bytes += bytes;
-    if (this.#running.size < maxConcurrentWrites) this.#start();
+    if (this.bytes + bytes > this.#maxBytes) return this.drop(bytes);
+    this.bytes += bytes;
+    const write = this.#write(key, parts, bytes).finally(() => {
+      this.bytes -= bytes;
+      this.#pending.delete(key);
+    });
+    this.#pending.set(key, write);
   }
 
   /**
    * Finishes as many writes as a time limit allows. Destroying the bucket cancels running writes.
    */
   async close(): Promise<void> {
-    const timer = new AbortController();
-    const late = sleep(closeWithinMs, null, { signal: timer.signal }).catch(() => {});
-    await Promise.race([Promise.all(this.#running), late]);
-    timer.abort();
-    this.#closed = true;
+    const late = sleep(closeWithinMs, null, { ref: false });
+    await Promise.race([Promise.all(this.#pending.values()), late]);
+    this.#closed.abort();
   }
 
-  #start(): void {
-    const run = this.#run().finally(() => {
-      this.#running.delete(run);
-      if (this.#next() !== null) this.#start();
-    });
-    this.#running.add(run);
-  }
-
-  #next(): [key: string, write: Write] | null {
-    for (const entry of this.#waiting) if (!this.#writing.has(entry[0])) return entry;
-    return null;
-  }
-
-  async #run(): Promise<void> {
-    for (let next = this.#next(); next !== null; next = this.#next()) {
-      const [key, { parts, bytes }] = next;
-      this.#waiting.delete(key);
-      this.#writing.add(key);
-      const use = this.#closed ? null : this.#breaker.take();
-      if (use === null) this.drop(bytes);
-      else await this.#write(key, parts, use);
-      this.#writing.delete(key);
-      this.#bytes -= bytes;
-    }
-  }
-
-  async #write(key: string, parts: readonly Uint8Array[], use: BreakerUse): Promise<void> {
+  async #write(key: string, parts: readonly Uint8Array[], bytes: number): Promise<void> {
+    const leave = await this.#turns.enter(this.#closed.signal).catch(() => null);
+    const use = leave && this.#breaker.take();
     try {
+      if (use === null) return this.drop(bytes);
       const bucket = await this.#bucket;
       await bucket.put(key, Buffer.concat(parts), AbortSignal.timeout(writeTimeoutMs));
       this.totals.stored += 1;
       use.succeeded();
     } catch (error) {
       this.totals.failed += 1;
-      use.failed(error as Error);
+      use?.failed(error as Error);
+    } finally {
+      leave?.();
     }
   }
 
