@@ -10,81 +10,45 @@ const maxLength = 80;
  * before it, or, from four letters on, by one edit. Undefined if no known name is
  * similar.
  */
-export function nearestName(name: string, known: readonly string[]): string | undefined {
-  if (name.length > maxLength) return undefined;
-  const plain = name.replace(/^(?:amp;)+/i, '').toLowerCase();
-  const isNear = (other: string): boolean =>
-    other.length >= minLength && countEdits(plain, other.toLowerCase()) === 1;
-  return known.find((other) => other.toLowerCase() === plain) ?? known.find(isNear);
-}
+export const nearestName = (name: string, known: readonly string[]): string | undefined =>
+  closest(name.replace(/^(?:amp;)+/i, ''), known, ({ length }) => (length < minLength ? 0 : 1));
 
 /**
  * Returns the most similar known name, for a hint that can be wrong: the names differ by at most an
- * edit per three letters, or either starts with the other. Returns undefined if no name is similar.
+ * edit per three letters. Returns undefined if no name is similar.
  */
-export function similarName(name: string, known: readonly string[]): string | undefined {
-  if (name.length > maxLength) return undefined;
-  const plain = name.toLowerCase();
-  const candidates = known.map((other) => {
-    const lower = other.toLowerCase();
-    const edits = countEdits(plain, lower);
-    const maxEdits = Math.floor(Math.max(plain.length, lower.length) / 3);
-    return { other, edits, near: edits <= maxEdits || isAbbreviated(plain, lower) };
-  });
-  return candidates.filter(({ near }) => near).sort((a, b) => a.edits - b.edits)[0]?.other;
-}
+export const similarName = (name: string, known: readonly string[]): string | undefined =>
+  closest(name, known, ({ length }) => Math.floor(Math.max(name.length, length) / 3));
 
 /**
  * Returns the variable that an unknown `SERVICE_...` variable probably stands for: it differs in
- * case, by few letters, or by omitted, abbreviated or reordered words. Returns undefined if no
- * variable is similar, as for Consul's `SERVICE_NAME` or Kubernetes' `SERVICE_SERVICE_HOST`.
+ * case or by few letters. Returns undefined if no variable is similar, as for Consul's
+ * `SERVICE_NAME` or Kubernetes' `SERVICE_SERVICE_HOST`.
  */
 export function nearestVariable(name: string, known: readonly string[]): string | undefined {
-  const words = splitWords(name);
-  if (words.length === 0) return undefined;
-  const plain = words.join('');
-  const candidates = known.map((variable) => {
-    const others = splitWords(variable);
-    const whole = others.join('');
-    const edits = countEdits(plain, whole);
-    return { variable, edits, near: edits <= maxEdits(whole.length) || isAbridged(words, others) };
-  });
-  const [best] = candidates.filter(({ near }) => near).sort((a, b) => a.edits - b.edits);
-  return best?.variable;
+  const letters = (variable: string) =>
+    variable.replace(/^SERVICE_/, '').replaceAll(/[^A-Za-z0-9]/g, '');
+  const variables = new Map(known.map((variable) => [letters(variable), variable]));
+  const nearest = closest(letters(name), [...variables.keys()], ({ length }) =>
+    // Among names as short as PORT, two edits turn one word into another.
+    length < 8 ? 1 : length < 12 ? 2 : 3,
+  );
+  return nearest && variables.get(nearest);
 }
 
-const prefix = 'SERVICE_';
-
-const splitWords = (variable: string): string[] =>
-  variable
-    .slice(prefix.length)
-    .toUpperCase()
-    .split(/[^A-Z0-9]+/)
-    .filter((word) => word !== '');
-
-/** Among names as short as PORT, two edits turn one word into another. */
-const maxEdits = (length: number): number => (length < 8 ? 1 : length < 12 ? 2 : 3);
-
-/** Whether at least two words all match different words of the other name. */
-function isAbridged(words: readonly string[], others: readonly string[]): boolean {
-  if (words.length < 2) return false;
-  const rest = [...others];
-  return words.every((word) => {
-    const at = rest.findIndex((other) => isSameWord(word, other));
-    if (at !== -1) rest.splice(at, 1);
-    return at !== -1;
-  });
-}
-
-function isSameWord(word: string, other: string): boolean {
-  if (word === other || isAbbreviated(word, other)) return true;
-  return Math.min(word.length, other.length) >= minLength && countEdits(word, other) === 1;
-}
-
-/** Returns whether either text starts with the other, if the shorter has at least three letters. */
-function isAbbreviated(text: string, other: string): boolean {
-  const shorter = Math.min(text.length, other.length);
-  return shorter >= 3 && (text.startsWith(other) || other.startsWith(text));
+/** Returns the known name with the fewest edits, if they are few enough; ignores the case. */
+function closest(
+  name: string,
+  known: readonly string[],
+  maxEdits: (known: string) => number,
+): string | undefined {
+  if (name.length > maxLength) return undefined;
+  const candidates = known.map((other) => ({
+    other,
+    edits: countEdits(name.toLowerCase(), other.toLowerCase()),
+  }));
+  const near = candidates.filter(({ other, edits }) => edits <= maxEdits(other));
+  return near.sort((a, b) => a.edits - b.edits)[0]?.other;
 }
 
 /**

@@ -94,7 +94,7 @@ export function settingsFromCommandLine(
     given.set(setting.variable, toOptionName(setting));
   }
   movePorts(given, listeners);
-  return { settings: settingsOrExit({ optionNames: given, listeners }), given };
+  return { settings: settingsOrExit(given), given };
 }
 
 /**

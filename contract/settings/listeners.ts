@@ -20,34 +20,6 @@ export function portsBeside(
   return ports.filter(([, moved]) => moved <= 65_535);
 }
 
-interface ListenerAddress {
-  /** The variable or option that set the port. */
-  readonly name: string;
-  readonly host: string;
-  /** Null for the default, 0 for a random port; both never conflict with another port. */
-  readonly port: number | null;
-}
-
-/** Hosts that listen on all addresses of the machine. */
-const wildcards = new Set(['0.0.0.0', '::']);
-
-const overlap = (host: string, other: string): boolean =>
-  host === other || wildcards.has(host) || wildcards.has(other);
-
-/** Returns a message per pair of listeners that share a port and address. */
-export function portConflicts(addresses: readonly ListenerAddress[]): string[] {
-  const used = addresses.filter(({ port }) => port);
-  return used.flatMap((listener, index) =>
-    used
-      .slice(index + 1)
-      .filter((other) => listener.port === other.port && overlap(listener.host, other.host))
-      .map(
-        (other) =>
-          `${listener.name} and ${other.name} are both ${listener.port}, on ${listener.host} and ${other.host}: set different ports`,
-      ),
-  );
-}
-
 /** Returns a listener's URL on this machine, without a path. */
 export function listenerUrl(host: string, port: number): string {
   const addresses: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };

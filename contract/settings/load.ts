@@ -1,8 +1,6 @@
 import { existsSync } from 'node:fs';
 import { nearestVariable } from '../suggestion.ts';
-import { likelyUrl } from '../url-text.ts';
-import { hostSettings, type Listener, portConflicts } from './listeners.ts';
-import { type SettingName, type Settings, settingRows } from './table.ts';
+import { type Settings, settingRows } from './table.ts';
 
 /** Lists all errors of the settings, one per line. */
 export class SettingsInvalid extends Error {
@@ -46,17 +44,6 @@ function linkText(variable: string, value: string): string {
   return `; it is an address, as Kubernetes sets it for a Service named ${name}, and Docker for a link of that name: set enableServiceLinks to false in the pod's spec, or change that name`;
 }
 
-const urlSchemes = ['https://', 'http://', 'mongodb://'];
-
-/** Explains how to write a rejected value, without repeating it: it could be a misplaced secret. */
-function hint(variable: string, text: string, parse: Parse): string {
-  const isAccepted = (other: string) => parsed(parse, other).value !== undefined;
-  const schemes = /_URL$/.test(variable) && likelyUrl(text) !== undefined ? urlSchemes : [];
-  const accepted = schemes.filter((scheme) => isAccepted(scheme + text));
-  if (accepted.length > 0) return `; start it with ${accepted.join(' or ')}`;
-  return unitHint(variable, text, isAccepted) || linkText(variable, text);
-}
-
 /** Returns a value, or the setting's reason for rejecting it. */
 function parsed(parse: Parse, text: string): { value?: unknown; reason?: string } {
   try {
@@ -67,23 +54,18 @@ function parsed(parse: Parse, text: string): { value?: unknown; reason?: string 
   }
 }
 
-interface SettingsOptions {
-  /** The command-line options that set variables, by variable, for messages. */
-  readonly optionNames?: ReadonlyMap<string, string>;
-  /** The listeners that the program starts; each needs another port. */
-  readonly listeners?: readonly Listener[];
-}
-
 /**
  * Loads settings from environment variables. Treats an empty variable as unset, because templates
  * and compose files produce empty variables. An unknown `SERVICE_...` variable similar to a setting
  * is an error, because a misspelt security setting must not be ignored; orchestrators set other
  * variables.
+ *
+ * @param optionNames the command-line options that set variables, by variable, for messages
  * @throws SettingsInvalid
  */
 export function loadSettings(
   environment: Environment,
-  { optionNames = new Map(), listeners = [] }: SettingsOptions = {},
+  optionNames: ReadonlyMap<string, string> = new Map(),
 ): Settings {
   const errors: string[] = [];
   for (const name of unknownVariables(environment)) {
@@ -92,19 +74,15 @@ export function loadSettings(
     errors.push(`${name} is not a setting of this service. Did you mean ${nearest}?`);
   }
   const values: Record<string, unknown> = {};
-  const names = new Map<SettingName, string>();
-  const invalid = new Set<SettingName>();
   for (const [key, setting] of settingRows) {
     const { variable, platformVariable = variable, accepts, parse } = setting;
     const source = [variable, platformVariable].find((name) => environment[name]);
     const text = source === undefined ? '' : String(environment[source]);
     const name = optionNames.get(variable) ?? source ?? variable;
     const { value, reason } = text === '' ? {} : parsed(parse, text);
-    names.set(key, name);
     if (text !== '' && value === undefined) {
       // Omits the value, which could be a misplaced secret.
-      errors.push(`${name} must be ${accepts}${reason ?? hint(variable, text, parse)}`);
-      invalid.add(key);
+      errors.push(`${name} must be ${accepts}${reason ?? linkText(variable, text)}`);
     }
     const byDefault = () =>
       typeof setting.default === 'function' ? setting.default(values) : setting.default;
@@ -112,14 +90,6 @@ export function loadSettings(
   }
   const settings = Object.freeze(values) as Settings;
   errors.push(...contradictions(settings, environment));
-  const addresses = listeners
-    .filter((key) => !invalid.has(key) && !invalid.has(hostSettings[key]))
-    .map((key) => ({
-      name: names.get(key) ?? key,
-      host: settings[hostSettings[key]],
-      port: settings[key],
-    }));
-  errors.push(...portConflicts(addresses));
   if (errors.length > 0) throw new SettingsInvalid(errors.sort());
   return settings;
 }
@@ -156,66 +126,13 @@ export function loadEnvironmentFile(): void {
  * Loads settings at a process's start, from the environment, then from `.env` in the working
  * directory. Prints invalid settings to standard error and exits with code 1.
  */
-export function settingsOrExit(options?: SettingsOptions): Settings {
+export function settingsOrExit(optionNames?: ReadonlyMap<string, string>): Settings {
   loadEnvironmentFile();
   try {
-    return loadSettings(process.env, options);
+    return loadSettings(process.env, optionNames);
   } catch (error) {
     if (!(error instanceof SettingsInvalid)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exit(1);
   }
-}
-
-const bytes: Readonly<Record<string, number>> = { k: 1, m: 2, g: 3, t: 4 };
-const milliseconds: Readonly<Record<string, number>> = {
-  ms: 1,
-  s: 1_000,
-  m: 60_000,
-  min: 60_000,
-  h: 3_600_000,
-  d: 86_400_000,
-};
-
-/**
- * What to write instead of a number with a unit, such as `10GB`, or with separators; '' for other
- * values.
- *
- * @param isAccepted whether the setting accepts a value
- */
-function unitHint(variable: string, text: string, isAccepted: (text: string) => boolean): string {
-  const [, digits = '', unit = ''] =
-    /^(\d{1,3}(?:[,_ ]\d{3})+|\d{1,15}(?:\.\d{1,6})?) ?([a-z]{0,3})$/i.exec(text) ?? [];
-  if (digits === '') return '';
-  const amount = Number(digits.replaceAll(/[,_ ]/g, ''));
-  const values = possibleValues(variable, amount, unit.toLowerCase()).filter(([, value]) =>
-    isAccepted(String(value)),
-  );
-  if (values.length === 0) return '';
-  const written = values.map(([name, value]) =>
-    name === '' ? value : `${value} for ${amount} ${name}`,
-  );
-  return `; write it as ${written.join(', or ')}`;
-}
-
-/** Returns the numbers that an amount with a unit can stand for, each with its unit's name. */
-function possibleValues(
-  variable: string,
-  amount: number,
-  unit: string,
-): [name: string, value: number][] {
-  if (unit === '') return [['', amount]];
-  if (/_BYTES$/.test(variable)) {
-    const [, prefix = '', binary] = /^([kmgt])(i)?b?$/.exec(unit) ?? [];
-    const power = bytes[prefix];
-    if (power === undefined) return [];
-    const upper = prefix.toUpperCase();
-    const value = (base: number) => Math.round(amount * base ** power);
-    const decimal: [string, number][] = binary ? [] : [[`${upper}B`, value(1_000)]];
-    return [...decimal, [`${upper}iB`, value(1_024)]];
-  }
-  const length = milliseconds[unit];
-  if (length === undefined) return [];
-  if (/_MS$/.test(variable)) return [['', amount * length]];
-  return /_SECONDS$/.test(variable) ? [['', (amount * length) / 1_000]] : [];
 }
