@@ -215,7 +215,7 @@ export class Primary {
 
   async #openSharedCache(location: S3Location): Promise<void> {
     const { Bucket } = await import('../pool/s3/bucket.ts');
-    const bucket = new Bucket(location, process.env);
+    const bucket = new Bucket(location);
     this.#bucket = bucket;
     this.#shutdown.add(() => bucket.destroy());
   }

@@ -72,9 +72,7 @@ export class SharedCache {
     const { sharedCacheUrl, sharedCacheQueueBytes } = settings;
     this.#settings = settings;
     this.#deploymentSecret = deploymentSecret;
-    this.#bucket = import('../s3/bucket.ts').then(
-      ({ Bucket }) => new Bucket(sharedCacheUrl, process.env),
-    );
+    this.#bucket = import('../s3/bucket.ts').then(({ Bucket }) => new Bucket(sharedCacheUrl));
     // Reads and writes fail with the error, and the circuit breakers report it.
     this.#bucket.catch(() => {});
     this.#reads = new CircuitBreaker((error) => onChange('read', error));

@@ -1,7 +1,7 @@
 import { hash } from 'node:crypto';
 import { type Dispatcher, Pool } from 'undici';
 import type { S3Location } from '../../contract/s3-location.ts';
-import { CredentialChain, type Environment } from './credentials.ts';
+import { CredentialChain } from './credentials.ts';
 import { bucketUrl, objectPath } from './object-url.ts';
 import { readBody } from './response-body.ts';
 import { sign } from './sign.ts';
@@ -60,10 +60,9 @@ export class Bucket {
   readonly #credentials: CredentialChain;
   readonly #pool: Pool;
 
-  /** @param environment with the variables of the credentials, such as `process.env` */
-  constructor(location: S3Location, environment: Environment) {
+  constructor(location: S3Location) {
     this.#location = location;
-    this.#credentials = new CredentialChain(environment, location.region);
+    this.#credentials = new CredentialChain(location.region);
     this.#pool = new Pool(bucketUrl(location).origin, {
       connections: maxConnections,
       pipelining: 1,

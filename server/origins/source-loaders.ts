@@ -2,7 +2,7 @@ import { hash } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
 import { type OriginEntry, originKey } from '../../contract/origins.ts';
-import type { CredentialChain, Credentials } from '../../pool/s3/credentials.ts';
+import { CredentialChain } from '../../pool/s3/credentials.ts';
 import { folderLoader } from '../../pool/source/folder-loader.ts';
 import { s3Loader } from '../../pool/source/s3-loader.ts';
 import {
@@ -107,21 +107,10 @@ function loaderOfEntry(entry: OriginEntry): SourceLoader {
       return headerLoader(identity, target.headers);
     case 's3': {
       const { location } = target;
-      const credentials = machineCredentials(location.region);
-      return s3Loader(identity, { location, credentials, trusted: true });
+      const chain = new CredentialChain(location.region);
+      return s3Loader(identity, { location, credentials: () => chain.get(), trusted: true });
     }
   }
-}
-
-/** Returns this machine's credentials, loading their module on the first request. */
-function machineCredentials(region: string): () => Promise<Credentials> {
-  let chain: Promise<CredentialChain> | null = null;
-  return async () => {
-    chain ??= import('../../pool/s3/credentials.ts').then(
-      ({ CredentialChain }) => new CredentialChain(process.env, region),
-    );
-    return (await chain).get();
-  };
 }
 
 /**
@@ -131,11 +120,6 @@ function machineCredentials(region: string): () => Promise<Credentials> {
 function loaderOfTarget(identity: string, target: ProjectTarget): SourceLoader {
   if (target.kind === 'headers') return headerLoader(identity, target.headers);
   const { location, accessKeyId, secretAccessKey } = target;
-  const credentials = {
-    accessKeyId,
-    secretAccessKey,
-    sessionToken: null,
-    expiresAt: Number.POSITIVE_INFINITY,
-  };
+  const credentials = { accessKeyId, secretAccessKey };
   return s3Loader(identity, { location, credentials: async () => credentials, trusted: false });
 }

@@ -7,8 +7,9 @@ const any = () => true;
 const { signal } = new AbortController();
 
 async function start(t: Tap, environment: Record<string, string> = variables) {
+  Object.assign(process.env, environment);
   const server = await startTestS3(t);
-  const bucket = new Bucket(parseS3Location(server.url), environment);
+  const bucket = new Bucket(parseS3Location(server.url));
   t.teardown(() => bucket.destroy());
   return { server, bucket };
 }

@@ -10,8 +10,6 @@ const example = {
   credentials: {
     accessKeyId: 'AKIAIOSFODNN7EXAMPLE',
     secretAccessKey: 'wJalrXUtnFEMI/K7MDENG/bPxRfiCYEXAMPLEKEY',
-    sessionToken: null,
-    expiresAt: Number.POSITIVE_INFINITY,
   },
   now: Date.UTC(2013, 4, 24),
 };

@@ -11,7 +11,6 @@ const credentials = {
   accessKeyId: 'AKIDTEST',
   secretAccessKey,
   sessionToken: 'token-of-the-test',
-  expiresAt: Number.POSITIVE_INFINITY,
 };
 const pathOfUrl = (path: string) => new URL(`https://photos.example${path}`);
 
@@ -100,8 +99,6 @@ t.test('fetches keys that URLs cannot contain', async (t) => {
     credentials: async () => ({
       accessKeyId: variables.AWS_ACCESS_KEY_ID,
       secretAccessKey: variables.AWS_SECRET_ACCESS_KEY,
-      sessionToken: null,
-      expiresAt: Number.POSITIVE_INFINITY,
     }),
     trusted: true,
   });

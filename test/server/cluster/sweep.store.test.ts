@@ -146,7 +146,8 @@ async function startBucket(t: Test) {
   };
   put('prj_1', [...createKeys('a', 20), ...createKeys('b', 20), ...createKeys('a', 1, purgedAt)]);
   put('prj_2', createKeys('a', 1, 0, 'prj_2'));
-  const bucket = new Bucket(parseS3Location(server.url), variables);
+  Object.assign(process.env, variables);
+  const bucket = new Bucket(parseS3Location(server.url));
   const log: object[] = [];
   const note = (...[facts]: unknown[]) => void log.push(facts as object);
   t.teardown(() => bucket.destroy());
