@@ -187,7 +187,7 @@ export class Engine {
     const { freshness } = wanted;
     if (freshness === null) return get(wanted);
     const { caches } = this;
-    const request = { ...wanted, freshness, sharedWait: caches.shared?.wait };
+    const request = { ...wanted, freshness };
     await this.#revalidator.check(request, signal);
     let result = await get(request);
     // We joined a render that started before the source changed.
@@ -248,7 +248,8 @@ export class Engine {
     const role = await this.#join(miss);
     if (role.role === 'leader') return this.#lead(miss, role);
     this.#followers.machine += 1;
-    return this.caches.keep(request, role.image, 'miss');
+    if (!('body' in role.result)) throw new Error("a source's state instead of an image");
+    return this.caches.keep(request, role.result, 'miss');
   }
 
   async #lead(miss: Miss, role: Leader): Promise<CacheResult> {

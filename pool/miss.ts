@@ -1,4 +1,3 @@
-import type { SharedWait } from './cache/shared-cache.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
 import type { Urgency } from './single-flight.ts';
@@ -33,8 +32,6 @@ export interface ImageRequest {
    * end; rejects with the error for a project that must not render.
    */
   readonly admitRender: () => Promise<() => void>;
-  /** A common time budget for all shared-cache reads; if absent, reads have separate budgets. */
-  readonly sharedWait?: SharedWait | undefined;
 }
 
 /** Durations of a miss's steps, in ms; absent for steps that did not run. */

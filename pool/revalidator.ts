@@ -1,5 +1,6 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
+import type { DiskCache } from './cache/disk.ts';
 import { FairShare } from './fair-share.ts';
 import {
   computeFreshness,
@@ -18,7 +19,6 @@ import { Cancelled, type Coalescer, SingleFlight, type Urgency } from './single-
 import type { NotModified, OriginResponse, Validators } from './source/fetch.ts';
 import { noFreshness } from './source/response-headers.ts';
 import type { SourceLease } from './source/sources.ts';
-import { decodeState, encodeState, SourceStates, type StateCaches } from './source-states.ts';
 import { unlessAborted } from './unless-aborted.ts';
 import { isUpToDate } from './validity.ts';
 
@@ -26,7 +26,8 @@ import { isUpToDate } from './validity.ts';
 type Work = Pick<Miss, 'signal' | 'urgency'>;
 
 export interface RevalidatorEnvironment {
-  readonly caches: StateCaches;
+  /** The disk cache keeps states for other processes, and across restarts. */
+  readonly caches: { readonly disk: Pick<DiskCache, 'readState' | 'write'> | null };
   readonly coalescer: Coalescer;
   readonly bounds: FreshnessBounds;
   /**
@@ -56,7 +57,7 @@ interface FollowedInput {
 }
 
 interface Known {
-  /** Null if no cache contains the state, or the source's only request failed. */
+  /** Null if the disk lacks the state, or the source's only request failed. */
   readonly state: SourceState | null;
   /** Error and time (Unix ms) of the last request to the origin; null if it succeeded. */
   readonly failure: { readonly error: ServiceError; readonly at: number } | null;
@@ -70,7 +71,7 @@ const maxKnown = 20_000;
  */
 const maxInBackground = 512;
 const guaranteedInBackground = 16;
-/** Time before the caches are checked again for a missing state, ms. */
+/** Time before the disk is checked again for a missing state, ms. */
 const absentMs = 5_000;
 /** Time before a failing origin is requested again, ms. */
 const retryAfterMs = 10_000;
@@ -81,9 +82,7 @@ const retryAfterMs = 10_000;
  */
 export class Revalidator {
   readonly #environment: RevalidatorEnvironment;
-  readonly #states: SourceStates;
   readonly #known = new LRUCache<string, Known>({ max: maxKnown });
-  readonly #loading = new SingleFlight<string, SourceState | null>();
   readonly #running = new SingleFlight<string, void>();
   readonly #backgroundShare = new FairShare(maxInBackground, guaranteedInBackground);
   /** Total outcomes of origins. */
@@ -91,7 +90,6 @@ export class Revalidator {
 
   constructor(environment: RevalidatorEnvironment) {
     this.#environment = environment;
-    this.#states = new SourceStates(environment.caches);
   }
 
   close(): void {
@@ -106,7 +104,7 @@ export class Revalidator {
    */
   async check(request: ImageRequest, signal: AbortSignal): Promise<void> {
     for (const followed of followedInputs(request)) {
-      await this.#load(followed, signal);
+      await this.#load(followed);
       const freshness = this.#freshness(followed);
       if (freshness === 'expired' || (freshness === 'stale' && request.background)) {
         const revalidation = this.#revalidate(followed, request.background);
@@ -180,18 +178,10 @@ export class Revalidator {
     return computeFreshness(state, sourceAge, bounds, now(), hasFailed || failure !== null);
   }
 
-  /**
-   * Runs once for concurrent requests. Does not run again for some seconds if no cache contains the
-   * state.
-   */
-  async #load({ key, request }: FollowedInput, signal: AbortSignal): Promise<void> {
-    const { project, sharedWait } = request;
+  /** Reads an unknown state from the disk; not again for some seconds if it is missing there. */
+  async #load({ key }: FollowedInput): Promise<void> {
     if (this.#get(key) !== null) return;
-    const wait = sharedWait === undefined ? null : { ...sharedWait };
-    const startedAt = performance.now();
-    const find = (signal: AbortSignal) => this.#states.find(key, project, signal, wait);
-    const state = await this.#loading.run(key, find, signal);
-    if (sharedWait !== undefined) sharedWait.remainingMs -= performance.now() - startedAt;
+    const state = (await this.#environment.caches.disk?.readState(key)) ?? null;
     // The origin might have responded meanwhile.
     if (this.#get(key) !== null) return;
     this.#known.set(key, { state, failure: null }, state === null ? { ttl: absentMs } : {});
@@ -231,12 +221,12 @@ export class Revalidator {
       promote: () => this.#running.promote(key),
     });
     if (role.role === 'follower') {
-      const state = decodeState(role.image);
-      if (state !== null && !this.#isOutdated(key, state)) this.#set(key, state);
+      const state = role.result;
+      if (!('body' in state) && !this.#isOutdated(key, state)) this.#set(key, state);
       return;
     }
     try {
-      role.succeed(encodeState(await this.#lead(followed, work)));
+      role.succeed(await this.#lead(followed, work));
     } catch (error) {
       const isOutcome = error instanceof ServiceError && !work.signal.aborted;
       role.fail(isOutcome ? error : new Cancelled());
@@ -244,19 +234,10 @@ export class Revalidator {
     }
   }
 
-  /**
-   * Returns the state from the caches, where another process can have stored it, or else from the
-   * origin.
-   */
+  /** Returns the state from the disk, if another process stored it, or else from the origin. */
   async #lead(followed: FollowedInput, work: Work): Promise<SourceState> {
     const { key, request } = followed;
-    // Not while a request waits, which has waited for the shared cache already.
-    const { urgency } = work;
-    const hurry = new AbortController();
-    if (urgency.isLive) hurry.abort();
-    const ignorePromotion = urgency.onPromotion(() => hurry.abort());
-    const stored = await this.#states.latest(key, request.project, hurry.signal);
-    ignorePromotion();
+    const stored = (await this.#environment.caches.disk?.readState(key)) ?? null;
     const before = this.#get(key)?.state ?? null;
     if (stored !== null && stored.checkedAt > (before?.checkedAt ?? 0)) {
       this.#set(key, stored);
@@ -301,9 +282,8 @@ export class Revalidator {
 
   async #keep(key: string, state: SourceState, request: ImageRequest): Promise<void> {
     if (!request.generation.isCurrent() || this.#isOutdated(key, state)) return;
-    const before = this.#get(key)?.state ?? null;
     this.#set(key, state);
-    await this.#states.keep(key, state, before, request.project);
+    await this.#environment.caches.disk?.write(key, state);
   }
 }
 

@@ -1,5 +1,5 @@
 import type { ServiceError } from '../contract/errors.ts';
-import type { Image } from './image.ts';
+import type { Cached } from './cache/file.ts';
 import { unlessAborted } from './unless-aborted.ts';
 
 /**
@@ -160,17 +160,17 @@ export class SingleFlight<K, V> {
 }
 
 /**
- * A process's role for a cache key that several processes can render concurrently: the leader
- * renders the image, and a follower receives the leader's image.
+ * A process's role for a cache key that several processes can work on concurrently: the leader
+ * renders the image or revalidates the source, and a follower receives the leader's result.
  */
-export type Role = Leader | { readonly role: 'follower'; readonly image: Image };
+export type Role = Leader | { readonly role: 'follower'; readonly result: Cached };
 
 export interface Leader {
   readonly role: 'leader';
   /** Whether another process can have stored the image since this process last read the disk. */
   readonly mayBeStored: boolean;
-  /** Called once, after the image is in the disk cache, where other processes can read it. */
-  succeed(image: Image): void;
+  /** Called once, after the result is in the disk cache, where other processes can read it. */
+  succeed(result: Cached): void;
   /** Called once, instead of `succeed`. */
   fail(error: ServiceError | Cancelled): void;
 }
@@ -184,7 +184,7 @@ export class Cancelled extends Error {
 export interface Participant {
   /** False for background work. */
   readonly live: boolean;
-  /** Aborts when this process no longer needs the image. */
+  /** Aborts when this process no longer needs the result. */
   readonly signal: AbortSignal;
   /** Keeps the work alive while followers wait, until the returned function is called. */
   retain(): (() => void) | null;
@@ -195,8 +195,8 @@ export interface Participant {
 /** Single flight across processes: at most one process of the machine renders a key at a time. */
 export interface Coalescer {
   /**
-   * Resolves as the leader when this process must render the image, or as a follower with the
-   * leader's image. Rejects with the leader's ServiceError, or with the signal's reason.
+   * Resolves as the leader when this process must do the work, or as a follower with the leader's
+   * result. Rejects with the leader's ServiceError, or with the signal's reason.
    */
   join(key: string, participant: Participant): Promise<Role>;
 }

@@ -4,8 +4,9 @@ import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Settings } from '../../contract/settings/table.ts';
+import type { SourceState } from '../freshness.ts';
 import type { Image } from '../image.ts';
-import { decodeFile, encodeFile } from './file.ts';
+import { type Cached, decodeFile, decodeState, encodeFile } from './file.ts';
 
 /** Events for the index of the disk cache, which enforces its size limit. */
 export interface DiskCacheEvents {
@@ -83,10 +84,19 @@ export class DiskCache {
   }
 
   /** Returns a cache key's image, or null if the file is missing or damaged. Never rejects. */
-  async read(key: string): Promise<Image | null> {
+  read(key: string): Promise<Image | null> {
+    return this.#read(key, decodeFile);
+  }
+
+  /** Returns a source's state like `read`. */
+  readState(key: string): Promise<SourceState | null> {
+    return this.#read(key, decodeState);
+  }
+
+  async #read<T>(key: string, decode: (key: string, file: Buffer) => T | null): Promise<T | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
-      const stored = decodeFile(key, await files.read(path));
+      const stored = decode(key, await files.read(path));
       if (stored !== null) {
         this.#events.read(key);
         return stored;
@@ -109,9 +119,9 @@ export class DiskCache {
   }
 
   /** Resolves when the write has succeeded, failed or been skipped. Never rejects. */
-  async write(key: string, image: Image): Promise<void> {
+  async write(key: string, content: Cached): Promise<void> {
     if (!this.isWritable || this.#writes.size >= maxWrites) return;
-    const write = this.#store(key, image);
+    const write = this.#store(key, content);
     this.#writes.add(write);
     await write;
     this.#writes.delete(write);
@@ -122,12 +132,12 @@ export class DiskCache {
     await Promise.all(this.#writes);
   }
 
-  async #store(key: string, image: Image): Promise<void> {
+  async #store(key: string, content: Cached): Promise<void> {
     this.#writeCount += 1;
     const name = `${this.#prefix}-${this.#writeCount}`;
     const temporary = join(cacheTemporaryFolder(this.#folder), name);
     try {
-      const parts = encodeFile(key, image);
+      const parts = encodeFile(key, content);
       const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), parts);
       this.#events.stored(key, bytes);
     } catch (error) {

@@ -1,4 +1,5 @@
 import { hash } from 'node:crypto';
+import type { SourceState } from '../freshness.ts';
 import { contentTypes, entityTag, type Image } from '../image.ts';
 
 /**
@@ -8,9 +9,8 @@ import { contentTypes, entityTag, type Image } from '../image.ts';
  *     4 bytes   length of the header (big-endian)
  *     4 bytes   length of the body (big-endian)
  *     32 bytes  SHA-256 of the header
- *     header    JSON: key, content type, entity tag, width, height, times of fetches, bytes of the
- *               source, digests, source size, warnings
- *     body      the image
+ *     header    JSON: key, and an image's fields without its body or, as `state`, a source's state
+ *     body      the image; empty for a state
  *
  * The digest verifies the header, and the header's entity tag, a digest of the body, verifies the
  * body. So readers reject truncated, foreign and corrupt files.
@@ -21,14 +21,21 @@ export const fixedBytes = magic.length + 4 + 4 + 32;
 /** A file's header is within this many bytes. */
 export const maxHeadBytes = 4_096;
 
+/** What a cache key stands for: an image, or a source's state. */
+export type Cached = Image | SourceState;
+
 interface Header extends Omit<Image, 'body'> {
   readonly key: string;
+  /** Absent for an image. */
+  readonly state?: SourceState;
 }
 
+const noBody = new Uint8Array();
+
 /** Returns the file's parts in order, for `writev`. Does not copy the body. */
-export function encodeFile(key: string, image: Image): [Buffer, Uint8Array] {
-  const { body, ...fields } = image;
-  const header = Buffer.from(JSON.stringify({ key, ...fields } satisfies Header));
+export function encodeFile(key: string, content: Cached): [Buffer, Uint8Array] {
+  const { body, ...fields } = 'body' in content ? content : { body: noBody, state: content };
+  const header = Buffer.from(JSON.stringify({ key, ...fields }));
   const fixed = Buffer.alloc(fixedBytes);
   magic.copy(fixed);
   fixed.writeUInt32BE(header.length, 8);
@@ -47,6 +54,12 @@ export function decodeFile(key: string, file: Buffer): Image | null {
   const body = file.subarray(head.end);
   if (ofKey !== key || fields.etag !== entityTag(body)) return null;
   return contentTypes.includes(fields.contentType) ? { ...fields, body } : null;
+}
+
+/** Returns the source's state in a file; null if the file is not a state, or like `decodeFile`. */
+export function decodeState(key: string, file: Buffer): SourceState | null {
+  const head = decodeHead(file);
+  return head?.header.key === key ? (head.header.state ?? null) : null;
 }
 
 function decodeHead(file: Buffer) {

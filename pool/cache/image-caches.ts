@@ -185,9 +185,8 @@ export class ImageCaches {
   async readShared(request: ImageRequest, signal: AbortSignal): Promise<CachedImage | null> {
     const { shared } = this;
     if (shared === null) return null;
-    const { key, project, sharedWait = shared.wait } = request;
-    const read = async () =>
-      this.#valid(await shared.read(key, project, signal, sharedWait), request);
+    const { key, project } = request;
+    const read = async () => this.#valid(await shared.read(key, project, signal), request);
     const image = await runStage(request.stages, 'shared', read, isHit);
     return image && this.keep(request, image, 'shared');
   }

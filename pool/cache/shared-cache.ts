@@ -27,11 +27,6 @@ export interface SharedCacheEnvironment {
   readonly deploymentSecret: () => Promise<string | null>;
 }
 
-/** How much longer a request can wait for the shared cache. */
-export interface SharedWait {
-  remainingMs: number;
-}
-
 const maxReads = 256;
 /** Ends a read that no request waits for. */
 const endAfterMs = 5_000;
@@ -80,26 +75,14 @@ export class SharedCache {
     this.#writes = new SharedWrites(this.#bucket, sharedCacheQueueBytes, this.#writable);
   }
 
-  /** The wait of a new request, which its reads share. */
-  get wait(): SharedWait {
-    return { remainingMs: this.#settings.sharedCacheTimeoutMs };
-  }
-
   /**
    * Returns a cache key's image, or null if it is missing or damaged. Never rejects.
    *
    * @param project its id
    * @param signal aborts when no request waits for the image
    */
-  async read(
-    key: string,
-    project: string,
-    signal: AbortSignal,
-    wait: SharedWait,
-  ): Promise<Image | null> {
-    // Timers use whole milliseconds, and can fire a fraction early.
-    const isInTime = wait.remainingMs >= 1;
-    const use = isInTime && !signal.aborted ? this.#reads.take() : null;
+  async read(key: string, project: string, signal: AbortSignal): Promise<Image | null> {
+    const use = signal.aborted ? null : this.#reads.take();
     if (use === null) {
       this.#totals.skipped += 1;
       return null;
@@ -108,9 +91,7 @@ export class SharedCache {
     const leave = () => waiting.abort(signal.reason);
     signal.addEventListener('abort', leave, { once: true });
     const onTimeout = () => waiting.abort(new Error('no response within the timeout'));
-    const timer = setTimeout(onTimeout, wait.remainingMs);
-    const hadFullTimeout = wait.remainingMs >= this.#settings.sharedCacheTimeoutMs;
-    const startedAt = performance.now();
+    const timer = setTimeout(onTimeout, this.#settings.sharedCacheTimeoutMs);
     let requestSent = false;
     try {
       const macKey = this.#macKey ?? (await unlessAborted(this.#loadKey(), waiting.signal));
@@ -126,15 +107,11 @@ export class SharedCache {
       return this.#decode(key, object, macKey);
     } catch (error) {
       const isLate = waiting.signal.aborted;
-      // Node's timers can fire up to a millisecond early.
-      if (isLate) wait.remainingMs = 0;
       if (!signal.aborted) this.#totals[isLate ? 'timeout' : 'error'] += 1;
-      // A wait shorter than the timeout does not indicate a slow bucket.
-      if (signal.aborted || !requestSent || (isLate && !hadFullTimeout)) use.abandoned();
+      if (signal.aborted || !requestSent) use.abandoned();
       else use.failed(error as Error);
       return null;
     } finally {
-      wait.remainingMs -= performance.now() - startedAt;
       clearTimeout(timer);
       signal.removeEventListener('abort', leave);
     }

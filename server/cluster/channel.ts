@@ -1,14 +1,14 @@
 import type { ErrorData } from '../../contract/errors.ts';
+import type { Cached } from '../../pool/cache/file.ts';
 import type { Engine } from '../../pool/engine.ts';
-import type { Image } from '../../pool/image.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ChosenServer } from '../http/choose-server.ts';
 import type { MetricsSnapshot } from '../telemetry/registry.ts';
 import type { ProjectCounts } from '../usage/usage-totals.ts';
 import type { DiskShortage } from './disk-space.ts';
 
-/** The result of a render, for its followers in other processes. */
-export type RenderOutcome = { readonly image: Image } | { readonly error: ErrorData };
+/** The outcome of a render or a revalidation, for its followers in other processes. */
+export type RenderOutcome = { readonly result: Cached } | { readonly error: ErrorData };
 
 /** How a leader's render ended. */
 export type LeaderOutcome =

@@ -100,9 +100,9 @@ export class CoalescerClient implements Coalescer {
     join.resolve({
       role: 'leader',
       mayBeStored,
-      succeed: (image) => {
+      succeed: (result) => {
         this.#end(joinId);
-        this.#report(key, joinId, join.hasFollowers ? { image } : { left: 'stored' });
+        this.#report(key, joinId, join.hasFollowers ? { result } : { left: 'stored' });
       },
       fail: (error) => {
         this.#end(joinId);
@@ -114,7 +114,7 @@ export class CoalescerClient implements Coalescer {
   }
 
   #follow({ resolve, reject }: Join, outcome: RenderOutcome): void {
-    if ('image' in outcome) resolve({ role: 'follower', image: outcome.image });
+    if ('result' in outcome) resolve({ role: 'follower', result: outcome.result });
     else reject(ServiceError.fromData(outcome.error));
   }
 

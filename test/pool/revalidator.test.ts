@@ -1,12 +1,11 @@
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
-import type { Image } from '../../pool/image.ts';
+import type { SourceState } from '../../pool/freshness.ts';
 import { imageInputs } from '../../pool/inputs.ts';
 import type { ImageRequest } from '../../pool/miss.ts';
 import { Revalidator, type RevalidatorEnvironment } from '../../pool/revalidator.ts';
 import { type Coalescer, onlyProcess } from '../../pool/single-flight.ts';
 import type { SourceLease } from '../../pool/source/sources.ts';
-import { encodeState } from '../../pool/source-states.ts';
 import type { ImageLayer } from '../../pool/variant.ts';
 import { until } from '../until.ts';
 import { variant, watermark } from './rendering/pictures.ts';
@@ -36,7 +35,7 @@ function open(t: Test, environment: Partial<RevalidatorEnvironment> = {}) {
     [];
   const failures: ((error: unknown) => void)[] = [];
   const revalidator = new Revalidator({
-    caches: { disk: null, shared: null },
+    caches: { disk: null },
     coalescer: onlyProcess,
     bounds: { sourceMinAgeSeconds: 1, sourceMaxAgeSeconds: 1_000, staleIfErrorSeconds: 1_000 },
     revalidate: () =>
@@ -151,18 +150,18 @@ t.test("keeps a fetch's state if a revalidation started earlier", async (t) => {
 });
 
 t.test('keeps a later state than another process or a cache returns', async (t) => {
-  const old = encodeState({
+  const old = {
     changedAt: 1_000_000,
     checkedAt: 1_000_001,
     digest: 'a',
     ...lease(0).validators,
     origin: strict,
-  });
+  };
   for (const source of ['leader', 'disk'] as const) {
-    const reads: ((image: Image) => void)[] = [];
-    const read = () => new Promise<Image>((resolve) => reads.push(resolve));
-    const join = async () => ({ role: 'follower', image: await read() }) as const;
-    const caches = { disk: { read, write: async () => {} }, shared: null };
+    const reads: ((state: SourceState) => void)[] = [];
+    const readState = () => new Promise<SourceState>((resolve) => reads.push(resolve));
+    const join = async () => ({ role: 'follower', result: await readState() }) as const;
+    const caches = { disk: { readState, write: async () => {} } };
     const environment = source === 'leader' ? { coalescer: { join } } : { caches };
     const { revalidator, clock, answers } = open(t, environment);
     revalidator.fetched(request, [lease(clock.at)]);

@@ -92,11 +92,3 @@ t.test('ignores an outdated image even from a machine with a fast clock', async 
   current.at += 40_000;
   t.equal(await right(30), 'miss blue');
 });
-
-t.test("reads a source's state once for concurrent requests", async (t) => {
-  const { bucket, start } = await startMachines(t);
-  const get = start(0);
-  const ofState = () => bucket.requests.filter((sent) => /^GET .*f{64}$/.test(sent)).length;
-  await Promise.all(Array.from({ length: 20 }, () => get(20)));
-  t.equal(ofState(), 1);
-});

@@ -40,9 +40,9 @@ async function start(t: Test, { url, secret = 'of the deployment', ...settings }
   );
   t.teardown(() => cache.close());
   // The first read of a process loads the key.
-  await cache.read(toKey('another'), 'prj_1', signal, { remainingMs: 60_000 });
+  await cache.read(toKey('another'), 'prj_1', signal);
   server.requests.length = 0;
-  const read = (wait = cache.wait) => cache.read(key, 'prj_1', signal, wait);
+  const read = () => cache.read(key, 'prj_1', signal);
   const stored = () => until('it is stored', () => server.objects.get(object)?.body);
   const put = (body: Buffer) => server.objects.set(object, { body, modifiedAt: 0 });
   return { server, cache, changes, read, stored, put };
@@ -145,7 +145,7 @@ t.test('limits reads that wait for the deployment secret, too', async (t) => {
   t.teardown(() => cache.close());
   const client = new AbortController();
   const keys = Array.from({ length: 300 }, (_, index) => toKey(String(index)));
-  const reads = keys.map((key) => cache.read(key, 'prj_1', client.signal, cache.wait));
+  const reads = keys.map((key) => cache.read(key, 'prj_1', client.signal));
   load('of the deployment');
   await until('a request', () => server.requests.length > 0);
   t.equal(cache.stats().reads.skipped, 300 - 256);
@@ -197,13 +197,6 @@ t.test('uses a connection that took longer than the timeout for the next read', 
   t.match(cache.stats().reads, { timeout: 1, error: 0 });
 });
 
-t.test('does not count a request with too little time left as a bucket failure', async (t) => {
-  const { server, cache, read } = await start(t);
-  server.handler = silent;
-  for (let count = 0; count < 6; count += 1) await read({ remainingMs: 5 });
-  t.match(cache.stats(), { reads: { timeout: 6 }, available: { read: true } });
-});
-
 t.test('writes a key once at a time', async (t) => {
   const { server, cache } = await start(t);
   const waiting: (() => void)[] = [];
@@ -226,15 +219,6 @@ t.test('fails if the bucket does not exist', async (t) => {
   };
   t.equal(await read(), null);
   t.match(cache.stats().reads, { error: 1, miss: 1 });
-});
-
-t.test('shares one timeout among all reads of a request', async (t) => {
-  const { server, cache, read } = await start(t, { sharedCacheTimeoutMs: 50 });
-  server.handler = silent;
-  const { wait } = cache;
-  t.equal(await read(wait), null);
-  t.equal(await read(wait), null);
-  t.match(cache.stats().reads, { timeout: 1, skipped: 1 });
 });
 
 t.test('probes a failing S3 service and uses it again when it works', async (t) => {
@@ -279,7 +263,7 @@ t.test('does not count a cancelled read as an S3 failure', async (t) => {
   server.handler = silent;
   for (let count = 1; count <= 6; count += 1) {
     const client = new AbortController();
-    const image = cache.read(key, 'prj_1', client.signal, cache.wait);
+    const image = cache.read(key, 'prj_1', client.signal);
     await until('a request arrives', () => server.requests.length === count);
     client.abort(new Error('left'));
     t.equal(await image, null);

@@ -62,7 +62,7 @@ export class FrontEnd {
       retain: () => this.misses.retain(key),
       promote: () => {},
     });
-    if (role.role === 'follower') return role.image;
+    if (role.role === 'follower') return role.result as Image;
     this.mayBeStored.push(role.mayBeStored);
     try {
       await this.#render(key, signal);
