@@ -20,7 +20,7 @@ const maxConnections = 100;
 export interface OperationsEnvironment {
   readonly settings: Pick<
     Settings,
-    'workerHost' | 'workerConcurrency' | 'baseUrl' | 'workbenchUsername' | 'workbenchPassword'
+    'workerHost' | 'workerConcurrency' | 'workbenchUsername' | 'workbenchPassword'
   >;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;

@@ -9,7 +9,6 @@ import type { CommandReply } from '../wire/message.ts';
 
 /** MongoDB's default for commands that set no batch size. */
 const firstBatchDocuments = 101;
-const maxOpen = 1000;
 const idleMs = 10 * 60 * 1000;
 /** Maximum overhead of an array element in a document. */
 const elementOverheadBytes = 12;
@@ -32,7 +31,7 @@ export interface CursorResult {
   readonly singleBatch?: boolean;
 }
 
-/** Open cursors. At the maximum, a new cursor closes the least recently used cursor. */
+/** Open cursors. One that is not used for ten minutes is closed. */
 export class Cursors {
   readonly #open = new Map<string, Cursor>();
 
@@ -58,13 +57,10 @@ export class Cursors {
     if (cursor === undefined || cursor.namespace !== namespace) {
       throw new ReplyError(43, `cursor id ${key} not found`);
     }
-    this.#open.delete(key);
     const batch = nextBatch(cursor, cursor.documents.length);
+    cursor.usedAt = Date.now();
     const done = cursor.position === cursor.documents.length;
-    if (!done) {
-      cursor.usedAt = Date.now();
-      this.#open.set(key, cursor);
-    }
+    if (done) this.#open.delete(key);
     return { cursor: { nextBatch: batch, id: done ? Long.ZERO : id, ns: namespace } };
   }
 
@@ -81,11 +77,6 @@ export class Cursors {
   }
 
   #keep(cursor: Cursor): Long {
-    // The map is in order of last use: every use removes and inserts the cursor.
-    for (const oldest of this.#open.keys()) {
-      if (this.#open.size < maxOpen) break;
-      this.#open.delete(oldest);
-    }
     // Not 0, which means "no cursor".
     const id = Long.fromBigInt((randomBytes(8).readBigUInt64LE() >> 1n) | 1n);
     this.#open.set(id.toString(), cursor);
@@ -115,26 +106,16 @@ export interface ServerState {
 }
 
 /** One command from one client. */
-export class CommandContext {
-  readonly state: ServerState;
+export interface CommandContext extends ServerState {
   readonly database: string;
   readonly connection: number;
-
-  constructor(state: ServerState, database: string, connection: number) {
-    this.state = state;
-    this.database = database;
-    this.connection = connection;
-  }
-
-  namespace(collection: string): string {
-    return `${this.database}.${collection}`;
-  }
-
-  collection(name: string): Collection | undefined {
-    return this.state.catalog.get(this.namespace(name));
-  }
-
-  createCollection(name: string): Collection {
-    return this.state.catalog.getOrCreate(this.namespace(name));
-  }
 }
+
+export const toNamespace = ({ database }: CommandContext, collection: string): string =>
+  `${database}.${collection}`;
+
+export const findCollection = (context: CommandContext, name: string): Collection | undefined =>
+  context.catalog.get(toNamespace(context, name));
+
+export const createCollection = (context: CommandContext, name: string): Collection =>
+  context.catalog.getOrCreate(toNamespace(context, name));

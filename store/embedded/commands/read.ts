@@ -7,7 +7,7 @@ import { parsePipeline } from '../query/pipeline.ts';
 import { parseSort } from '../query/sort.ts';
 import { statementShapes } from '../supported.ts';
 import type { CommandReply } from '../wire/message.ts';
-import type { CommandContext } from './context.ts';
+import { type CommandContext, findCollection, toNamespace } from './context.ts';
 
 export function find(context: CommandContext, args: CommandArguments<'find'>): CommandReply {
   const { find: name, skip = 0, limit = 0, batchSize, singleBatch = false } = args;
@@ -15,10 +15,10 @@ export function find(context: CommandContext, args: CommandArguments<'find'>): C
   const order = parseSort(args.sort ?? {});
   const project = args.projection && parseProjection(args.projection);
   const end = limit === 0 ? Number.POSITIVE_INFINITY : skip + limit;
-  const sorted = context.collection(name)?.findSorted(filter, order, end) ?? [];
+  const sorted = findCollection(context, name)?.find(filter, order, end) ?? [];
   const documents = sorted.slice(skip).map(({ document }) => document);
-  const namespace = context.namespace(name);
-  return context.state.cursors.start({ namespace, documents, project, batchSize, singleBatch });
+  const namespace = toNamespace(context, name);
+  return context.cursors.start({ namespace, documents, project, batchSize, singleBatch });
 }
 
 export function aggregate(
@@ -27,27 +27,27 @@ export function aggregate(
 ): CommandReply {
   const group = parsePipeline(args.pipeline);
   readArguments(args.cursor, statementShapes['aggregate.cursor'], 'aggregate.cursor');
-  const collection = context.collection(args.aggregate);
+  const collection = findCollection(context, args.aggregate);
   const documents = collection === undefined ? [] : group(collection);
-  return context.state.cursors.start({ namespace: context.namespace(args.aggregate), documents });
+  return context.cursors.start({ namespace: toNamespace(context, args.aggregate), documents });
 }
 
 export function getMore(
   context: CommandContext,
   { getMore: id, collection }: CommandArguments<'getMore'>,
 ): CommandReply {
-  return context.state.cursors.more(id, context.namespace(collection));
+  return context.cursors.more(id, toNamespace(context, collection));
 }
 
 export function killCursors(
   context: CommandContext,
   args: CommandArguments<'killCursors'>,
 ): CommandReply {
-  const namespace = context.namespace(args.killCursors);
+  const namespace = toNamespace(context, args.killCursors);
   const cursorsKilled: Long[] = [];
   const cursorsNotFound: Long[] = [];
   for (const id of args.cursors) {
-    const killed = context.state.cursors.kill(id, namespace);
+    const killed = context.cursors.kill(id, namespace);
     (killed ? cursorsKilled : cursorsNotFound).push(id);
   }
   return { cursorsKilled, cursorsNotFound, cursorsAlive: [], cursorsUnknown: [] };

@@ -9,7 +9,7 @@ import {
   maxStatements,
 } from '../supported.ts';
 import type { CommandReply } from '../wire/message.ts';
-import { CommandContext, type ServerState } from './context.ts';
+import type { CommandContext, ServerState } from './context.ts';
 import { aggregate, find, getMore, killCursors } from './read.ts';
 import { createIndexes, deleteCommand, findAndModify, insert, update } from './write.ts';
 
@@ -63,7 +63,7 @@ export async function runCommand(
     if (!isCommandName(name)) throw new ReplyError(59, `no such command: '${name}'`);
     const { $db: database, ...args } = command;
     if (typeof database !== 'string') throw new ReplyError(14, `${name}.$db must be a string`);
-    const context = new CommandContext(state, validName(database), connection);
+    const context = { ...state, database: validName(database), connection };
     reply = { ...handle(name, context, args), ok: 1 };
   } catch (error) {
     reply = errorReply(error);

@@ -9,11 +9,11 @@ import type { Collection } from '../storage/collection.ts';
 import { type IndexSpecification, parseIndexSpecification } from '../storage/index.ts';
 import { statementShapes } from '../supported.ts';
 import type { CommandReply } from '../wire/message.ts';
-import type { CommandContext } from './context.ts';
+import { type CommandContext, createCollection, findCollection } from './context.ts';
 
 export function insert(context: CommandContext, args: CommandArguments<'insert'>): CommandReply {
   return statement({ n: 0 }, () => {
-    context.createCollection(args.insert).insert(args.documents);
+    createCollection(context, args.insert).insert(args.documents);
     return { n: 1 };
   });
 }
@@ -51,13 +51,13 @@ function runUpdate(context: CommandContext, name: string, statement: Document): 
   const args = readArguments(statement, statementShapes['update.updates'], 'update.updates');
   const filter = parseFilter(args.q);
   const change = parseUpdate(args.u);
-  const collection = context.collection(name);
+  const collection = findCollection(context, name);
   const now = new Date();
   // Finds all documents before the first change, so that no document changes twice.
   const found = collection?.find(filter) ?? [];
   if (collection === undefined || found.length === 0) {
     if (args.upsert !== true) return { n: 0, nModified: 0 };
-    const upserted = context.createCollection(name).insert(upsertedDocument(filter, change, now));
+    const upserted = createCollection(context, name).insert(upsertedDocument(filter, change, now));
     return { n: 1, nModified: 0, upserted: getField(upserted, '_id') };
   }
   const matched = args.multi === true ? found : found.slice(0, 1);
@@ -74,7 +74,7 @@ export function deleteCommand(
 ): CommandReply {
   return statement({ n: 0 }, () => {
     const { q } = readArguments(args.deletes, statementShapes['delete.deletes'], 'delete.deletes');
-    const collection = context.collection(args.delete);
+    const collection = findCollection(context, args.delete);
     const found = collection?.find(parseFilter(q)) ?? [];
     for (const entry of found) collection?.remove(entry);
     return { n: found.length };
@@ -89,8 +89,8 @@ export function findAndModify(
   const filter = parseFilter(args.query);
   const order = parseSort(args.sort ?? {});
   const change = parseUpdate(args.update);
-  const collection = context.collection(name);
-  const [entry] = collection?.findSorted(filter, order, 1) ?? [];
+  const collection = findCollection(context, name);
+  const [entry] = collection?.find(filter, order, 1) ?? [];
   const now = new Date();
   if (collection !== undefined && entry !== undefined) {
     const before = entry.document;
@@ -99,7 +99,7 @@ export function findAndModify(
     return { lastErrorObject: { n: 1, updatedExisting: true }, value };
   }
   if (!upsert) return { lastErrorObject: { n: 0, updatedExisting: false }, value: null };
-  const inserted = context.createCollection(name).insert(upsertedDocument(filter, change, now));
+  const inserted = createCollection(context, name).insert(upsertedDocument(filter, change, now));
   const upserted = getField(inserted, '_id');
   return {
     lastErrorObject: { n: 1, updatedExisting: false, upserted },
@@ -134,8 +134,8 @@ export function createIndexes(
 ): CommandReply {
   const specification = parseIndexSpecification(index);
   if (specification.path.join('.') === '_id') throw notSupported('a second index on _id');
-  const createdCollectionAutomatically = context.collection(name) === undefined;
-  const collection = context.createCollection(name);
+  const createdCollectionAutomatically = findCollection(context, name) === undefined;
+  const collection = createCollection(context, name);
   const numIndexesBefore = collection.indexes.length;
   if (!exists(collection, specification)) collection.addIndex(specification);
   const numIndexesAfter = collection.indexes.length;

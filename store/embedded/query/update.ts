@@ -36,13 +36,16 @@ export function parseUpdate(update: Document): Update {
   if (!first.startsWith('$')) throw notSupported('a replacement of a whole document');
   return sortedByPath(
     Object.entries(update).flatMap(([name, fields]) => {
-      const operator = operatorNamed(name);
+      if (!isOperatorName(name)) {
+        if (name.startsWith('$')) throw notSupported(`the update operator ${name}`);
+        throw new ReplyError(9, `Unknown modifier: ${name}`);
+      }
       if (!isDocument(fields)) throw new ReplyError(9, `${name} needs an object of fields`);
       return Object.entries(fields).map(([field, operand]) => ({
         path: parsePath(field),
-        effect: operator.parse(operand, field),
-        creates: operator.creates,
-        onInsert: operator.onInsert === true,
+        effect: operators[name].parse(operand, field),
+        creates: operators[name].creates,
+        onInsert: name === '$setOnInsert',
       }));
     }),
   );
@@ -152,19 +155,17 @@ function copyDocument(document: Document): Document {
  * Computes the new value at a path. As argument `undefined` means a missing field; as result it
  * removes the field.
  */
-export type UpdateEffect = (current: Value | undefined, now: Date) => Value | undefined;
+type UpdateEffect = (current: Value | undefined, now: Date) => Value | undefined;
 
-export interface Operator {
-  /** Whether the operator creates a missing path or leaves it unchanged. */
+/** Parses an operand; `creates` tells whether the operator creates a missing path. */
+interface Operator {
   readonly creates: boolean;
-  /** Whether the operator applies only when an upsert inserts. */
-  readonly onInsert?: true;
   parse(operand: Value, path: string): UpdateEffect;
 }
 
 const operators: Readonly<Record<UpdateOperator, Operator>> = {
   $set: { creates: true, parse: (operand) => () => operand },
-  $setOnInsert: { creates: true, onInsert: true, parse: (operand) => () => operand },
+  $setOnInsert: { creates: true, parse: (operand) => () => operand },
   $unset: { creates: false, parse: () => () => undefined },
   $inc: { creates: true, parse: increment },
   $max: { creates: true, parse: maximum },
@@ -173,17 +174,7 @@ const operators: Readonly<Record<UpdateOperator, Operator>> = {
   $pull: { creates: false, parse: pull },
 };
 
-/** @throws {ReplyError} 115 for an unsupported operator. */
-export function operatorNamed(name: string): Operator {
-  if (isOperatorName(name)) return operators[name];
-  throw name.startsWith('$')
-    ? notSupported(`the update operator ${name}`)
-    : new ReplyError(9, `Unknown modifier: ${name}`);
-}
-
-function isOperatorName(name: string): name is UpdateOperator {
-  return Object.hasOwn(operators, name);
-}
+const isOperatorName = (name: string): name is UpdateOperator => Object.hasOwn(operators, name);
 
 function increment(operand: Value, path: string): UpdateEffect {
   if (!isNumber(operand)) {

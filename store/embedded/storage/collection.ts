@@ -69,32 +69,22 @@ export class Collection {
     return this.#byId.values();
   }
 
-  /** The matching entries, in natural order. */
-  find(filter: Filter): Entry[] {
-    const matches = ({ document }: Entry) => filter.matches(document);
-    const found = this.#findById(filter);
-    if (found !== null) return inNaturalOrder(found.filter(matches));
-    const scan = smallest(this.#scans(filter, unordered));
-    const entries = scan === undefined ? [...this.#byId.values()] : [...scan.entries()];
-    return inNaturalOrder(entries.filter(matches));
-  }
-
   /**
-   * The first matching entries in an order; equal ones are in any order.
+   * The first matching entries in an order, or else in natural order; equal ones are in any order.
    * @throws {ReplyError} as {@link sortDocuments}
    */
-  findSorted(filter: Filter, order: SortOrder, limit: number): Entry[] {
-    const isOrdered = order.paths.length > 0 && this.#findById(filter) === null;
-    const scan = isOrdered ? smallest(this.#scans(filter, order)) : undefined;
-    if (scan?.isSorted !== true) {
-      return sortDocuments(this.find(filter), ({ document }) => document, order).slice(0, limit);
-    }
+  find(filter: Filter, order = unordered, limit = Number.POSITIVE_INFINITY): Entry[] {
+    const byId = this.#findById(filter);
+    const scan = byId === null ? smallest(this.#scans(filter, order)) : undefined;
+    const isSorted = order.paths.length > 0 && scan?.isSorted === true;
     const found: Entry[] = [];
-    for (const entry of scan.entries()) {
-      if (found.length >= limit) break;
+    for (const entry of byId ?? scan?.entries() ?? this.entries()) {
+      if (isSorted && found.length >= limit) return found;
       if (filter.matches(entry.document)) found.push(entry);
     }
-    return found;
+    if (isSorted) return found;
+    found.sort((a, b) => a.record - b.record);
+    return sortDocuments(found, ({ document }) => document, order).slice(0, limit);
   }
 
   count(filter: Filter): number {
@@ -182,10 +172,6 @@ export class Collection {
 
 function idKey(document: Document): string {
   return equalityKey(getField(document, '_id') ?? null);
-}
-
-function inNaturalOrder(entries: Entry[]): Entry[] {
-  return entries.sort((a, b) => a.record - b.record);
 }
 
 /** The scan with the fewest entries; of several, one in the requested order. */

@@ -112,30 +112,20 @@ export function writeReply(request: CommandRequest, reply: CommandReply): Buffer
 
 export const headerBytes = 16;
 
-const firstCapacityBytes = 4096;
-
 /** The client violates the protocol, so the server closes the connection without replying. */
 export class MalformedMessage extends Error {
   override readonly name = 'MalformedMessage';
 }
 
-/**
- * Assembles a connection's messages. The buffer grows with the received bytes, regardless of the
- * length that a header announces. It doubles, so that single bytes cost no more than large chunks.
- */
+/** Assembles a connection's messages. Joins chunks only when a message can be complete. */
 export class FrameReader {
-  #buffer = Buffer.alloc(0);
+  #chunks: Buffer[] = [];
   #length = 0;
+  #needed = headerBytes;
 
   push(chunk: Buffer): void {
-    const needed = this.#length + chunk.length;
-    if (needed > this.#buffer.length) {
-      const before = this.#buffer;
-      this.#buffer = Buffer.alloc(Math.max(needed, 2 * before.length, firstCapacityBytes));
-      before.copy(this.#buffer, 0, 0, this.#length);
-    }
-    chunk.copy(this.#buffer, this.#length);
-    this.#length = needed;
+    this.#chunks.push(chunk);
+    this.#length += chunk.length;
   }
 
   /**
@@ -143,16 +133,17 @@ export class FrameReader {
    * @throws {MalformedMessage} as soon as a header announces an impossible length
    */
   take(): Buffer | null {
-    if (this.#length < 4) return null;
-    const announced = this.#buffer.readInt32LE(0);
+    if (this.#length < this.#needed) return null;
+    const bytes = Buffer.concat(this.#chunks);
+    const announced = bytes.readInt32LE(0);
     if (announced < headerBytes || announced > maxMessageBytes) {
       throw new MalformedMessage(`a message of ${announced} bytes`);
     }
-    if (this.#length < announced) return null;
-    const message = Buffer.from(this.#buffer.subarray(0, announced));
-    this.#buffer.copy(this.#buffer, 0, announced, this.#length);
-    this.#length -= announced;
-    if (this.#length === 0) this.#buffer = Buffer.alloc(0);
-    return message;
+    const isComplete = bytes.length >= announced;
+    const rest = isComplete ? bytes.subarray(announced) : bytes;
+    this.#chunks = [rest];
+    this.#length = rest.length;
+    this.#needed = isComplete ? headerBytes : announced;
+    return isComplete ? bytes.subarray(0, announced) : null;
   }
 }

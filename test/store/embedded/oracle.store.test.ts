@@ -119,11 +119,11 @@ t.test("returns the simple implementation's results, with and without indexes", 
       const toId = ({ document }: { document: Document }) => Number(document['_id']);
       assert.deepEqual(collection.find(filter).map(toId), ids);
       assert.equal(collection.count(filter), ids.length);
-      const found = collection.findSorted(filter, sortOrder, request.limit).map(toId);
+      const found = collection.find(filter, sortOrder, request.limit).map(toId);
       assert.deepEqual(found.map(toKeys), sorted);
       assert.equal(new Set(found).size, found.length);
       assert.ok(found.every((id) => ids.includes(id)));
-      const first = collection.findSorted(filter, byId, request.limit).map(toId);
+      const first = collection.find(filter, byId, request.limit).map(toId);
       assert.deepEqual(first, ids.slice(0, request.limit));
     }
   });
@@ -151,7 +151,7 @@ t.test('sorts and counts by an index and does not read the documents', (t) => {
   };
   const waiting = { name: 'job', turn: { $gte: 0 } };
   const next = counted({ ...waiting, disabled: { $ne: true } });
-  const found = jobs.findSorted(next, parseSort(bson({ turn: 1 })), 1);
+  const found = jobs.find(next, parseSort(bson({ turn: 1 })), 1);
   t.match(found, [{ document: { _id: { value: count - 1 } } }]);
   t.equal(read, 1, 'the first of all');
   t.equal(jobs.count(counted(waiting)), count);
@@ -159,10 +159,10 @@ t.test('sorts and counts by an index and does not read the documents', (t) => {
   t.equal(jobs.count(counted({ name: 'job', turn: { $gt: 10, $lte: 15 } })), 5);
   t.equal(read, 0, 'a count within bounds');
 
-  const page = jobs.findSorted(counted({}), byId, 3);
+  const page = jobs.find(counted({}), byId, 3);
   t.match(page, [{ document: { _id: { value: 0 } } }, {}, { document: { _id: { value: 2 } } }]);
   t.equal(read, 3, 'the first page in the order of ids');
-  t.match(jobs.findSorted(counted({ _id: { $gt: 2_500 } }), byId, 1), [
+  t.match(jobs.find(counted({ _id: { $gt: 2_500 } }), byId, 1), [
     { document: { _id: { value: 2_501 } } },
   ]);
   t.equal(read, 1, 'a later page');
