@@ -1,13 +1,4 @@
-import { Long } from 'bson';
-import {
-  type Document,
-  getField,
-  isArray,
-  isDocument,
-  isNumber,
-  safeInteger,
-  type Value,
-} from './bson/value.ts';
+import { type Document, getField, isArray, isDocument, type Value } from './bson/value.ts';
 import { notSupported, ReplyError } from './errors.ts';
 import type {
   ArgumentShape,
@@ -30,8 +21,7 @@ interface ParsedAs extends Record<ArgumentType, unknown> {
   documents: readonly Document[];
   statement: Document;
   statements: readonly Document[];
-  long: Long;
-  longs: readonly Long[];
+  integers: readonly number[];
 }
 
 export type ArgumentsOf<S extends Shape> = {
@@ -48,14 +38,11 @@ type Reader<K extends ArgumentType> = (value: Value, where: string) => ParsedAs[
 const readers: { readonly [K in ArgumentType]: Reader<K> } = {
   ignored: () => null,
   false: (value, where) => supportedValue(value === false ? value : undefined, where),
-  zero: (value, where) => supportedValue(toInteger(value) === 0 ? 0 : undefined, where),
+  zero: (value, where) => supportedValue(value === 0 ? 0 : undefined, where),
   string: (value) => (typeof value === 'string' ? value : undefined),
   collection: (value) => (typeof value === 'string' ? validName(value) : undefined),
   boolean: (value) => (typeof value === 'boolean' ? value : undefined),
-  nonNegativeInteger: (value) => {
-    const integer = toInteger(value);
-    return integer !== null && integer >= 0 ? integer : undefined;
-  },
+  nonNegativeInteger: (value) => (isInteger(value) && value >= 0 ? value : undefined),
   document: (value) => (isDocument(value) ? value : undefined),
   documents: (value) => toList(value, isDocument),
   statement: (value, where) => {
@@ -67,8 +54,7 @@ const readers: { readonly [K in ArgumentType]: Reader<K> } = {
     const documents = toList(value, isDocument);
     return documents?.length === 0 ? undefined : documents;
   },
-  long: (value) => (isLong(value) ? value : undefined),
-  longs: (value) => toList(value, isLong),
+  integers: (value) => toList(value, isInteger),
 };
 
 /**
@@ -111,10 +97,6 @@ function supportedValue<T>(value: T | undefined, where: string): T {
   return value;
 }
 
-function toInteger(value: Value): number | null {
-  return isNumber(value) ? safeInteger(value) : null;
-}
-
 function toList<T extends Value>(
   value: Value,
   is: (element: Value) => element is T,
@@ -122,6 +104,6 @@ function toList<T extends Value>(
   return isArray(value) && value.every(is) ? value : undefined;
 }
 
-function isLong(value: Value): value is Long {
-  return value instanceof Long;
+function isInteger(value: Value): value is number {
+  return Number.isSafeInteger(value);
 }

@@ -17,7 +17,6 @@ export const bsonTypes = [
   'date',
   'null',
   'int',
-  'long',
 ] as const;
 export type BsonType = (typeof bsonTypes)[number];
 
@@ -69,8 +68,7 @@ export type ArgumentType =
   | 'statement'
   /** An array with at least one document. */
   | 'statements'
-  | 'long'
-  | 'longs';
+  | 'integers';
 
 /** `?` marks an optional argument. */
 export type ArgumentShape = ArgumentType | `${ArgumentType}?`;
@@ -115,8 +113,8 @@ export const commandShapes = {
     singleBatch: 'boolean?',
   },
   aggregate: { aggregate: 'collection', pipeline: 'documents', cursor: 'document' },
-  getMore: { getMore: 'long', collection: 'collection' },
-  killCursors: { killCursors: 'collection', cursors: 'longs' },
+  getMore: { getMore: 'nonNegativeInteger', collection: 'collection' },
+  killCursors: { killCursors: 'collection', cursors: 'integers' },
   createIndexes: { createIndexes: 'collection', indexes: 'statement' },
 } as const satisfies { readonly [command: string]: Shape };
 export type CommandName = keyof typeof commandShapes;

@@ -1,15 +1,6 @@
 import { ObjectId } from 'bson';
 import type { BsonType } from '../supported.ts';
-import {
-  compareNumbers,
-  type Document,
-  isArray,
-  isNumber,
-  numberKey,
-  type Scalar,
-  toBsonType,
-  type Value,
-} from './value.ts';
+import { type Document, isArray, isNumber, type Scalar, toBsonType, type Value } from './value.ts';
 
 /**
  * Rank per type in BSON's comparison order
@@ -19,7 +10,6 @@ import {
 const ranks: Readonly<Record<Exclude<BsonType, 'object' | 'array'>, number>> = {
   null: 5,
   int: 10,
-  long: 10,
   double: 10,
   string: 15,
   objectId: 35,
@@ -39,7 +29,10 @@ export function sameRank(left: Scalar, right: Scalar): boolean {
 export function compareScalars(left: Scalar, right: Scalar): number {
   if (left === right) return 0;
   if (typeof left === 'string' && typeof right === 'string') return compareText(left, right);
-  if (isNumber(left) && isNumber(right)) return compareNumbers(left, right);
+  if (isNumber(left) && isNumber(right)) {
+    // NaN comes first.
+    return left - right || Number(Number.isNaN(right)) - Number(Number.isNaN(left));
+  }
   if (left instanceof Date && right instanceof Date) return left.getTime() - right.getTime();
   if (left instanceof ObjectId && right instanceof ObjectId) {
     return Buffer.compare(left.id, right.id);
@@ -69,14 +62,13 @@ function toRank(value: Scalar): number {
 }
 
 /**
- * Returns the same string for two values if and only if BSON compares them as equal, such as 1, 1.0
- * and Long(1). The strings are self-delimiting, so callers can join them.
+ * Returns the same string for two values if and only if BSON compares them as equal, such as 0 and -0. The strings are self-delimiting, so callers can join them.
  */
 export function equalityKey(value: Value): string {
   if (value === null) return 'z;';
   if (typeof value === 'string') return textKey('s', value);
   if (typeof value === 'boolean') return value ? 't;' : 'f;';
-  if (isNumber(value)) return `n${numberKey(value)};`;
+  if (isNumber(value)) return `n${value};`;
   if (value instanceof ObjectId) return `o${value.toHexString()};`;
   if (value instanceof Date) return `d${value.getTime()};`;
   if (isArray(value)) return `a${value.map(equalityKey).join('')}]`;

@@ -1,18 +1,19 @@
-import { Double, deserialize, Int32, Long, ObjectId, serialize } from 'bson';
+import { deserialize, ObjectId, serialize } from 'bson';
 import { notSupported, ReplyError } from '../errors.ts';
 import { type BsonType, maxCommandBytes } from '../supported.ts';
 
-/** A BSON value in memory. Numbers keep the wrapper classes of their BSON types. */
+/**
+ * A BSON value in memory. As in the driver, numbers are JavaScript's: they are stored as int32 if they
+ * are such integers, or else as double.
+ */
 export type Value = Scalar | readonly Value[] | Document;
 
 /** A sortable value. */
-export type Scalar = null | boolean | string | Date | NumberValue | ObjectId;
+export type Scalar = null | boolean | string | Date | number | ObjectId;
 
 export interface Document {
   [field: string]: Value;
 }
-
-export type NumberValue = Int32 | Double | Long;
 
 /** Maximum nesting in a message: 100 levels of a document, and the command around it. */
 const maxDepth = 101;
@@ -28,8 +29,8 @@ export function isDocument(value: unknown): value is Document {
   return Object.getPrototypeOf(value) === Object.prototype;
 }
 
-export function isNumber(value: Value | undefined): value is NumberValue {
-  return value instanceof Int32 || value instanceof Double || value instanceof Long;
+export function isNumber(value: Value | undefined): value is number {
+  return typeof value === 'number';
 }
 
 export function isScalar(value: Value): value is Scalar {
@@ -41,14 +42,11 @@ export function toBsonType(value: unknown): BsonType | null {
   if (value === null) return 'null';
   if (typeof value === 'string') return 'string';
   if (typeof value === 'boolean') return 'bool';
-  if (value instanceof Int32) return 'int';
-  if (value instanceof Double) return 'double';
+  if (typeof value === 'number') return Number.isInteger(value) ? 'int' : 'double';
   if (value instanceof Date) return 'date';
   if (value instanceof ObjectId) return 'objectId';
   if (Array.isArray(value)) return 'array';
-  if (isDocument(value)) return 'object';
-  // Timestamp extends Long.
-  return value instanceof Long && value._bsontype === 'Long' ? 'long' : null;
+  return isDocument(value) ? 'object' : null;
 }
 
 /** Ignores inherited properties such as `constructor`. */
@@ -86,12 +84,7 @@ export function parse(bytes: Uint8Array): Document {
     throw new ReplyError(10334, `a document of ${bytes.length} bytes is too large`);
   }
   try {
-    return deserialize(bytes, {
-      promoteValues: false,
-      promoteLongs: false,
-      promoteBuffers: false,
-      bsonRegExp: true,
-    });
+    return deserialize(bytes, { bsonRegExp: true });
   } catch (error) {
     throw new ReplyError(22, error instanceof Error ? error.message : 'malformed BSON');
   }
@@ -122,54 +115,4 @@ function describeType(value: unknown): string {
   return typeof value === 'object' && value !== null ? value.constructor.name : typeof value;
 }
 
-const int32Max = 2 ** 31 - 1;
-const int32Min = -(2 ** 31);
-const int64Max = 2n ** 63n - 1n;
-const int64Min = -(2n ** 63n);
-
-/** JavaScript compares bigint and number by their exact values. */
-function primitive(value: NumberValue): number | bigint {
-  return value instanceof Long ? value.toBigInt() : value.value;
-}
-
-export function isNaNValue(value: Value): boolean {
-  return isNumber(value) && Number.isNaN(primitive(value));
-}
-
-/** Compares numbers of all BSON types: NaN first, -0 equal to 0. */
-export function compareNumbers(left: NumberValue, right: NumberValue): number {
-  const [a, b] = [primitive(left), primitive(right)];
-  if (a < b) return -1;
-  if (a > b) return 1;
-  return Number(isNaNValue(right)) - Number(isNaNValue(left));
-}
-
-/** Equal for two numbers if and only if {@link compareNumbers} returns 0. */
-export function numberKey(value: NumberValue): string {
-  const number = primitive(value);
-  // JavaScript rounds the decimal text of a double above the safe integers.
-  const exact = typeof number === 'number' && Number.isInteger(number) ? BigInt(number) : number;
-  return String(exact);
-}
-
-/** The number if it is a safe integer, else null. */
-export function safeInteger(value: NumberValue): number | null {
-  const number = Number(primitive(value));
-  return Number.isSafeInteger(number) ? number : null;
-}
-
-/**
- * The sum in the wider of the two types; int32 overflows to int64, as in MongoDB.
- * @throws {ReplyError} 2 when an int64 overflows.
- */
-export function addNumbers(left: NumberValue, right: NumberValue): NumberValue {
-  if (left instanceof Double || right instanceof Double) {
-    return new Double(Number(primitive(left)) + Number(primitive(right)));
-  }
-  const sum = BigInt(primitive(left)) + BigInt(primitive(right));
-  if (left instanceof Int32 && right instanceof Int32 && sum <= int32Max && sum >= int32Min) {
-    return new Int32(Number(sum));
-  }
-  if (sum > int64Max || sum < int64Min) throw new ReplyError(2, 'the sum overflows int64');
-  return Long.fromBigInt(sum);
-}
+export const isNaNValue = (value: Value): boolean => Number.isNaN(value);

@@ -1,4 +1,4 @@
-import { randomBytes } from 'node:crypto';
+import { randomInt } from 'node:crypto';
 import { calculateObjectSize, Long } from 'bson';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
@@ -33,7 +33,7 @@ export interface CursorResult {
 
 /** Open cursors. One that is not used for ten minutes is closed. */
 export class Cursors {
-  readonly #open = new Map<string, Cursor>();
+  readonly #open = new Map<number, Cursor>();
 
   /** The reply with a result's first batch. */
   start(result: CursorResult): CommandReply {
@@ -46,40 +46,38 @@ export class Cursors {
     };
     const firstBatch = nextBatch(cursor, result.batchSize ?? firstBatchDocuments);
     const done = cursor.position === cursor.documents.length || result.singleBatch === true;
-    const id = done ? Long.ZERO : this.#keep(cursor);
-    return { cursor: { firstBatch, id, ns: result.namespace } };
+    const id = done ? 0 : this.#keep(cursor);
+    return { cursor: { firstBatch, id: Long.fromNumber(id), ns: result.namespace } };
   }
 
   /** @throws {ReplyError} 43 for an unknown or expired cursor. */
-  more(id: Long, namespace: string): CommandReply {
-    const key = id.toString();
-    const cursor = this.#open.get(key);
+  more(id: number, namespace: string): CommandReply {
+    const cursor = this.#open.get(id);
     if (cursor === undefined || cursor.namespace !== namespace) {
-      throw new ReplyError(43, `cursor id ${key} not found`);
+      throw new ReplyError(43, `cursor id ${id} not found`);
     }
     const batch = nextBatch(cursor, cursor.documents.length);
     cursor.usedAt = Date.now();
     const done = cursor.position === cursor.documents.length;
-    if (done) this.#open.delete(key);
-    return { cursor: { nextBatch: batch, id: done ? Long.ZERO : id, ns: namespace } };
+    if (done) this.#open.delete(id);
+    return { cursor: { nextBatch: batch, id: Long.fromNumber(done ? 0 : id), ns: namespace } };
   }
 
   /** @returns whether the cursor existed */
-  kill(id: Long, namespace: string): boolean {
-    const key = id.toString();
-    return this.#open.get(key)?.namespace === namespace && this.#open.delete(key);
+  kill(id: number, namespace: string): boolean {
+    return this.#open.get(id)?.namespace === namespace && this.#open.delete(id);
   }
 
   expire(now: number): void {
-    for (const [key, cursor] of this.#open) {
-      if (now - cursor.usedAt > idleMs) this.#open.delete(key);
+    for (const [id, cursor] of this.#open) {
+      if (now - cursor.usedAt > idleMs) this.#open.delete(id);
     }
   }
 
-  #keep(cursor: Cursor): Long {
+  #keep(cursor: Cursor): number {
     // Not 0, which means "no cursor".
-    const id = Long.fromBigInt((randomBytes(8).readBigUInt64LE() >> 1n) | 1n);
-    this.#open.set(id.toString(), cursor);
+    const id = randomInt(1, 2 ** 48 - 1);
+    this.#open.set(id, cursor);
     return id;
   }
 }

@@ -1,6 +1,5 @@
-import type { Long } from 'bson';
 import { type CommandArguments, readArguments } from '../arguments.ts';
-import { type Document, getField, isNumber, safeInteger, setField } from '../bson/value.ts';
+import { type Document, getField, setField } from '../bson/value.ts';
 import { notSupported } from '../errors.ts';
 import { parseFilter } from '../query/filter.ts';
 import { parsePipeline } from '../query/pipeline.ts';
@@ -44,8 +43,8 @@ export function killCursors(
   args: CommandArguments<'killCursors'>,
 ): CommandReply {
   const namespace = toNamespace(context, args.killCursors);
-  const cursorsKilled: Long[] = [];
-  const cursorsNotFound: Long[] = [];
+  const cursorsKilled: number[] = [];
+  const cursorsNotFound: number[] = [];
   for (const id of args.cursors) {
     const killed = context.cursors.kill(id, namespace);
     (killed ? cursorsKilled : cursorsNotFound).push(id);
@@ -61,8 +60,7 @@ export type Projection = (document: Document) => Document;
  */
 export function parseProjection(projection: Document): Projection {
   for (const [field, value] of Object.entries(projection)) {
-    const wanted = isNumber(value) && safeInteger(value) === 1;
-    if (!wanted || field.includes('.') || field.startsWith('$')) {
+    if (value !== 1 || field.includes('.') || field.startsWith('$')) {
       throw notSupported(
         `the projection of '${field}' with a value other than 1, or of a nested field`,
       );

@@ -1,12 +1,9 @@
-import { Int32 } from 'bson';
 import { equalityKey } from '../bson/compare.ts';
 import {
   type Document,
   getField,
   isDocument,
   isNumber,
-  type NumberValue,
-  safeInteger,
   setField,
   type Value,
 } from '../bson/value.ts';
@@ -48,7 +45,7 @@ function parseGroup(group: Document, filter: Filter): Aggregation {
   for (const field of counts) checkAccumulator(getField(group, field) ?? null);
   const result = (_id: Value, size: number): Document => {
     const document: Document = { _id };
-    for (const field of counts) setField(document, field, new Int32(size));
+    for (const field of counts) setField(document, field, size);
     return document;
   };
   if (typeof groupKey !== 'string') {
@@ -70,7 +67,7 @@ function parseGroup(group: Document, filter: Filter): Aggregation {
 }
 
 /** A constant number or a field name. */
-function parseGroupKey(expression: Value | undefined): NumberValue | string {
+function parseGroupKey(expression: Value | undefined): number | string {
   if (isNumber(expression)) return expression;
   if (typeof expression === 'string' && /^\$[^$.]+$/.test(expression)) return expression.slice(1);
   throw notSupported(`${groupStage} by an expression other than a field or a number`);
@@ -79,8 +76,7 @@ function parseGroupKey(expression: Value | undefined): NumberValue | string {
 function checkAccumulator(accumulator: Value): void {
   const [name, amount] = isDocument(accumulator) ? onlyEntry(accumulator) : ['', null];
   if (name !== sumOperator) throw notSupported(`the accumulator ${name}`);
-  if (!isNumber(amount) || safeInteger(amount) !== 1)
-    throw notSupported(`${sumOperator} of a value other than 1`);
+  if (amount !== 1) throw notSupported(`${sumOperator} of a value other than 1`);
 }
 
 function onlyEntry(document: Document): readonly [string, Value] {

@@ -7,7 +7,6 @@ import {
   isNumber,
   isScalar,
   type Scalar,
-  safeInteger,
   type Value,
 } from '../bson/value.ts';
 import { notSupported, ReplyError } from '../errors.ts';
@@ -33,8 +32,7 @@ export function parseSort(sort: Document): SortOrder {
 
 function parseDirection(field: string, value: Value): number {
   if (!isNumber(value)) throw notSupported(`a direction of '${field}' that is not a number`);
-  const direction = safeInteger(value);
-  if (direction === 1 || direction === -1) return direction;
+  if (value === 1 || value === -1) return value;
   throw new ReplyError(2, `the direction of '${field}' must be 1 or -1`);
 }
 

@@ -1,8 +1,6 @@
 import { ObjectId } from 'bson';
-import { compareText, equalityKey } from '../bson/compare.ts';
+import { compareScalars, compareText, equalityKey } from '../bson/compare.ts';
 import {
-  addNumbers,
-  compareNumbers,
   type Document,
   getField,
   isArray,
@@ -182,7 +180,7 @@ function increment(operand: Value, path: string): UpdateEffect {
   }
   return (current) => {
     if (current === undefined) return operand;
-    if (isNumber(current)) return addNumbers(current, operand);
+    if (isNumber(current)) return current + operand;
     throw new ReplyError(14, `Cannot apply $inc to '${path}' of type ${toBsonType(current)}`);
   };
 }
@@ -192,7 +190,7 @@ function maximum(operand: Value, path: string): UpdateEffect {
   if (!isNumber(operand)) throw notSupported(`$max of '${path}' with an operand that is no number`);
   return (current) => {
     if (current === undefined) return operand;
-    if (isNumber(current)) return compareNumbers(current, operand) < 0 ? operand : current;
+    if (isNumber(current)) return compareScalars(current, operand) < 0 ? operand : current;
     throw notSupported(`$max of '${path}', whose value is no number`);
   };
 }

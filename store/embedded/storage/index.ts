@@ -1,4 +1,3 @@
-import { Int32 } from 'bson';
 import { readArguments } from '../arguments.ts';
 import { compareScalars, sameRank } from '../bson/compare.ts';
 import { type Document, isNaNValue, isScalar, type Scalar } from '../bson/value.ts';
@@ -51,7 +50,7 @@ export function parseIndexSpecification(document: Document): IndexSpecification 
 
 /** Every collection includes this index, so it is neither created nor written to the log. */
 export const idSpecification = parseIndexSpecification({
-  key: { _id: new Int32(1) },
+  key: { _id: 1 },
   name: '_id_',
   unique: true,
 });

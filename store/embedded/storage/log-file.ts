@@ -10,7 +10,6 @@ import {
   writeSync,
 } from 'node:fs';
 import { crc32 } from 'node:zlib';
-import { Int32 } from 'bson';
 import { type Document, encode, parse } from '../bson/value.ts';
 
 /**
@@ -57,7 +56,7 @@ export function toRecord(document: object, unsynced = 0): Buffer {
 }
 
 /** The last record of a snapshot. */
-export const snapshotEnd = toRecord({ snapshotEnd: new Int32(format) });
+export const snapshotEnd = toRecord({ snapshotEnd: format });
 export const backupFilePath = (file: string): string => file.replace(/(\.\w+)?$/, '.backup$1');
 
 export interface LogExtent {
@@ -97,7 +96,7 @@ export function readLog(file: string, onChange: (change: Document) => void = () 
     at += headerBytes + body.length + trailerBytes;
     const record = parse(body);
     const { snapshotEnd: found, backupTime } = record;
-    if (found !== undefined && String(found) !== String(format)) {
+    if (found !== undefined && found !== format) {
       throw damaged(`its format ${String(found)} is unknown`);
     }
     if (found !== undefined) snapshotBytes = at;

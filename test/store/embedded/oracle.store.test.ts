@@ -152,7 +152,7 @@ t.test('sorts and counts by an index and does not read the documents', (t) => {
   const waiting = { name: 'job', turn: { $gte: 0 } };
   const next = counted({ ...waiting, disabled: { $ne: true } });
   const found = jobs.find(next, parseSort(bson({ turn: 1 })), 1);
-  t.match(found, [{ document: { _id: { value: count - 1 } } }]);
+  t.match(found, [{ document: { _id: count - 1 } }]);
   t.equal(read, 1, 'the first of all');
   t.equal(jobs.count(counted(waiting)), count);
   t.equal(read, 0, 'a count');
@@ -160,11 +160,9 @@ t.test('sorts and counts by an index and does not read the documents', (t) => {
   t.equal(read, 0, 'a count within bounds');
 
   const page = jobs.find(counted({}), byId, 3);
-  t.match(page, [{ document: { _id: { value: 0 } } }, {}, { document: { _id: { value: 2 } } }]);
+  t.match(page, [{ document: { _id: 0 } }, {}, { document: { _id: 2 } }]);
   t.equal(read, 3, 'the first page in the order of ids');
-  t.match(jobs.find(counted({ _id: { $gt: 2_500 } }), byId, 1), [
-    { document: { _id: { value: 2_501 } } },
-  ]);
+  t.match(jobs.find(counted({ _id: { $gt: 2_500 } }), byId, 1), [{ document: { _id: 2_501 } }]);
   t.equal(read, 1, 'a later page');
   t.end();
 });

@@ -92,7 +92,8 @@ const typeAliases: Readonly<Record<string, string>> = {
   boolean: 'bool',
   Double: 'double',
   Int32: 'int',
-  Long: 'long',
+  // The id of a cursor.
+  Long: 'int',
   ObjectId: 'objectId',
 };
 

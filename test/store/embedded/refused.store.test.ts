@@ -1,10 +1,10 @@
 import {
   Binary,
   BSONRegExp,
-  BSONSymbol,
   Code,
   Decimal128,
   type Document,
+  Long,
   MaxKey,
   MinKey,
   MongoClient,
@@ -202,9 +202,9 @@ const refusedIndexes: Refusal[] = [
 const refusedTypes: Refusal[] = [
   [Decimal128.fromString('1'), 115, 'Decimal128'],
   [new Timestamp({ t: 1, i: 1 }), 115, 'Timestamp'],
+  [Long.MAX_VALUE, 115, 'Long'],
   [new Binary(Buffer.from([1])), 115, 'Binary'],
   [new BSONRegExp('a'), 115, 'BSONRegExp'],
-  [new BSONSymbol('a'), 115, 'BSONSymbol'],
   [new Code('a'), 115, 'Code'],
   [new MinKey(), 115, 'MinKey'],
   [new MaxKey(), 115, 'MaxKey'],
