@@ -23,10 +23,7 @@ export function addOrganisationCommands(program: Command): void {
     .description('create an organisation with product access')
     .option(...createOption)
     .action((name: string, { yes }: { yes?: boolean }) =>
-      withStore(async (store) => print((await store.organisations.create(name))._id), {
-        creates: true,
-        yes,
-      }),
+      withStore(async (store) => print((await store.organisations.create(name))._id), yes),
     );
 
   addListAction(
@@ -109,16 +106,11 @@ export function addKeyCommands(program: Command): void {
           'Choose what the key can access: --project <id>, --org <id> (--org default for the default organisation), or --root for all projects of all organisations.',
         );
       }
-      const { project, org = 'default' } = scope;
-      return withStore(
-        async (store) => {
-          const rights = await findRights(store, scope);
-          const { key, secret } = await store.keys.issue({ name, access, ...rights });
-          print(`${key._id}  ${secret}`);
-        },
-        // A new store contains no project, and only the default organisation.
-        { creates: project === undefined && org === 'default', yes },
-      );
+      return withStore(async (store) => {
+        const rights = await findRights(store, scope);
+        const { key, secret } = await store.keys.issue({ name, access, ...rights });
+        print(`${key._id}  ${secret}`);
+      }, yes);
     });
 
   addListAction(group.command('list').description('list all keys'), ({ keys }) => keys.list(), {

@@ -15,7 +15,6 @@ export {
   createProject,
   createProjectInput,
   deleteProject,
-  projectHosts,
   updateProject,
   updateProjectInput,
 } from '../control/resources/projects.ts';
@@ -24,20 +23,14 @@ export { createSigningSecret, signUrl } from '../control/resources/signing.ts';
 export { findProject } from '../control/services.ts';
 export { requireValid } from '../control/validate.ts';
 
-export function createGuard(settings: Settings): AddressGuard {
-  const { privateSources, sourcePorts, nat64Prefixes, port, workerPort } = settings;
-  const own = { urls: [], ports: [port, workerPort] };
-  return new AddressGuard({ privateSources, sourcePorts, nat64Prefixes, own });
-}
-
 export function createServices(store: Store, settings: Settings) {
-  const { purgeHookUrl, prewarmQueue } = settings;
+  const { purgeHookUrl, prewarmQueue, port, workerPort } = settings;
   const { projects, purges } = store;
   return {
     projects,
     prewarms: new Prewarms(store.db, prewarmQueue),
     purges,
-    guard: createGuard(settings),
+    guard: new AddressGuard({ ...settings, own: { urls: [], ports: [port, workerPort] } }),
     queue: new JobQueue(store.db),
     callsPurgeHook: purgeHookUrl !== null,
     callbacks: null,

@@ -8,26 +8,15 @@ import type { PrewarmInput } from '../control/resources/prewarms.ts';
 import { requireProject } from '../request-errors.ts';
 import { Activity } from '../usage/activity/activity.ts';
 import { addListAction, withStore } from './store.ts';
-import { AdminError, count, namingOptions, print, printable, printList } from './terminal.ts';
+import { AdminError, count, print, printable, printList } from './terminal.ts';
 
 interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
   readonly wait: boolean;
 }
 
 const pollIntervalMs = 500;
-/** Interval between progress lines without a terminal. */
-const lineIntervalMs = 5_000;
 /** A worker that is starting records itself within this time. */
 const workerStartMs = 5_000;
-
-const prewarmOptions = {
-  sources: 'the URL',
-  widths: '--widths',
-  formats: '--formats',
-  quality: '--quality',
-  fit: '--fit',
-  dpr: '--dpr',
-};
 
 const list = (text: string): string[] => text.split(',').map((item) => item.trim());
 
@@ -65,12 +54,11 @@ export function addPrewarmCommand(program: Command): void {
         }
         const control = await import('./control.ts');
         const services = control.createServices(store, settings);
-        const { id: prewarmId } = await namingOptions(prewarmOptions, async () => {
-          const input = { sources, ...options };
-          control.requireValid(control.prewarmInput, input);
-          await services.queue.ensureIndexes();
-          return control.queuePrewarm(services, await control.findProject(services, id), input);
-        });
+        const input = { sources, ...options };
+        control.requireValid(control.prewarmInput, input);
+        await services.queue.ensureIndexes();
+        const project = await control.findProject(services, id);
+        const { id: prewarmId } = await control.queuePrewarm(services, project, input);
         const { findWorker } = await import('../../store/heartbeat.ts');
         const worker = () => findWorker(store.db);
         if (wait) return waitFor(store.prewarms, id, prewarmId, worker);
@@ -87,26 +75,15 @@ async function waitFor(
   id: string,
   findWorker: () => Promise<WorkerState>,
 ): Promise<void> {
-  const interrupted = new AbortController();
-  process.once('SIGINT', () => interrupted.abort());
-  const progress = new Progress();
+  process.stderr.write(`Waiting for ${id}. Ctrl-C stops waiting; the prewarm continues.\n`);
   const workerDueAt = performance.now() + workerStartMs;
   let isWarned = false;
   for (;;) {
     const status = await prewarms.find(projectId, id);
     if (status === null) throw new AdminError(`${id} is gone: its project was deleted.`);
-    if (status.status !== 'accepted') return report(status, progress);
-    progress.show(status);
-    if (!isWarned && performance.now() > workerDueAt) {
-      const worker = await findWorker();
-      if (worker.isMissing) progress.end();
-      isWarned = warnIfMissing(worker);
-    }
-    await sleep(pollIntervalMs, null, { signal: interrupted.signal }).catch(() => {});
-    if (interrupted.signal.aborted) {
-      progress.end();
-      throw new AdminError(`Stopped waiting. Prewarm ${id} is still running.`);
-    }
+    if (status.status !== 'accepted') return report(status);
+    if (!isWarned && performance.now() > workerDueAt) isWarned = warnIfMissing(await findWorker());
+    await sleep(pollIntervalMs);
   }
 }
 
@@ -121,39 +98,12 @@ function warnIfMissing({ isMissing, seenAt }: WorkerState): boolean {
   return true;
 }
 
-function report(
-  { sourceCount, variantCount, sources, failures }: PrewarmStatus,
-  progress: Progress,
-) {
-  progress.end();
+function report({ sourceCount, variantCount, sources, failures }: PrewarmStatus): void {
   for (const { source, reason } of failures) print(printable(`${source} failed: ${reason}`));
   if (sources.failed > 0) {
     throw new AdminError(`Not warm: ${sources.failed} of ${count(sourceCount, 'source')}.`);
   }
   print(`Warm: ${count(sourceCount, 'source')}, ${count(variantCount, 'image')}.`);
-}
-
-/** The progress on standard error: one line that changes in a terminal, else some lines. */
-class Progress {
-  readonly #isTerminal = process.stderr.isTTY;
-  #shownAt = Number.NEGATIVE_INFINITY;
-
-  show({ progress, sources, sourceCount }: PrewarmStatus): void {
-    const now = performance.now();
-    const { done, failed } = sources;
-    const failures = failed === 0 ? '' : `, ${failed} failed`;
-    const text = `${progress} %: ${done} of ${count(sourceCount, 'source')} done${failures}`;
-    if (this.#isTerminal) process.stderr.write(`\r\u001b[K${text}`);
-    else if (now - this.#shownAt >= lineIntervalMs) {
-      process.stderr.write(`${text}\n`);
-      this.#shownAt = now;
-    }
-  }
-
-  /** Ends the line that changes. */
-  end(): void {
-    if (this.#isTerminal) process.stderr.write('\r\u001b[K');
-  }
 }
 
 export function addPurgeCommand(program: Command): void {
@@ -166,14 +116,11 @@ export function addPurgeCommand(program: Command): void {
     .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {
       if (all === sources.length > 0) throw new AdminError('Name sources, or add --all.');
       return withStore(async (store, settings) => {
-        const { purgeImages, purgeInput, requireValid, createServices } = await import(
-          './control.ts'
-        );
+        const control = await import('./control.ts');
         const input = all ? { all } : { sources };
-        const { sourceCount } = await namingOptions({ sources: 'the URL' }, async () => {
-          requireValid(purgeInput, input);
-          return purgeImages(createServices(store, settings), id, input);
-        });
+        control.requireValid(control.purgeInput, input);
+        const services = control.createServices(store, settings);
+        const { sourceCount } = await control.purgeImages(services, id, input);
         const purged = all ? 'All images are' : `The images of ${count(sourceCount, 'source')} are`;
         print(`${purged} purged. The running service applies this within 2 seconds.`);
       });

@@ -6,9 +6,7 @@ import { signingSecrets } from '../image/access.ts';
 import { requireProject } from '../request-errors.ts';
 import { findOrganisation } from './access-commands.ts';
 import { addListAction, createOption, withStore } from './store.ts';
-import { AdminError, ask, namingOptions, print, printable } from './terminal.ts';
-
-const projectOptions = { name: '--name', origin: '--origin', allowedOrigins: '--allow' };
+import { AdminError, print, printable } from './terminal.ts';
 
 interface CreateOptions {
   readonly name: string;
@@ -32,28 +30,13 @@ export function addProjectCommands(program: Command): void {
     .action((options: CreateOptions) => {
       const { name, origin, allow = [], org, yes } = options;
       const input = { name, origin, allowedOrigins: allow };
-      return withStore(
-        async (store, settings) => {
-          const { createProject, createServices } = await import('./control.ts');
-          const orgId = await findOrganisation(store, org);
-          const created = await namingOptions(projectOptions, () =>
-            createProject(createServices(store, settings), input, orgId),
-          );
-          print(created._id);
-        },
-        {
-          // A new store contains only the default organisation.
-          creates: org === undefined,
-          yes,
-          check: async (settings) => {
-            const control = await import('./control.ts');
-            await namingOptions(projectOptions, async () => {
-              control.requireValid(control.createProjectInput, input);
-              control.projectHosts(input, control.createGuard(settings));
-            });
-          },
-        },
-      );
+      return withStore(async (store, settings) => {
+        const control = await import('./control.ts');
+        control.requireValid(control.createProjectInput, input);
+        const orgId = await findOrganisation(store, org);
+        const services = control.createServices(store, settings);
+        print((await control.createProject(services, input, orgId))._id);
+      }, yes);
     });
 
   addListAction(
@@ -85,25 +68,27 @@ export function addProjectCommands(program: Command): void {
       if (Object.keys(input).length === 0) throw new AdminError('Pass --name, --origin, or both.');
       return withStore(async (store, settings) => {
         const control = await import('./control.ts');
-        const { name, origin } = await namingOptions(projectOptions, async () => {
-          control.requireValid(control.updateProjectInput, input);
-          return control.updateProject(control.createServices(store, settings), id, input);
-        });
+        control.requireValid(control.updateProjectInput, input);
+        const services = control.createServices(store, settings);
+        const { name, origin } = await control.updateProject(services, id, input);
         print(`${id} is ${printable(name)}, of ${origin}`);
       });
     });
 
   group
     .command('delete')
-    .description('delete a project and all its data, after asking for its name')
+    .description('delete a project and all its data')
     .argument('<id>', 'project id')
-    .option('--yes', 'delete without asking')
+    .option('--yes', 'confirm the deletion')
     .option('--force', 'cancel its prewarming, which otherwise prevents the deletion')
     .action((id: string, { yes = false, force = false }: { yes?: boolean; force?: boolean }) =>
       withStore(async (store, settings) => {
         const { deleteProject, createServices } = await import('./control.ts');
         const { name } = requireProject(id, await store.projects.find(id));
-        if (!yes) await confirm(id, name);
+        if (!yes) {
+          const shown = printable(name);
+          throw new AdminError(`This deletes the project ${id}, ${shown}, for good: add --yes.`);
+        }
         const services = createServices(store, settings);
         await deleteProject(services, id, { force }).catch((error: unknown) => {
           const isRefused = error instanceof ServiceError && error.code === 'prewarm_in_progress';
@@ -132,18 +117,6 @@ const signedText = ({ requireSignedUrls, previousSigningSecret }: ListedProject)
   if (!requireSignedUrls) return 'no';
   return typeof previousSigningSecret === 'string' ? 'two secrets' : 'yes';
 };
-
-/** @throws AdminError unless the user types the project's name in a terminal */
-async function confirm(id: string, name: string): Promise<void> {
-  const shown = printable(name);
-  if (!process.stdin.isTTY) {
-    throw new AdminError(
-      `This deletes the project ${id}, ${shown}, for good. Run it in a terminal, or with --yes.`,
-    );
-  }
-  const question = `This deletes the project ${id} for good. To confirm it, type its name, ${shown}: `;
-  if ((await ask(question)) !== shown) throw new AdminError('Not deleted: the name differs.');
-}
 
 interface SignOptions {
   readonly ttl?: number;
@@ -204,10 +177,7 @@ async function changeSigning(
   }
   const { createSigningSecret, signUrl } = await import('./control.ts');
   if (url !== undefined) {
-    return namingOptions({ url: '--url', validFor: '--ttl' }, async () => {
-      const validFor = ttl === undefined ? {} : { validFor: ttl };
-      return signUrl(project, baseUrl, { url, ...validFor }).url;
-    });
+    return signUrl(project, baseUrl, { url, ...(ttl !== undefined && { validFor: ttl }) }).url;
   }
   if (rotate && project.signingSecret === null) {
     throw new AdminError(`${id} has no secret to rotate. Run the command without --rotate first.`);

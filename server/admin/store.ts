@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { adminCommand } from '../../contract/package.ts';
@@ -6,7 +5,6 @@ import type { Settings } from '../../contract/settings/table.ts';
 import type { Store } from '../../store/open.ts';
 import {
   AdminError,
-  ask,
   jsonOption,
   type PrintedList,
   print,
@@ -14,32 +12,28 @@ import {
   printTable,
 } from './terminal.ts';
 
-interface StoreOptions {
-  /** Whether the action makes sense in a new store, and so can create a missing store. */
-  readonly creates?: boolean;
-  /** Whether to create a missing store without asking. */
-  readonly yes?: boolean | undefined;
-  /** Validates the input before the store is opened, so that an invalid command does not create a store. */
-  readonly check?: (settings: Settings) => Promise<void>;
-}
-
-/** The option of commands that can create a store. */
-export const createOption = ['--yes', 'create a missing store without asking'] as const;
+/** The option of commands that make sense in a new store, and so can create a missing store. */
+export const createOption = ['--yes', 'create a missing store'] as const;
 
 /**
  * Runs an action with the configured store, which a service can use at the same time, and closes
  * it. Loads the store code only then: the command's help does not need it, and loading takes time.
+ * @param creates whether to create a missing store. Only a user can decide this: in a mistyped data
+ *   folder, or without the settings of a service, the service would not find its projects and keys
  */
 export async function withStore(
   action: (store: Store, settings: Settings) => Promise<void>,
-  { creates = false, yes = false, check }: StoreOptions = {},
+  creates = false,
 ): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
   const { ensureIndexes, storeExists } = await import('../../store/open.ts');
   const { isOutage, describeOutage } = await import('../../store/outage.ts');
   const settings = settingsOrExit();
-  await check?.(settings);
-  if (!storeExists(settings)) await approveNewStore(settings, creates, yes);
+  if (!creates && !storeExists(settings)) {
+    throw new AdminError(
+      `There is no store in ${resolve(settings.dataDir)}, and SERVICE_MONGODB_URL is not set. Run the command with the settings of the service, or start the service. To create a new store there, add --yes to this command: ${adminCommand('projects create')}`,
+    );
+  }
   const store = await openStore(settings);
   try {
     await ensureIndexes(store);
@@ -49,56 +43,6 @@ export async function withStore(
     throw new AdminError(`The store is unavailable: ${describeOutage(error)}.`);
   } finally {
     await store.close();
-  }
-}
-
-/**
- * Refuses to create a store in a mistyped data folder, or without the settings of a service: the
- * service would not find its projects and keys. Asks before it creates a store in a folder other
- * than the default, or beside a running service.
- * @param creates whether the command can create a store
- * @throws AdminError
- */
-async function approveNewStore(
-  { dataDir, port }: Settings,
-  creates: boolean,
-  yes: boolean,
-): Promise<void> {
-  const folder = resolve(dataDir);
-  const isNamed = Boolean(process.env['SERVICE_DATA_DIR']);
-  const place = `${folder} (${isNamed ? 'SERVICE_DATA_DIR' : 'the default, relative to the working directory'})`;
-  if (!creates) {
-    throw new AdminError(
-      `There is no store in ${place}. Set SERVICE_DATA_DIR to the data folder of the service or, for a new store, start the service or create a project: ${adminCommand('projects create --help')}`,
-    );
-  }
-  if (isNamed && !existsSync(folder)) {
-    throw new AdminError(
-      `There is no folder ${place}. Set SERVICE_DATA_DIR to the data folder of the service or, for a new store, create the folder: mkdir -p ${folder}`,
-    );
-  }
-  const isBeside = await isServiceAt(port);
-  if (!yes && (isNamed || isBeside)) {
-    const reason = isBeside
-      ? `A service is running at port ${port}, but SERVICE_MONGODB_URL is not set and there is no store in ${place}. That service would not use a new store. If its settings are in an environment file, run the command with the same file`
-      : `SERVICE_MONGODB_URL is not set, and there is no store in ${place}. If a service uses another store, run the command with its settings`;
-    const question = `Create a new store in ${folder}? Type yes: `;
-    const answer = await ask(`${reason}.\n${question}`);
-    if (answer === null) throw new AdminError(`${reason}; for a new store, add --yes.`);
-    if (answer !== 'yes') throw new AdminError('No store created.');
-  }
-  process.stderr.write(`Creating a new store in ${place}.\n`);
-}
-
-/** Whether an image delivery service responds at a port of this machine. */
-async function isServiceAt(port: number): Promise<boolean> {
-  try {
-    const signal = AbortSignal.timeout(1_000);
-    const response = await fetch(`http://127.0.0.1:${port}/api/health`, { signal });
-    const health = (await response.json()) as { readonly service?: unknown };
-    return health.service === 'image-delivery';
-  } catch {
-    return false;
   }
 }
 

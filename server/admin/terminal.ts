@@ -1,6 +1,3 @@
-import { createInterface } from 'node:readline/promises';
-import { ServiceError } from '../../contract/errors.ts';
-
 /** An error of the command or the store: printed as one line, without a stack. */
 export class AdminError extends Error {}
 
@@ -14,19 +11,6 @@ export const printable = (text: string): string => text.replaceAll(/\p{Cc}/gu, '
 
 export const count = (number: number, what: string): string =>
   `${number} ${what}${number === 1 ? '' : 's'}`;
-
-/** Returns the line that the user types after a question, or null without a terminal or a line. */
-export async function ask(question: string): Promise<string | null> {
-  if (!process.stdin.isTTY) return null;
-  const terminal = createInterface({ input: process.stdin, output: process.stderr });
-  // After the end of the input, such as Ctrl-D, no line follows.
-  const ended = new Promise<null>((resolve) => terminal.once('close', () => resolve(null)));
-  try {
-    return await Promise.race([terminal.question(question), ended]);
-  } finally {
-    terminal.close();
-  }
-}
 
 /** A list as JSON for programs, or as a table for people. */
 export interface PrintedList<T> {
@@ -67,30 +51,5 @@ export function printTable(heads: readonly string[], rows: ReadonlyArray<readonl
   for (const row of [heads, ...rows]) {
     const cells = row.map(printable).map((text, column) => text.padEnd(widths[column] ?? 0));
     print(cells.join('  ').trimEnd());
-  }
-}
-
-/**
- * A field at the start of a message. A message can contain several, separated by semicolons:
- * `sources[0] must be …`, or `the host of origin must be …`.
- */
-const fieldPattern = /(^the host of |^|; )([A-Za-z]+)(?:\[\d+\])?(?= )/g;
-
-/**
- * Runs a control plane operation, naming the command's options in its errors instead of body
- * fields.
- * @param options by field, such as `--allow` by `allowedOrigins`
- */
-export async function namingOptions<T>(
-  options: Readonly<Record<string, string>>,
-  run: () => Promise<T>,
-): Promise<T> {
-  try {
-    return await run();
-  } catch (error) {
-    if (!(error instanceof ServiceError) || error.code !== 'invalid_request') throw error;
-    const name = (text: string, start: string, field: string) =>
-      Object.hasOwn(options, field) ? `${start}${options[field]}` : text;
-    throw new ServiceError(error.code, error.message.replace(fieldPattern, name));
   }
 }

@@ -152,7 +152,7 @@ function readSite(
 }
 
 /** Returns a new project's allowed hosts. @throws ServiceError invalid_request */
-export function projectHosts(
+function projectHosts(
   { origin, allowedOrigins = [] }: BodyOf<typeof createProjectInput>,
   guard: AddressGuard,
 ): string[] {
