@@ -19,10 +19,17 @@ export interface Credential {
  * in all processes within two seconds.
  */
 const ttlMs = 1_000;
-const knownBytes = 8 * 1024 * 1024;
-/** Estimated size of an entry. */
-const entryBytes = 1_024;
 const maxKeyLength = 256;
+/** Maximum keys, and maximum clients with unknown keys, in memory: about 8 and 2 MiB. */
+const maxEntries = 8_192;
+const windowMs = 60_000;
+/**
+ * Maximum look-ups of unknown keys per client and window: more than a client's mistakes, and little
+ * load for the store.
+ */
+export const maxLookupsPerWindow = 120;
+/** Maximum concurrent look-ups of unknown keys by all clients. */
+export const maxConcurrentLookups = 128;
 
 /** Returns a request's API key: `Authorization` takes precedence over `X-Service-Api-Key`. */
 export function readKey(authorization: string, serviceApiKey: string): string {
@@ -46,25 +53,26 @@ interface Known {
 
 /**
  * Finds a request's credential in the store. Limits look-ups only for keys without an earlier
- * successful look-up, so that unknown keys do not block known keys.
+ * successful look-up, so that unknown keys do not block known keys. Counts in this process, because
+ * the limits protect the store.
  */
 export class Authentication {
   readonly #keys: Keys;
   readonly #organisations: Organisations;
-  /** Keys that were valid at their last look-up; unknown keys do not evict them. */
-  readonly #known: LRUCache<string, Known>;
-  readonly #unknown = new UnknownKeys(ttlMs);
+  /** Keys that were valid at their last look-up. */
+  readonly #known = new LRUCache<string, Known>({ max: maxEntries });
+  /** Look-ups of unknown keys by client since the start of its window. */
+  readonly #clients = new LRUCache<string, { count: number; readonly since: number }>({
+    max: maxEntries,
+    ttl: windowMs,
+  });
   readonly #lookups = new SingleFlight<string, Known | null>();
+  /** Look-ups of unknown keys in progress. */
+  #running = 0;
 
   constructor(keys: Keys, organisations: Organisations) {
     this.#keys = keys;
     this.#organisations = organisations;
-    this.#known = new LRUCache({ maxSize: knownBytes, sizeCalculation: () => entryBytes });
-  }
-
-  /** Estimated bytes of the cached look-ups. */
-  get bytes(): { readonly known: number; readonly unknown: number } {
-    return { known: this.#known.calculatedSize, unknown: this.#unknown.bytes };
   }
 
   /**
@@ -84,12 +92,11 @@ export class Authentication {
   async #find(secret: string, client: string): Promise<Credential | null> {
     const hash = hashApiKey(secret);
     const known = this.#known.get(hash);
-    if (known !== undefined && performance.now() - known.at < ttlMs) return known.credential;
-    if (this.#unknown.has(hash)) return null;
     const calledAt = performance.now();
+    if (known !== undefined && calledAt - known.at < ttlMs) return known.credential;
     const lookUp = () => this.#lookUp(secret, hash);
     const found = await this.#lookups.run(hash, () =>
-      known === undefined ? this.#unknown.limit(client, hash, lookUp) : lookUp(),
+      known === undefined ? this.#limit(client, lookUp) : lookUp(),
     );
     // With a slow store, this call can have joined a look-up of an older state.
     const isOutdated = found !== null && calledAt - found.at >= ttlMs;
@@ -104,6 +111,37 @@ export class Authentication {
     if (known === null) this.#known.delete(hash);
     else this.#known.set(hash, known);
     return known;
+  }
+
+  /**
+   * Looks up a key that this process has not seen as valid. Counts only unknown keys.
+   * @param client see `clientNetwork`
+   * @throws ServiceError rate_limited
+   */
+  async #limit(client: string, lookUp: () => Promise<Known | null>): Promise<Known | null> {
+    if (this.#running >= maxConcurrentLookups) {
+      throw tooMany('Too many API keys are being looked up.', 1);
+    }
+    const now = performance.now();
+    const known = this.#clients.get(client);
+    const counter = known?.count ? known : { count: 0, since: now };
+    if (counter.count >= maxLookupsPerWindow) {
+      const message = `More than ${maxLookupsPerWindow} unknown API keys from this address in a minute.`;
+      const seconds = Math.ceil((counter.since + windowMs - now) / 1_000);
+      throw tooMany(message, Math.max(1, seconds));
+    }
+    if (counter.count === 0) this.#clients.set(client, counter);
+    // Count before the result arrives, because a client can send many keys at once.
+    this.#running += 1;
+    counter.count += 1;
+    let result: Known | null | undefined;
+    try {
+      result = await lookUp();
+      return result;
+    } finally {
+      this.#running -= 1;
+      if (result !== null) counter.count -= 1;
+    }
   }
 
   async #load(secret: string, hash: string): Promise<Credential | null> {
@@ -153,94 +191,6 @@ export async function authorise(
     throw new ServiceError(
       'project_forbidden',
       'The API key is for the projects of another organisation.',
-    );
-  }
-}
-
-const windowMs = 60_000;
-/**
- * Maximum look-ups of unknown keys per window: more than a client's mistakes, and little load for
- * the store.
- */
-export const maxLookupsPerWindow = 120;
-/** Maximum concurrent look-ups of all clients. */
-export const maxConcurrentLookups = 128;
-/** Estimated bytes of a client's counter, and of an unknown key. */
-const smallEntryBytes = 256;
-const clientsBytes = 2 * 1024 * 1024;
-const unknownBytes = 1024 * 1024;
-
-/**
- * Limits the cost of unknown keys: look-ups per client, concurrent look-ups, and memory. Counts in
- * this process, because the limits protect the store.
- */
-class UnknownKeys {
-  /** Digests of keys that the store recently lacked. */
-  readonly #unknown: LRUCache<string, true>;
-  /** Look-ups by client since the start of its window. */
-  readonly #clients = new LRUCache<string, { count: number; readonly since: number }>({
-    maxSize: clientsBytes,
-    sizeCalculation: () => smallEntryBytes,
-    ttl: windowMs,
-  });
-  #lookups = 0;
-
-  /** @param ttlMs validity of a look-up */
-  constructor(ttlMs: number) {
-    this.#unknown = new LRUCache({
-      maxSize: unknownBytes,
-      sizeCalculation: () => smallEntryBytes,
-      ttl: ttlMs,
-    });
-  }
-
-  /** Estimated bytes of the caches. */
-  get bytes(): number {
-    return this.#unknown.calculatedSize + this.#clients.calculatedSize;
-  }
-
-  has(hash: string): boolean {
-    return this.#unknown.has(hash);
-  }
-
-  /**
-   * Looks up a key that this process has not seen as valid. Counts only unknown keys.
-   * @param client see `clientNetwork`
-   * @throws ServiceError rate_limited
-   */
-  async limit<T>(client: string, hash: string, lookUp: () => Promise<T | null>): Promise<T | null> {
-    if (this.#lookups >= maxConcurrentLookups) {
-      throw tooMany('Too many API keys are being looked up.', 1);
-    }
-    // Count before the result arrives, because a client can send many keys at once.
-    const counter = this.#getCounter(client);
-    this.#lookups += 1;
-    counter.count += 1;
-    let result: T | null | undefined;
-    try {
-      const start = performance.now();
-      result = await lookUp();
-      // Use the start of the query: a slow store returns an old state.
-      if (result === null) this.#unknown.set(hash, true, { start });
-      return result;
-    } finally {
-      this.#lookups -= 1;
-      if (result !== null) counter.count -= 1;
-    }
-  }
-
-  #getCounter(client: string): { count: number } {
-    const known = this.#clients.get(client);
-    if (known === undefined) {
-      const counter = { count: 0, since: performance.now() };
-      this.#clients.set(client, counter);
-      return counter;
-    }
-    if (known.count < maxLookupsPerWindow) return known;
-    const waitMs = known.since + windowMs - performance.now();
-    throw tooMany(
-      `More than ${maxLookupsPerWindow} unknown API keys from this address in a minute.`,
-      Math.max(1, Math.ceil(waitMs / 1_000)),
     );
   }
 }

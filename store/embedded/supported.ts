@@ -21,7 +21,6 @@ export const bsonTypes = [
 export type BsonType = (typeof bsonTypes)[number];
 
 export const queryOperators = [
-  '$eq',
   '$ne',
   '$gt',
   '$gte',

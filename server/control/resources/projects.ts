@@ -244,60 +244,39 @@ export async function listProjects(
   const organisation = allOrganisations ? null : orgId;
   const leave = await (page === null ? wholeLists : pages).enter(signal);
   try {
-    return page === null
-      ? await readAll({ projects }, organisation, signal)
-      : await readPage({ projects }, organisation, page, signal);
+    return await readProjects({ projects }, organisation, page, signal);
   } finally {
     leave();
   }
 }
 
-/** By id. */
-async function readPage(
+/** Returns a page by id, or all projects by date of creation. */
+async function readProjects(
   { projects }: Stored,
   organisation: string | null,
-  { limit, cursor }: PageQuery,
+  page: PageQuery | null,
   signal: AbortSignal,
 ): Promise<List> {
-  const texts: string[] = [];
+  const listed: { readonly id: string; readonly createdAt: number; readonly json: string }[] = [];
+  const toList = (next: PageQuery | null = null) =>
+    new List(listed.map(({ json }) => json).join(), next);
   let bytes = 0;
-  let last = cursor;
   // Read one more project, to detect a next page.
-  const bounds = { after: cursor, limit: Math.min(limit + 1, maxReadProjects) };
-  for await (const read of projects.pages(organisation, bounds)) {
+  const bounds = page && { after: page.cursor, limit: Math.min(page.limit + 1, maxReadProjects) };
+  for await (const read of projects.pages(organisation, bounds ?? undefined)) {
     signal.throwIfAborted();
     for (const project of read) {
-      if (texts.length === limit || bytes > maxPageBytes) {
-        return new List(texts.join(), { limit, cursor: last });
+      if (page !== null && (listed.length === page.limit || bytes > maxPageBytes)) {
+        return toList({ limit: page.limit, cursor: listed.at(-1)?.id ?? null });
       }
       const json = JSON.stringify(projectBody(project));
       bytes += Buffer.byteLength(json) + 1;
-      texts.push(json);
-      last = project._id;
+      listed.push({ id: project._id, createdAt: project.createdAt.getTime(), json });
     }
+    if (page === null && bytes > maxListBytes) throw invalidRequest(tooManyProjects);
   }
-  return new List(texts.join());
-}
-
-/** By date of creation. */
-async function readAll(
-  { projects }: Stored,
-  organisation: string | null,
-  signal: AbortSignal,
-): Promise<List> {
-  const texts: { readonly createdAt: number; readonly json: string }[] = [];
-  let bytes = 0;
-  for await (const page of projects.pages(organisation)) {
-    signal.throwIfAborted();
-    for (const project of page) {
-      const json = JSON.stringify(projectBody(project));
-      bytes += Buffer.byteLength(json) + 1;
-      texts.push({ createdAt: project.createdAt.getTime(), json });
-    }
-    if (bytes > maxListBytes) throw invalidRequest(tooManyProjects);
-  }
-  texts.sort((a, b) => a.createdAt - b.createdAt);
-  return new List(texts.map(({ json }) => json).join());
+  if (page === null) listed.sort((a, b) => a.createdAt - b.createdAt);
+  return toList();
 }
 
 /** @throws ServiceError invalid_request */

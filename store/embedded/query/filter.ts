@@ -50,7 +50,6 @@ interface Condition {
 type Parse = (operator: string, operand: Value, siblings: Document) => Condition;
 
 const conditionParsers: Readonly<Record<Exclude<QueryOperator, '$or' | '$options'>, Parse>> = {
-  $eq: (_, operand) => equal(operand),
   $ne: (_, operand) => ({ test: equal(operand).test, negated: true }),
   $gt: range((order) => order > 0),
   $gte: range((order) => order >= 0),

@@ -20,7 +20,7 @@ t.test('finds the same documents by filters as MongoDB', async (t) => {
     [{ tags: [] }, [2]],
     [{ name: null }, [4]],
     [{ name: { $ne: null } }, [1, 2, 3]],
-    [{ owner: { $eq: null } }, [2, 3, 4]],
+    [{ owner: null }, [2, 3, 4]],
     [{ owner: { name: 'Wile' } }, [1]],
     [{ 'owner.name': 'Wile' }, [1]],
     [{ 'owner.name': null }, [2, 3, 4]],

@@ -43,8 +43,6 @@ export function matches(document: Json, { path, operator, operand }: Condition):
   const hasOrder = (accepts: (order: number) => boolean) =>
     values.some((value) => typeof value === typeof operand && accepts(order(value, operand)));
   switch (operator) {
-    case '$eq':
-      return hasAny([operand]);
     case '$ne':
       return !hasAny([operand]);
     case '$in':

@@ -38,7 +38,7 @@ const names = {
   accumulators: '$avg $min $max $first $push $count',
   logicalOperators: '$and $nor $where $expr $text $comment $jsonSchema $eq',
   queryOperators:
-    '$exists $type $not $all $size $elemMatch $mod $near $bitsAllSet $options $or $typo $constructor',
+    '$eq $exists $type $not $all $size $elemMatch $mod $near $bitsAllSet $options $or $typo $constructor',
   rangeOperators: '$gt $gte $lt $lte',
   patterns: 'a.*b ^a a|b \\d [a] (a) a\\',
   updateOperators: '$min $push $pullAll $pop $rename $mul $bit $typo',

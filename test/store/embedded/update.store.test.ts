@@ -60,7 +60,7 @@ t.test('inserts the equalities of the filter and the update in an upsert', async
   const cases: [filter: object, update: object, after: object][] = [
     [{ _id: 1, a: 'x' }, { $set: { b: 1 } }, { _id: 1, a: 'x', b: 1 }],
     [{ _id: 2 }, { $setOnInsert: { s: 1 }, $inc: { n: 5 } }, { _id: 2, n: 5, s: 1 }],
-    [{ _id: 3, z: 1, 'k.l': { $eq: 2 } }, { $set: { m: 1 } }, { _id: 3, k: { l: 2 }, z: 1, m: 1 }],
+    [{ _id: 3, z: 1, 'k.l': 2 }, { $set: { m: 1 } }, { _id: 3, k: { l: 2 }, z: 1, m: 1 }],
     [{ _id: 4, n: { $gt: 9 }, o: { $ne: 7 } }, { $inc: { n: 1 } }, { _id: 4, n: 1 }],
     [{ _id: 5, a: null }, { $set: { b: 1 } }, { _id: 5, a: null, b: 1 }],
     [{ _id: 8, 'a.b': 1 }, { $setOnInsert: { a: { c: 2 } } }, { _id: 8, a: { c: 2 } }],
