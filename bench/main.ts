@@ -14,9 +14,9 @@ const quick = options.quick === true;
 const rounds = options.rounds ?? (quick ? 2 : 5);
 const seconds = options.seconds ?? (quick ? 0.5 : 4);
 
-/** They need an option; with photographs only the first runs. */
-const special = ['published', 'scores'] as const;
-const names = only ?? (photographs === null ? null : [special[0]]);
+/** Needs photographs, and runs alone with them. */
+const special = 'published';
+const names = only ?? (photographs === null ? null : [special]);
 
 const environment = [
   `${rounds} rounds of ${seconds} s for each comparison, in turns; ratios are of one round each.${quick ? ' A quick run: these figures are preliminary.' : ''}`,
@@ -35,7 +35,7 @@ const common: Omit<Bench, 'results' | 'opened'> = {
 };
 const { failed } = await runScenarios({
   scenarios: Object.entries(scenarios).filter(
-    ([name]) => names?.includes(name) ?? !special.some((specialName) => specialName === name),
+    ([name]) => names?.includes(name) ?? name !== special,
   ),
   benchFor: (results, ofScenario): Bench => ({ ...common, results, opened: ofScenario }),
   opened,

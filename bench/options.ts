@@ -10,7 +10,6 @@ import { mix } from './scenarios/mix.ts';
 import { overload } from './scenarios/overload.ts';
 import { prewarm } from './scenarios/prewarm.ts';
 import { published } from './scenarios/published.ts';
-import { scores } from './scenarios/scores.ts';
 import { start } from './scenarios/start.ts';
 import { encodedSource, encoderOptions, type ImageServer } from './servers/server.ts';
 
@@ -24,7 +23,6 @@ export const scenarios: Readonly<Record<string, Scenario<Bench>>> = {
   start,
   prewarm,
   published,
-  scores,
 };
 
 /** The placeholders of a template. */

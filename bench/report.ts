@@ -204,6 +204,24 @@ export async function alternate<Name extends string, T>(
   return values;
 }
 
+/** Measures servers in turns. @returns each server's figures, a value per round, by its name */
+export const alternateServers = <S extends { readonly name: string }, T>(
+  rounds: number,
+  servers: readonly S[],
+  measure: (server: S) => Promise<T>,
+): Promise<Record<string, T[]>> =>
+  alternate(
+    rounds,
+    Object.fromEntries(servers.map((server) => [server.name, () => measure(server)])),
+  );
+
+/** Returns a figure of a server, a value per round. */
+export const valuesOf = <K extends string>(
+  found: Readonly<Record<string, readonly Readonly<Record<K, number>>[]>>,
+  name: string,
+  key: K,
+): number[] => (found[name] ?? []).map((round) => round[key]);
+
 /** Returns the ratio per round. */
 export const ratios = (values: readonly number[], others: readonly number[]): number[] =>
   values.map((value, round) => value / (others[round] ?? Number.NaN));

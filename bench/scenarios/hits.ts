@@ -1,6 +1,6 @@
 import { target } from '../load/generator.ts';
 import { loadOne, type Requests, requestEach } from '../load/load.ts';
-import { alternate, type Measures } from '../report.ts';
+import { alternateServers, type Measures } from '../report.ts';
 import type { Scenario } from '../run.ts';
 import { cachedResponse, startBare } from '../servers/bare.ts';
 import { pinning, processorMs } from '../servers/launch.ts';
@@ -77,7 +77,7 @@ async function compare(
   const { count = 1 } = requests;
   // V8 compiles what runs often: before that a hit takes longer.
   await requestEach(requests.url, count, Math.max(10_000, 2 * count));
-  const at = (server: Server) => async () => {
+  const measure = async (server: Server): Promise<number> => {
     const before = await processorMs(server.pid ?? 0);
     // The same path for all servers: its length is a part of the cost.
     const url = requests.url.replace(service.url, server.url);
@@ -86,8 +86,7 @@ async function compare(
     const { all } = await loadOne({ ...requests, url, clients }, plan, ['hit', 'miss'], cpus);
     return (1_000 * all) / ((await processorMs(server.pid ?? 0)) - before);
   };
-  const contenders = [service, bare, ...others].map((server) => [server.name, at(server)] as const);
-  const found = await alternate(rounds, Object.fromEntries(contenders));
+  const found = await alternateServers(rounds, [service, bare, ...others], measure);
   const compareWith = (measure: keyof typeof measures, { name }: Server) => {
     const theirs = { name, values: found[name] ?? [] };
     results.ratio(measure, caseName, found[service.name] ?? [], theirs, '/s');

@@ -1,5 +1,5 @@
 import { loadOne } from '../load/load.ts';
-import { alternate, type Measures, spread } from '../report.ts';
+import { alternateServers, type Measures, spread, valuesOf } from '../report.ts';
 import type { Scenario } from '../run.ts';
 import { residentMiB } from '../servers/launch.ts';
 import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
@@ -45,29 +45,24 @@ export const memory: Scenario<Bench> = {
     const count = quick ? 120 : 2_000;
     const peers = bench.peers.filter(({ pid }) => pid !== null);
     if (peers.length === 0) results.note('The goal for memory needs a peer with --peer-pid.');
-    const starts: Record<string, () => Promise<ImageServer>> = {
-      service: () => deployService(),
-      [uncached]: () => deployService({ SERVICE_MEMORY_CACHE_BYTES: '0' }),
-      ...(hasMinimal && { [minimalName]: () => startMinimal(bench.cores) }),
-      ...Object.fromEntries(peers.map((peer) => [peer.name, async () => peer])),
+    const servers: { readonly name: string; start(): Promise<ImageServer> }[] = [
+      { name: 'service', start: () => deployService() },
+      { name: uncached, start: () => deployService({ SERVICE_MEMORY_CACHE_BYTES: '0' }) },
+      ...(hasMinimal ? [{ name: minimalName, start: () => startMinimal(bench.cores) }] : []),
+      ...peers.map((peer) => ({ name: peer.name, start: async () => peer })),
+    ];
+    const measure = async ({ start }: (typeof servers)[number]): Promise<Memory> => {
+      const server = await opened.open(start());
+      const idle = await residentMiB(server.pid ?? 0);
+      const url = toImageUrl(server, sources.photo);
+      const planned = { url, first: unusedNumber(), clients: 8, requests: count };
+      await loadOne(planned, { seconds: 600 }, ['miss']);
+      const after = await residentMiB(server.pid ?? 0);
+      await server.close();
+      return { idle, after };
     };
-    const contenders = Object.entries(starts).map(([name, start]) => {
-      const measured = async (): Promise<Memory> => {
-        const server = await opened.open(start());
-        const idle = await residentMiB(server.pid ?? 0);
-        const url = toImageUrl(server, sources.photo);
-        const planned = { url, first: unusedNumber(), clients: 8, requests: count };
-        await loadOne(planned, { seconds: 600 }, ['miss']);
-        const after = await residentMiB(server.pid ?? 0);
-        await server.close();
-        return { idle, after };
-      };
-      return [name, measured] as const;
-    });
-    const rounds = quick ? 1 : Math.min(3, bench.rounds);
-    const found = await alternate(rounds, Object.fromEntries(contenders));
-    const getValues = (name: string, key: keyof Memory) =>
-      (found[name] ?? []).map((round) => round[key]);
+    const found = await alternateServers(quick ? 1 : Math.min(3, bench.rounds), servers, measure);
+    const getValues = (name: string, key: keyof Memory) => valuesOf(found, name, key);
     const caseName = `${count} misses`;
     for (const key of ['idle', 'after'] as const) {
       results.finding(key, caseName, getValues('service', key));

@@ -1,6 +1,6 @@
 import { load, loadOne, requestEach } from '../load/load.ts';
 import { type ClassResult, latencyPercentile, type Outcome } from '../load/results.ts';
-import { alternate, figure, type Measures } from '../report.ts';
+import { alternate, alternateServers, figure, type Measures } from '../report.ts';
 import type { Scenario } from '../run.ts';
 import type { ImageServer } from '../servers/server.ts';
 import { deployService } from '../servers/service.ts';
@@ -87,11 +87,10 @@ async function mixed({ opened, results, sources, ...bench }: MixBench): Promise<
   ];
   for (const share of loads) {
     const caseName = `${Math.round(100 * share)} % of capacity`;
-    const contenders = servers.map(
-      (server) => [server.name, () => run(server, { rate: share * capacity })] as const,
-    );
     const rounds = bench.quick ? 1 : bench.rounds;
-    const all = await alternate(rounds, Object.fromEntries(contenders));
+    const all = await alternateServers(rounds, servers, (server) =>
+      run(server, { rate: share * capacity }),
+    );
     for (const [name, found] of Object.entries(all)) {
       const other = countOutcome(found, 'failed') + countOutcome(found, 'refused');
       rows.push([name, caseName, ...cells(found, 'hit'), ...cells(found, 'miss'), String(other)]);

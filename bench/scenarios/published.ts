@@ -4,7 +4,7 @@ import sharp, { type Sharp } from 'sharp';
 import { serveBodies } from '../../demo/origin/bodies.ts';
 import { loadOne } from '../load/load.ts';
 import { type Meter, openMeter } from '../meter.ts';
-import { alternate, type Measures, mean, median, spread } from '../report.ts';
+import { alternateServers, type Measures, mean, median, spread, valuesOf } from '../report.ts';
 import type { Scenario } from '../run.ts';
 import { processorMs, withPeakMemory } from '../servers/launch.ts';
 import type { BenchFormat, ImageServer } from '../servers/server.ts';
@@ -95,12 +95,8 @@ async function compare(
   servers: readonly ImageServer[],
   meter: Meter,
 ): Promise<void> {
-  const contenders = servers.map(
-    (server) => [server.name, () => measure(server, testCase)] as const,
-  );
-  const found = await alternate(rounds, Object.fromEntries(contenders));
-  const getValues = (name: string, key: keyof Round) =>
-    (found[name] ?? []).map((round) => round[key]);
+  const found = await alternateServers(rounds, servers, (server) => measure(server, testCase));
+  const getValues = (name: string, key: keyof Round) => valuesOf(found, name, key);
   const rows: string[][] = [];
   for (const server of servers) {
     const { name } = server;

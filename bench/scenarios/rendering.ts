@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { photographs } from '../../demo/origin/photographs.ts';
 import { loadOne } from '../load/load.ts';
 import {
-  alternate,
+  alternateServers,
   geometricMean,
   known,
   type Measures,
@@ -10,6 +10,7 @@ import {
   type Results,
   ratios,
   spread,
+  valuesOf,
 } from '../report.ts';
 import { temporaryFolder } from '../resources.ts';
 import { processorMs } from '../servers/launch.ts';
@@ -41,10 +42,9 @@ export function measureCase(
   renderedCase: RenderedCase,
   servers: readonly ImageServer[],
 ): Promise<Record<string, Rendering[]>> {
-  const contenders = servers.map(
-    (server) => [server.name, () => measureMisses(bench, server, renderedCase)] as const,
+  return alternateServers(bench.rounds, servers, (server) =>
+    measureMisses(bench, server, renderedCase),
   );
-  return alternate(bench.rounds, Object.fromEntries(contenders));
 }
 
 /** A closed loop of misses. */
@@ -79,10 +79,8 @@ export function reportCase<K extends Kind>(
   caseName: string,
   found: Readonly<Record<string, readonly Rendering[]>>,
 ): void {
-  const getValues = (name: string, key: keyof Rendering) =>
-    (found[name] ?? []).map((rendering) => rendering[key]);
-  const rates = (name: string) => getValues(name, 'perSecond');
-  const times = (name: string) => getValues(name, 'processorMs');
+  const rates = (name: string) => valuesOf(found, name, 'perSecond');
+  const times = (name: string) => valuesOf(found, name, 'processorMs');
   const compareRates = (comparison: Comparison, name: string) => {
     const theirs = { name, values: rates(name) };
     results.ratio(`${kind}${comparison}`, caseName, rates('service'), theirs, '/s');
@@ -106,7 +104,7 @@ export function reportCase<K extends Kind>(
     spread(ratios(rates(name), rates(minimalName))),
     spread(times(name)),
     spread(ratios(times(name), times(minimalName))),
-    String(Math.round(median(getValues(name, 'bytes')))),
+    String(Math.round(median(valuesOf(found, name, 'bytes')))),
   ]);
   const heads = ['', 'images/s', ofMinimal, 'processor ms per image', ofMinimal, 'bytes'];
   results.table({ title: caseName, rows: [heads, ...rows] });

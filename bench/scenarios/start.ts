@@ -1,4 +1,4 @@
-import { alternate, type Measures, spread } from '../report.ts';
+import { alternateServers, type Measures, spread, valuesOf } from '../report.ts';
 import { temporaryFolder } from '../resources.ts';
 import type { Scenario } from '../run.ts';
 import { hasMinimal, minimalName, startMinimal } from '../servers/minimal.ts';
@@ -35,25 +35,25 @@ export const start: Scenario<Bench> = {
     const { path: dataDir } = await opened.open(temporaryFolder('start'));
     // The first start in the folder creates its files.
     await (await opened.open(deployService({}, { dataDir }))).close();
-    const services = {
-      'empty folder': () => deployService(),
-      'used folder': () => deployService({}, { dataDir }),
-    };
-    const others = hasMinimal ? { [minimalName]: () => startMinimal(bench.cores) } : {};
-    const contenders = Object.entries({ ...services, ...others }).map(([name, starting]) => {
-      const timed = async () => {
-        const server = await opened.open<ImageServer>(starting());
-        const found = await measureTimes(server, sources.photo);
+    const services = [
+      { name: 'empty folder', start: () => deployService() },
+      { name: 'used folder', start: () => deployService({}, { dataDir }) },
+    ];
+    const minimal = hasMinimal
+      ? [{ name: minimalName, start: () => startMinimal(bench.cores) }]
+      : [];
+    const found = await alternateServers(
+      bench.quick ? 2 : Math.max(5, bench.rounds),
+      [...services, ...minimal],
+      async ({ start }) => {
+        const server = await opened.open<ImageServer>(start());
+        const times = await measureTimes(server, sources.photo);
         await server.close();
-        return found;
-      };
-      return [name, timed] as const;
-    });
-    const rounds = bench.quick ? 2 : Math.max(5, bench.rounds);
-    const found = await alternate(rounds, Object.fromEntries(contenders));
-    const getValues = (name: string, key: keyof Start) =>
-      (found[name] ?? []).map((round) => round[key]);
-    for (const caseName of Object.keys(services)) {
+        return times;
+      },
+    );
+    const getValues = (name: string, key: keyof Start) => valuesOf(found, name, key);
+    for (const { name: caseName } of services) {
       const picture = getValues(caseName, 'pictureS');
       results.finding('first healthy answer', caseName, getValues(caseName, 'healthyS'));
       results.finding('first image', caseName, picture);
