@@ -47,37 +47,12 @@ const networks = (...cidrs: string[]): readonly Network[] =>
 /** The range that IANA allocates for global unicast (RFC 4291, 2.4). No other range is public. */
 const globalUnicast = networks('2000::/3');
 
-/**
- * Ranges without public hosts, smaller ranges first, by name (IANA's special-purpose registries,
- * RFC 6890).
- */
-const ranges = (
-  [
-    // A service for virtual machines, on an address in a public range.
-    ['Azure platform', '168.63.129.16/32'],
-    ['unspecified', '0.0.0.0/8', '::/128'],
-    ['loopback', '127.0.0.0/8', '::1/128'],
-    ['private', '10.0.0.0/8', '172.16.0.0/12', '192.168.0.0/16'],
-    ['unique local', 'fc00::/7'],
-    ['link-local', '169.254.0.0/16', 'fe80::/10'],
-    ['shared, carrier-grade NAT', '100.64.0.0/10'],
-    ['documentation', '192.0.2.0/24', '198.51.100.0/24', '203.0.113.0/24'],
-    ['documentation', '2001:db8::/32', '3fff::/20'],
-    ['benchmarking', '198.18.0.0/15'],
-    // Teredo, benchmarking, AMT, AS112, ORCHID, drone ids.
-    ['protocol assignments', '192.0.0.0/24', '2001::/23'],
-    ['AS112', '2620:4f:8000::/48'],
-    ['multicast', '224.0.0.0/4', 'ff00::/8'],
-    ['reserved', '240.0.0.0/4'],
-    // A relay chooses the destination, even if the embedded IPv4 address is public.
-    ['6to4', '2002::/16'],
-  ] as const
-).flatMap(([name, ...cidrs]) =>
-  cidrs.map((cidr) => ({ name, cidr, network: ipaddr.parseCIDR(cidr) })),
-);
+/** A service for Azure's virtual machines, on an address in a public range. */
+const azurePlatform = networks('168.63.129.16/32');
 
-const findRange = (address: IpAddress) =>
-  ranges.find(({ network }) => within(address, [network])) ?? null;
+/** Returns whether IANA's registries (RFC 6890) reserve an address for no special purpose. */
+const isUnicast = (address: IpAddress): boolean =>
+  address.range() === 'unicast' && !within(address, azurePlatform);
 
 /**
  * The well-known NAT64 prefix (RFC 6052), which IPv6-only networks use to reach public IPv4 hosts.
@@ -106,15 +81,13 @@ function destinations(address: IpAddress, { configured, discovered }: Nat64Prefi
  * unallocated (RFC 6890 and the IANA registries that it established).
  */
 export function isPublic(address: IpAddress, nat64: Nat64Prefixes = none): boolean {
-  if (address instanceof ipaddr.IPv4) {
-    return address.range() === 'unicast' && findRange(address) === null;
-  }
+  if (address instanceof ipaddr.IPv4) return isUnicast(address);
   const embedded = destinations(address, nat64).filter(
     (destination) => destination instanceof ipaddr.IPv4,
   );
   if (!embedded.every((destination) => isPublic(destination))) return false;
   if (within(address, [...wellKnownNat64, ...nat64.configured])) return true;
-  return within(address, globalUnicast) && findRange(address) === null;
+  return within(address, globalUnicast) && isUnicast(address);
 }
 
 /**
@@ -228,11 +201,12 @@ function findPrefixes(address: IpAddress | null): readonly Network[] {
 }
 
 /**
- * Returns an address with its range's name and network, such as `127.0.0.1 (loopback,
- * 127.0.0.0/8)`. For a translated address, returns the range of the IPv4 address it leads to.
+ * Returns an address with its range's name, such as `127.0.0.1 (loopback)`. For a translated
+ * address, returns the range of the IPv4 address it leads to.
  */
 export function withRange(address: IpAddress, nat64: Nat64Prefixes): string {
   const [reached = address] = destinations(address, nat64);
-  const range = findRange(reached);
-  return `${address} (${range === null ? 'not a public range' : `${range.name}, ${range.cidr}`})`;
+  const range = reached.range();
+  const words = range.replaceAll(/[A-Z]/g, (letter) => ` ${letter.toLowerCase()}`);
+  return `${address} (${range === 'unicast' ? 'not a public range' : words})`;
 }

@@ -228,10 +228,7 @@ t.test(
           () => null,
           (error: Error) => error.message,
         );
-      t.match(
-        await lookup('private.test'),
-        /2a00:64::a00:1 \(private, 10\.0\.0\.0\/8\).*not public/,
-      );
+      t.match(await lookup('private.test'), /2a00:64::a00:1 \(private\).*not public/);
       t.match(await lookup('metadata.test'), /not public/);
       t.equal(await lookup('public.test'), null);
       const literal = guard.checkFetched(new URL('http://[2a00:64::10.0.0.1]/'));
@@ -261,13 +258,13 @@ t.test('names the address and its range in the error', async (t) => {
     }
   };
   const named = {
-    'http://127.1/': '127.0.0.1 (loopback, 127.0.0.0/8)',
-    'http://10.1.2.3/': '10.1.2.3 (private, 10.0.0.0/8)',
-    'http://169.254.169.254/': '169.254.169.254 (link-local, 169.254.0.0/16)',
-    'http://168.63.129.16/': '168.63.129.16 (Azure platform, 168.63.129.16/32)',
-    'http://[::1]/': '::1 (loopback, ::1/128)',
-    'http://[fd00::1]/': 'fd00::1 (unique local, fc00::/7)',
-    'http://[::ffff:192.168.0.1]/': '192.168.0.1 (private, 192.168.0.0/16)',
+    'http://127.1/': '127.0.0.1 (loopback)',
+    'http://10.1.2.3/': '10.1.2.3 (private)',
+    'http://169.254.169.254/': '169.254.169.254 (link local)',
+    'http://168.63.129.16/': '168.63.129.16 (not a public range)',
+    'http://[::1]/': '::1 (loopback)',
+    'http://[fd00::1]/': 'fd00::1 (unique local)',
+    'http://[::ffff:192.168.0.1]/': '192.168.0.1 (private)',
     'http://[4000::1]/': '4000::1 (not a public range)',
   };
   for (const [url, address] of Object.entries(named)) {
@@ -283,7 +280,7 @@ t.test('names the address and its range in the error', async (t) => {
   };
   t.equal(
     await lookup('192.168.7.9', 443),
-    'The source host cdn.example has the address 192.168.7.9 (private, 192.168.0.0/16), which is not public, or not allowed at port 443.',
+    'The source host cdn.example has the address 192.168.7.9 (private), which is not public, or not allowed at port 443.',
   );
   t.match(await lookup('8.8.8.8', 444), /^Sources may not use port 444 of cdn\.example; /);
 });
