@@ -52,7 +52,10 @@ export interface FetchedSource extends Fetched {
 export interface FetchRequest {
   /** The id of the project that lends the fetch its slot and byte shares. */
   readonly project: string;
-  /** The project's allowlist; called with the canonical host of every redirect. */
+  /**
+   * The project's allowlist; called with the canonical host of every redirect if the request starts
+   * the fetch.
+   */
   readonly isAllowedHost: (host: string) => boolean;
   readonly signal: AbortSignal;
   /** Background work waits for a slot instead of being refused. Default: live. */
@@ -80,7 +83,7 @@ export type Outcome<S> =
   | { readonly source: S; readonly hosts: readonly string[]; readonly fetchMs: number }
   | Failed
   | { readonly notModified: NotModified; readonly hosts: readonly string[] }
-  /** No waiting request can use the host that the source redirects to. */
+  /** The request that started the fetch cannot use the host that the source redirects to. */
   | { readonly refused: string; readonly hosts: readonly string[] };
 
 /** A source to fetch. */
@@ -101,13 +104,12 @@ interface Fetch {
   readonly slot: FetchSlot;
   readonly owner: Owner;
   readonly signal: AbortSignal;
-  readonly waiting: Set<Pick<FetchRequest, 'isAllowedHost'>>;
+  readonly isAllowedHost: FetchRequest['isAllowedHost'];
 }
 
 /**
- * The fetches in progress. Requests for a key share a fetch, which follows a redirect if any
- * waiting request can use its host. Each fetch takes a slot, and counts against its project's
- * shares.
+ * The fetches in progress. Requests for a key share a fetch. Each fetch takes a slot, and counts
+ * against its project's shares.
  */
 export class Fetches<S extends Pick<Fetched, 'bytes'>> {
   readonly guard: AddressGuard;
@@ -192,22 +194,19 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
   }
 
   async #join(key: string, target: FetchTarget, request: FetchRequest): Promise<Outcome<S>> {
-    const { urgency = liveWork, signal, stages = noObserver } = request;
+    const { project, urgency = liveWork, signal, stages = noObserver, isAllowedHost } = request;
     signal.throwIfAborted();
-    const owner: Owner = { project: request.project, host: target.url.host };
-    const background = !urgency.isLive;
-    if (!background && this.#fetches.get(key)?.slot.promote(owner) === false) {
-      throw this.#slots.overloaded();
-    }
+    const owner: Owner = { project, host: target.url.host };
+    const promote = () => this.#fetches.get(key)?.slot.promote(owner);
+    if (urgency.isLive && promote() === false) throw this.#slots.overloaded();
     // Outside of the shared call: others must not get the refusal of this project.
-    const slot = this.#flights.has(key) ? null : this.#slots.enter(owner, background);
+    const slot = this.#flights.has(key) ? null : this.#slots.enter(owner, !urgency.isLive);
     const joined = this.#flights.run(
       key,
       (running) => {
         if (slot === null) throw new Error('a fetch needs a slot');
         const since = this.#environment.date();
-        const waiting: Fetch['waiting'] = new Set();
-        const fetch = { target, slot, owner, signal: running, since, waiting };
+        const fetch = { target, slot, owner, signal: running, since, isAllowedHost };
         this.#fetches.set(key, fetch);
         return this.#fetch(fetch, stages).finally(() => {
           slot.release();
@@ -216,14 +215,7 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
       },
       signal,
     );
-    const waiting = this.#fetches.get(key)?.waiting;
-    const waitingRequest = { isAllowedHost: request.isAllowedHost };
-    waiting?.add(waitingRequest);
-    const ignorePromotion = urgency.onPromotion(() => this.#fetches.get(key)?.slot.promote(owner));
-    return joined.finally(() => {
-      waiting?.delete(waitingRequest);
-      ignorePromotion();
-    });
+    return joined.finally(urgency.onPromotion(promote));
   }
 
   async #fetch(fetch: Fetch, stages: StageObserver): Promise<Outcome<S>> {
@@ -249,7 +241,7 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
     const hosts = [url.hostname];
     let refused: string | null = null;
     const isAllowedHost = (host: string) => {
-      const isAllowed = [...fetch.waiting].some((request) => request.isAllowedHost(host));
+      const isAllowed = fetch.isAllowedHost(host);
       if (isAllowed) hosts.push(host);
       else refused = host;
       return isAllowed;

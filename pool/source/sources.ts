@@ -134,8 +134,8 @@ export class Sources {
   }
 
   /**
-   * Returns a source's bytes, from the cache or from the shared fetch for its URL. Follows a
-   * redirect if any waiting request can use its host; the others fail with source_not_allowed.
+   * Returns a source's bytes, from the cache or from the shared fetch for its URL. Fails with
+   * source_not_allowed if the request cannot use a redirect's host.
    * @throws ServiceError, or the signal's reason
    */
   async acquire(url: URL, options: AcquireOptions): Promise<SourceLease> {
@@ -162,7 +162,7 @@ export class Sources {
         throw outcome.failure;
       }
       if ('notModified' in outcome) throw new Error('an unconditional request got 304');
-      // A request that can use the host joined after the redirect was refused, so it retries.
+      // A request that can use the host retries: another one, which cannot, started the fetch.
       if (!options.isAllowedHost(outcome.refused)) throw notAllowed(outcome.refused);
     }
   }
