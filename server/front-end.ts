@@ -4,7 +4,7 @@ import { redactedMark } from '../contract/redact.ts';
 import { isBackgroundToken } from '../contract/secrets.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { Engine } from '../pool/engine.ts';
-import { formatsProbed, readableFormats } from '../pool/formats/source-formats.ts';
+import { readableFormats } from '../pool/formats/source-formats.ts';
 import { watermarkInput } from '../pool/inputs.ts';
 import { onlyProcess } from '../pool/single-flight.ts';
 import { Callbacks } from '../store/callbacks.ts';
@@ -79,7 +79,6 @@ export async function createFrontEnd(
 ): Promise<FrontEnd> {
   const { storeUrl } = await channel.start();
   const tracing = await startTracing(process.env, log);
-  await formatsProbed;
   return new FrontEnd(settings, channel, log, tracing, storeUrl);
 }
 

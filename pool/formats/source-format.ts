@@ -22,8 +22,6 @@ export interface SourceFormat {
   readonly matches: Matcher;
   /** The setting that disables the format; absent if the service always reads it. */
   readonly setting?: FormatSetting;
-  /** Resolves after the check whether libvips decodes the format; absent if no check is needed. */
-  readonly probed?: Promise<void>;
   /** `process` for decoders that must run in a killable process. */
   readonly runsIn: 'thread' | 'process';
   /** The libvips loader that threads block, because only processes use it. */

@@ -52,11 +52,6 @@ export function openContainer(source: Uint8Array): Container {
   return openAs(format, source);
 }
 
-/** Resolves when all formats have been probed, shortly after the start. */
-export const formatsProbed: Promise<unknown> = Promise.all(
-  sourceFormats.map(({ probed }) => probed),
-);
-
 /** File extensions of sources. */
 export const sourceExtensions: readonly string[] = sourceFormats.flatMap(
   ({ extensions }) => extensions,

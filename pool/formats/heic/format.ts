@@ -1,6 +1,4 @@
-import sharp from 'sharp';
 import { programUrl } from '../../../contract/package.ts';
-import type { Size } from '../../geometry.ts';
 import { checkedHeader, examineFile, type FileTraits, libvipsFile } from '../file.ts';
 import {
   isHeif,
@@ -15,44 +13,7 @@ import type { Container, FileHeader, SourceFacts, SourceFormat } from '../source
 import { loadModule, runDecoder } from '../wasm/run.ts';
 import type { HeicTask } from './thread.ts';
 
-/** A HEIC of 16 x 16 grey pixels, because some libheif installations lack an HEVC decoder. */
-const picture = Buffer.from(
-  'AAAAHGZ0eXBoZWljAAAAAG1pZjFoZWljbWlhZgAAAaptZXRhAAAAAAAAACFoZGxyAAAAAAAAAABwaWN0AAAAAAAAAAAAAAAA' +
-    'AAAAAA5waXRtAAAAAAACAAAAEGlkYXQAAAAAABAAEAAAADhpbG9jAQAAAERAAAIAAQAAAAAAAAHOAAEAAAAAAAAAHAACAAEA' +
-    'AAAAAAAAAQAAAAAAAAAIAAAAOGlpbmYAAAAAAAIAAAAVaW5mZQIAAAEAAQAAaHZjMQAAAAAVaW5mZQIAAAAAAgAAZ3JpZAAA' +
-    'AADVaXBycAAAALNpcGNvAAAAc2h2Y0MBA3AAAAAAAAAAAAAe8AD8/fj4AAAPAyAAAQAYQAEMAf//A3AAAAMAkAAAAwAAAwAe' +
-    'ugJAIQABACdCAQEDcAAAAwCQAAADAAADAB6gIIEFluqumubAgAAAAwCAAAADAIQiAAEABkQBwXPBiQAAABRpc3BlAAAAAAAA' +
-    'AEAAAABAAAAAFGlzcGUAAAAAAAAAEAAAABAAAAAQcGl4aQAAAAADCAgIAAAAGmlwbWEAAAAAAAAAAgABAoECAAICA4QAAAAa' +
-    'aXJlZgAAAAAAAAAOZGltZwACAAEAAQAAACRtZGF0AAAAGCgBrwQSONz4laCSMKznLzyhXt7gkfCKgA==',
-  'base64',
-);
-
-let found = false;
-
-/** Resolves when the probe for HEVC is done, shortly after the start. */
-const hevcProbed: Promise<void> = sharp(picture)
-  .raw()
-  .toBuffer()
-  .then(
-    () => {
-      found = true;
-    },
-    () => {},
-  );
-
-/** Returns whether libvips decodes HEVC; sharp's binaries on npm do not. */
-const decodesHevc = (): boolean => found;
-
 const entry = programUrl('pool/formats/heic/thread');
-
-/**
- * From this number of pixels on, decodes 10-bit and 12-bit samples to 8 bits, because up to 24
- * bytes per pixel would exceed a process's memory.
- */
-const maxDeepPixels = 50_000_000;
-
-/** Returns whether samples with more than 8 bits are decoded to 16. */
-const keepsDepth = ({ width, height }: Size): boolean => width * height <= maxDeepPixels;
 
 /**
  * Decodes a HEIC image with libheif and libde265, which sharp's libvips lacks, and writes it as an
@@ -65,14 +26,14 @@ const keepsDepth = ({ width, height }: Size): boolean => width * height <= maxDe
  */
 async function heicAsPng(
   { bytes: source, format }: Container,
-  { page, width, height, hasAlpha, colour }: SourceFacts,
+  { page, width, height, hasAlpha }: SourceFacts,
   keepsMetadata: boolean,
 ): Promise<Uint8Array> {
   const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, format, page);
   return await runDecoder<HeicTask>(entry, loadModule('libheif-js/libheif-wasm/libheif.wasm'), {
     source,
     page: page ?? pagePrimary,
-    form: { width, height, channels: hasAlpha ? 4 : 3, bits: colour.is16Bit ? 16 : 8 },
+    form: { width, height, channels: hasAlpha ? 4 : 3 },
     metadata: {
       icc,
       exif: keepsMetadata && exif !== undefined ? withoutOrientation(exif) : undefined,
@@ -85,8 +46,7 @@ const label = 'HEIF';
 const unsupportedEncoding = unsupportedHeif(label);
 
 /** libvips also takes an AVIF with the major brand mif1 for HEVC. */
-const usesOwnDecoder = ({ compression }: FileHeader): boolean =>
-  compression === 'hevc' && !decodesHevc();
+const usesOwnDecoder = ({ compression }: FileHeader): boolean => compression === 'hevc';
 
 const traits: FileTraits = {
   decoder: 'heif',
@@ -97,7 +57,7 @@ const traits: FileTraits = {
   },
 };
 
-/** HEIC and other HEIFs coded with HEVC, which only some libvips builds decode. */
+/** HEIC and other HEIFs coded with HEVC. */
 export const heic: SourceFormat = {
   ...libvipsFile,
   name: 'heif',
@@ -110,11 +70,9 @@ export const heic: SourceFormat = {
     refused: 'an HEIC or HEIF image, which this service is set not to read',
     advice: 'convert it to JPEG, PNG or WebP, or let the operator set SERVICE_HEIC=on',
   },
-  probed: hevcProbed,
   runsIn: 'process',
-  // Decoded in WebAssembly to an uncompressed PNG: 10 to 12 bytes per pixel, or for 10-bit samples
-  // 16 to 19 bytes at half chroma resolution and 24 at full resolution.
-  cost: { ms: 200, bytes: 12, deep: { ms: 200, bytes: 24 } },
+  // Decoded in WebAssembly to an uncompressed PNG of 8 bits, which takes 10 to 12 bytes per pixel.
+  cost: { ms: 200, bytes: 12 },
   container: {
     parts: heifParts,
     sequential: false,
@@ -126,10 +84,9 @@ export const heic: SourceFormat = {
   options: { unlimited: true },
   unsupportedEncoding,
   examine: async (file, limits, options) => {
-    await hevcProbed;
     const { header, facts } = await examineFile(file, limits, options, traits);
     if (!usesOwnDecoder(header)) return { file, facts };
-    const colour = { ...facts.colour, is16Bit: facts.colour.is16Bit && keepsDepth(facts) };
+    const colour = { ...facts.colour, is16Bit: false };
     return { file, facts: { ...facts, colour, ownDecoder: true } };
   },
   open: async (opening) => {

@@ -5,7 +5,6 @@ import { pngChunk, pngColourType, pngHead, pngProfile } from '../png/parts.ts';
 export interface PngForm extends Size {
   /** RGB, or RGB and alpha. */
   readonly channels: 3 | 4;
-  readonly bits: 8 | 16;
 }
 
 export interface PngMetadata {
@@ -20,7 +19,7 @@ const exifPrefix = Buffer.from('Exif\0\0', 'latin1');
  * Writes an uncompressed PNG (W3C, PNG third edition) to a separate ArrayBuffer. Writes it once and
  * in place, because a copy of a large image's pixels would exceed the process's memory.
  *
- * @param read writes the row `y`, with 16-bit samples in big endian
+ * @param read writes the row `y`
  */
 export function pngOfRows(
   form: PngForm,
@@ -29,7 +28,7 @@ export function pngOfRows(
 ): Buffer<ArrayBuffer> {
   const colourType = form.channels === 4 ? pngColourType.rgba : pngColourType.rgb;
   const before = Buffer.concat([
-    ...pngHead(form, form.bits, colourType),
+    ...pngHead(form, 8, colourType),
     ...(icc === undefined ? [] : pngProfile(icc)),
     ...(exif === undefined ? [] : pngChunk('eXIf', withoutPrefix(exif))),
     ...(xmp === undefined ? [] : pngChunk('iTXt', Buffer.from('XML:com.adobe.xmp\0\0\0\0\0'), xmp)),
@@ -62,7 +61,7 @@ const blockHead = 5;
 /**
  * Returns the bytes in a row, including the first byte, which names the filter: 0 for unfiltered.
  */
-const rowBytes = ({ width, channels, bits }: PngForm): number => 1 + (width * channels * bits) / 8;
+const rowBytes = ({ width, channels }: PngForm): number => 1 + width * channels;
 
 /**
  * Returns the length of the zlib stream from {@link writeStored}: 2 bytes before the blocks, and 4

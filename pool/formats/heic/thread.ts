@@ -27,7 +27,6 @@ interface Plane {
   readonly stride: number;
   readonly width: number;
   readonly height: number;
-  readonly bits_per_pixel: number;
 }
 
 /** A libheif error, or a call's alternative to a result. */
@@ -78,13 +77,8 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
   const item = api.heif_context_get_list_of_top_level_image_IDs(context)[page];
   const handle = succeeded(api.heif_context_get_image_handle(context, item));
   const { heif_chroma: chroma, heif_colorspace: space, heif_channel: channel } = api;
-  const layout = {
-    8: { 3: chroma.heif_chroma_interleaved_RGB, 4: chroma.heif_chroma_interleaved_RGBA },
-    16: {
-      3: chroma.heif_chroma_interleaved_RRGGBB_BE,
-      4: chroma.heif_chroma_interleaved_RRGGBBAA_BE,
-    },
-  }[form.bits][form.channels];
+  const layout =
+    form.channels === 4 ? chroma.heif_chroma_interleaved_RGBA : chroma.heif_chroma_interleaved_RGB;
   const image = succeeded(api.heif_js_decode_image2(handle, space.heif_colorspace_RGB, layout)) as {
     readonly image: { readonly $$: { readonly ptr: number } };
     readonly channels: readonly Plane[];
@@ -100,7 +94,6 @@ function decode({ source, page, form, metadata }: HeicTask): Buffer<ArrayBuffer>
   }
   return pngOfRows(form, metadata, (y, row) => {
     row.set(plane.data.subarray(y * plane.stride, y * plane.stride + row.length));
-    if (form.bits === 16) widen(row, plane.bits_per_pixel);
   });
 }
 
@@ -115,16 +108,6 @@ function readWarnings(image: number): number[] {
   const at = api._malloc(12 * count);
   api._heif_image_get_decoding_warnings(image, 0, at, count);
   return Array.from({ length: count }, (_, index) => api.HEAPU32[at / 4 + 3 * index + 1]);
-}
-
-/** Scales samples, such as 10-bit samples, to 16 bits by repeating their upper bits. Big endian. */
-function widen(row: Uint8Array, bits: number): void {
-  for (let at = 0; at < row.length; at += 2) {
-    const sample = ((row[at] ?? 0) << 8) | (row[at + 1] ?? 0);
-    const wide = (sample << (16 - bits)) | (sample >> (2 * bits - 16));
-    row[at] = wide >> 8;
-    row[at + 1] = wide;
-  }
 }
 
 void runTask(decode);
