@@ -1,5 +1,3 @@
-import { promisify } from 'node:util';
-import { brotliDecompress } from 'node:zlib';
 import { asBuffer, parseBytes } from '../../formats/bytes.ts';
 import { type CharacterMap, characterMap } from './character-map.ts';
 
@@ -8,8 +6,8 @@ export interface FontFacts {
   readonly family: string;
   /** Multiples of 100, ascending; a single value for a static font. */
   readonly weights: readonly number[];
-  /** True for WOFF2, which FreeType of sharp's binaries does not read. */
-  readonly compressed: boolean;
+  /** The TTF or OTF, unpacked from WOFF2, which FreeType of sharp's binaries does not read. */
+  readonly file: Uint8Array;
   readonly hasCharacter: CharacterMap;
 }
 
@@ -21,7 +19,7 @@ export class FontError extends Error {
 /** A CJK font with a single weight has 5 to 16 MB. */
 export const maxFontBytes = 20 * 2 ** 20;
 
-/** The limit of Google's decoder of WOFF2, for all tables together. */
+/** The limit of Google's decoder of WOFF2, which also enforces it while it unpacks. */
 export const maxUnpackedBytes = 30 * 2 ** 20;
 
 /** Fonts have 10 to 30 tables. */
@@ -29,8 +27,6 @@ const maxTables = 64;
 
 /** Pango separates families by commas. */
 const familyPattern = /^[^\p{C},]{1,100}$/u;
-
-const unpack = promisify(brotliDecompress);
 
 /**
  * Reads the tables that name a TrueType, OpenType or WOFF2 font, without its glyphs. Sources: the
@@ -42,16 +38,24 @@ export async function readFont(bytes: Uint8Array): Promise<FontFacts> {
   if (bytes.byteLength > maxFontBytes) {
     throw new FontError(`it has ${bytes.byteLength} bytes; at most ${maxFontBytes} are allowed`);
   }
-  const file = asBuffer(bytes);
-  const signature = file.toString('latin1', 0, 4);
-  const compressed = signature === 'wOF2';
-  if (!compressed && !['\0\x01\0\0', 'OTTO', 'true'].includes(signature)) {
+  const font = asBuffer(bytes);
+  const signature = font.toString('latin1', 0, 4);
+  if (!['\0\x01\0\0', 'OTTO', 'true', 'wOF2'].includes(signature)) {
     throw new FontError('it is not a TTF, OTF or WOFF2 file');
   }
-  const tables = compressed
-    ? await tablesOfWoff2(file)
-    : parseBytes(() => tablesOfSfnt(file), damaged);
-  return parseBytes(() => ({ ...readFacts(tables), compressed }), damaged);
+  const file = signature === 'wOF2' ? await unpack(font) : bytes;
+  return parseBytes(() => ({ ...readFacts(tablesOfSfnt(asBuffer(file))), file }), damaged);
+}
+
+async function unpack(woff2: Buffer): Promise<Uint8Array> {
+  const length = parseBytes(() => woff2.readUInt32BE(16), damaged);
+  if (length > maxUnpackedBytes) {
+    throw new FontError(`it unpacks to ${length} bytes; at most ${maxUnpackedBytes} are allowed`);
+  }
+  const { default: decompress } = await import('wawoff2/decompress.js');
+  return decompress(woff2).catch(() => {
+    throw damaged();
+  });
 }
 
 const damaged = () => new FontError('it is damaged');
@@ -68,14 +72,10 @@ function slice(buffer: Buffer, offset: number, length: number): Buffer {
   return buffer.subarray(offset, offset + length);
 }
 
-function requireCount(count: number): void {
-  if (count === 0 || count > maxTables) throw new FontError(`it has ${count} tables`);
-}
-
 /** Returns the tables by tag, without the tags' trailing spaces. */
 function tablesOfSfnt(file: Buffer): Tables {
   const count = file.readUInt16BE(4);
-  requireCount(count);
+  if (count === 0 || count > maxTables) throw new FontError(`it has ${count} tables`);
   const directory = slice(file, 12, 16 * count);
   return new Map(
     Array.from({ length: count }, (_, index) => {
@@ -86,75 +86,7 @@ function tablesOfSfnt(file: Buffer): Tables {
   );
 }
 
-/** The tags that WOFF2 abbreviates (5.1), without trailing spaces. */
-const woff2Tags =
-  'cmap head hhea hmtx maxp name OS/2 post cvt fpgm glyf loca prep CFF VORG EBDT EBLC gasp hdmx kern LTSH PCLT VDMX vhea vmtx BASE GDEF GPOS GSUB EBSC JSTF MATH CBDT CBLC COLR CPAL SVG sbix acnt avar bdat bloc bsln cvar fdsc feat fmtx fvar gvar hsty just lcar mort morx opbd prop trak Zapf Silf Glat Gloc Feat Sill'.split(
-    ' ',
-  );
-
-interface Woff2Table {
-  readonly tag: string;
-  /** In the unpacked data. */
-  readonly length: number;
-}
-
-async function tablesOfWoff2(file: Buffer): Promise<Tables> {
-  const { entries, data } = parseBytes(() => directoryOfWoff2(file), damaged);
-  const length = entries.reduce((sum, entry) => sum + entry.length, 0);
-  const tooLarge = `its tables have ${length} bytes; at most ${maxUnpackedBytes} are allowed`;
-  if (length > maxUnpackedBytes) throw new FontError(tooLarge);
-  const unpacked = await unpack(data, { maxOutputLength: length }).catch(() => {
-    throw damaged();
-  });
-  const tables = new Map<string, Buffer>();
-  let offset = 0;
-  for (const entry of entries) {
-    tables.set(
-      entry.tag,
-      parseBytes(() => slice(unpacked, offset, entry.length), damaged),
-    );
-    offset += entry.length;
-  }
-  return tables;
-}
-
-function directoryOfWoff2(file: Buffer): { entries: readonly Woff2Table[]; data: Buffer } {
-  const count = file.readUInt16BE(12);
-  requireCount(count);
-  const unpackedLength = file.readUInt32BE(16);
-  if (unpackedLength > maxUnpackedBytes) {
-    throw new FontError(
-      `it unpacks to ${unpackedLength} bytes; at most ${maxUnpackedBytes} are allowed`,
-    );
-  }
-  let offset = 48;
-  const base128 = (): number => {
-    let value = 0;
-    for (let bytes = 0; bytes < 5; bytes += 1) {
-      const byte = file.readUInt8(offset);
-      offset += 1;
-      value = value * 128 + (byte & 0x7f);
-      if (byte < 128) return value;
-    }
-    throw new RangeError('a number with more than five bytes');
-  };
-  const entries = Array.from({ length: count }, () => {
-    const flags = file.readUInt8(offset);
-    offset += 1;
-    let tag = woff2Tags[flags & 63];
-    if (tag === undefined) {
-      tag = slice(file, offset, 4).toString('latin1').trimEnd();
-      offset += 4;
-    }
-    const plain = base128();
-    const version = flags >> 6;
-    const isTransformed = tag === 'glyf' || tag === 'loca' ? version !== 3 : version !== 0;
-    return { tag, length: isTransformed ? base128() : plain };
-  });
-  return { entries, data: slice(file, offset, file.readUInt32BE(20)) };
-}
-
-function readFacts(tables: Tables): Omit<FontFacts, 'compressed'> {
+function readFacts(tables: Tables): Omit<FontFacts, 'file'> {
   const required = (tag: string): Buffer => {
     const table = tables.get(tag);
     if (table === undefined) throw new FontError(`it has no table ${tag}`);

@@ -86,8 +86,8 @@ export async function addFont(bytes: Uint8Array): Promise<string> {
   if (family === undefined) throw unsupported('The image has too many fonts.');
   const target = join(addedFolder(folder), `${family}.ttf`);
   try {
-    const { compressed, hasCharacter } = await readFont(bytes);
-    await writeFile(target, compressed ? await unpacked(bytes) : bytes);
+    const { file, hasCharacter } = await readFont(bytes);
+    await writeFile(target, file);
     characters.push(hasCharacter);
   } catch (error) {
     if (!(error instanceof FontError)) throw error;
@@ -118,18 +118,9 @@ export function hasMissingGlyphs(words: string): boolean {
 
 /** Puts a font into the folder. */
 async function prepare(path: string, target: string): Promise<FontFacts> {
-  const { bytes, compressed, ...font } = await loadFont(path);
-  if (compressed) await writeFile(target, await unpacked(bytes));
-  else await symlink(path, target);
-  return { compressed, ...font };
-}
-
-/** @throws FontError */
-async function unpacked(bytes: Uint8Array): Promise<Uint8Array> {
-  const { default: decompress } = await import('wawoff2/decompress.js');
-  return decompress(bytes).catch(() => {
-    throw new FontError('it is damaged');
-  });
+  const { bytes, ...font } = await loadFont(path);
+  await (font.file === bytes ? symlink(path, target) : writeFile(target, font.file));
+  return font;
 }
 
 /** Configures no hinting, which depends on the size, and grey edges, because there is no screen. */

@@ -59,15 +59,15 @@ t.test("adds families and weights from the operator's files", async (t) => {
 });
 
 t.test('reads the same facts from TTF and WOFF2', async (t) => {
-  const { compressed, ...facts } = await readFont(latin);
-  t.ok(compressed);
-  t.same(await readFont(plain), { ...facts, compressed: false });
+  const { file, ...facts } = await readFont(latin);
+  t.ok(plain.equals(file));
+  t.same(await readFont(plain), { ...facts, file: plain });
 });
 
 t.test('rejects a font bomb before it unpacks it', async (t) => {
   const tooMuch = maxUnpackedBytes + 1;
   t.match(await findRefusal(changed(latin, 16, integer(tooMuch))), /unpacks to 31457281 bytes/);
-  t.match(await findRefusal(woff2({ declared: tooMuch, actual: 9 })), /tables have 31457281 bytes/);
+  t.match(await findRefusal(woff2({ declared: tooMuch, actual: 9 })), /damaged/);
   t.match(await findRefusal(woff2({ declared: 1_000, actual: 10_000_000 })), /damaged/);
   t.match(await findRefusal(Buffer.alloc(maxFontBytes + 1)), /has 20971521 bytes/);
 });
@@ -77,7 +77,7 @@ t.test('rejects a damaged font and gives the reason', async (t) => {
   t.match(await findRefusal(Buffer.alloc(0)), /not a TTF, OTF or WOFF2/);
   t.match(await findRefusal(changed(plain, 4, Buffer.of(0xff, 0xff))), /65535 tables/);
   t.match(await findRefusal(changed(plain, 4, Buffer.of(0, 0))), /0 tables/);
-  t.match(await findRefusal(changed(latin, 12, Buffer.of(0xff, 0xff))), /65535 tables/);
+  t.match(await findRefusal(changed(latin, 12, Buffer.of(0xff, 0xff))), /damaged/);
   const names = plain.indexOf('name', 12, 'latin1');
   t.match(await findRefusal(changed(plain, names, Buffer.from('NAME'))), /no table name/);
   t.match(await findRefusal(changed(plain, names + 8, integer(0xffffffff))), /damaged/);

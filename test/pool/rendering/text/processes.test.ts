@@ -176,7 +176,7 @@ t.test("reports a font error as its layer's error", async (t) => {
   for (const [font, reason] of [
     [Buffer.from('no font'), /not a TTF, OTF or WOFF2/],
     [italic.subarray(0, 999), /damaged/],
-    [woff2({ declared: 2 ** 31, actual: 9 }), /2147483648 bytes; at most/],
+    [woff2({ declared: 2 ** 31, actual: 9 }), /it is damaged/],
   ] as const) {
     const result = await run(pool, svg(''), [{ position: 'north' }, { position: 'south', font }]);
     t.match(result, {
