@@ -124,9 +124,6 @@ const maxEmbedded = 256;
 /** Characters parsed at a time, in about a millisecond. */
 const parsedAtOnce = 2 ** 16;
 
-/** Maximum characters of style sheets searched for the root's background. */
-const maxSheets = 100_000;
-
 const namespaces = {
   // librsvg treats elements without a namespace as SVG.
   svg: ['', 'http://www.w3.org/2000/svg'],
@@ -166,8 +163,6 @@ export interface SvgDocument {
   readonly text: string;
   /** Embedded as data: URLs, in document order. */
   readonly images: readonly EmbeddedImage[];
-  /** The first part of the style sheets. */
-  readonly sheets: string;
   /** Declarations of the root's style attribute. */
   readonly style: string;
 }
@@ -214,9 +209,7 @@ async function readParts(
   formats: readonly SourceFormat[],
 ): Promise<Omit<SvgDocument, 'text'>> {
   const images: EmbeddedImage[] = [];
-  let sheets = '';
   let style = '';
-  let isSheet = false;
   let elements = 0;
   let depth = 0;
   /** Positions of attribute values in the tag, by name. */
@@ -239,7 +232,6 @@ async function readParts(
     const isSvg = namespaces.svg.includes(tag.uri);
     if (elements === 0 && !(isSvg && tag.local === 'svg')) throw otherRoot(tag);
     if (elements === 0) style = tag.attributes['style']?.value ?? '';
-    isSheet = isSvg && tag.local === 'style';
     elements += 1;
     depth += 1;
     if (depth > maxDepth || elements > maxElements) {
@@ -266,15 +258,9 @@ async function readParts(
   });
   parser.on('closetag', () => {
     depth -= 1;
-    isSheet = false;
   });
-  const addSheet = (part: string) => {
-    if (isSheet && sheets.length < maxSheets) sheets += part;
-  };
-  parser.on('text', addSheet);
-  parser.on('cdata', addSheet);
   await parseInPieces(parser, text);
-  return { images, sheets: sheets.slice(0, maxSheets), style };
+  return { images, style };
 }
 
 /** Elements that render the image at their URL. */

@@ -48,7 +48,7 @@ export const svg: SourceFormat = {
     const size = svgSize(written);
     // libvips rounds a drawing's header to whole pixels.
     const scale = Math.max(1, 2 / Math.min(size.width, size.height));
-    const colour = findBackground(document.sheets, document.style);
+    const colour = findBackground(document.style);
     const filled = colour === null ? written : withBackground(written, size, colour);
     const drawing = { ...file, bytes: sizedSvg(filled, size, scale) };
     const traits: FileTraits = { decoder: 'svg', exactSize: () => size };

@@ -172,12 +172,11 @@ function pixels(text: string | undefined, fontSize: number): number | null {
 /**
  * Returns the background colour that browsers draw behind the root element, or null.
  *
- * @param sheets the document's style sheets
  * @param style the declarations in the root's attribute
  */
-export function findBackground(sheets: string, style: string): string | null {
+export function findBackground(style: string): string | null {
   let colour: string | null = null;
-  for (const declaration of `${rootDeclarations(sheets)};${style}`.split(';')) {
+  for (const declaration of style.split(';')) {
     const [, name = '', value = ''] =
       /^\s*(background(?:-color)?)\s*:([^:]*)$/i.exec(declaration) ?? [];
     // An invalid value leaves a colour unchanged, but a background also sets other properties.
@@ -195,28 +194,6 @@ function parseColour(value: string): string | null | undefined {
   if (/^(?:transparent|none|initial|unset|inherit|revert(?:-layer)?)$/i.test(light)) return null;
   const simple = /^(?:#[\da-f]{3,8}|[a-z]{3,30}|(?:rgb|hsl)a?\([\d.,%\s/a-z+-]{1,60}\))$/i;
   return simple.test(light) ? light : undefined;
-}
-
-/** Returns the root rules' declarations, outside at-rules such as `@media`. */
-function rootDeclarations(sheets: string): string {
-  const parts = sheets.replace(/\/\*[\s\S]*?(?:\*\/|$)/g, '').split(/([{}])/);
-  let found = '';
-  let depth = 0;
-  let selectors = '';
-  for (const [index, part] of parts.entries()) {
-    const text = parts[index - 1] ?? '';
-    if (part === '{') {
-      if (depth === 0) selectors = text.slice(text.lastIndexOf(';') + 1);
-      depth += 1;
-    } else if (part === '}') {
-      const isRoot = selectors
-        .split(',')
-        .some((selector) => /^(?:svg|:root)$/.test(selector.trim()));
-      if (depth === 1 && isRoot) found += `${text};`;
-      depth = Math.max(0, depth - 1);
-    }
-  }
-  return found;
 }
 
 /**

@@ -35,28 +35,6 @@ t.test("draws the background in the root's style", async (t) => {
   }
 });
 
-t.test("draws the root's background from a style sheet", async (t) => {
-  const sheets: readonly (readonly [string, readonly number[]])[] = [
-    ['svg { background: blue }', blue],
-    ['@import url(a.css); g, :root { color: red; background-color: blue }', blue],
-    ['/* } */ svg { background: red } svg { background: blue }', blue],
-    [
-      'svg { background: red } @media all { svg { background: red } } svg { background: blue }',
-      blue,
-    ],
-    ['@media (prefers-color-scheme: dark) { svg { background: red } }', clear],
-    ['svg g { background: red } .svg { background: red }', clear],
-    ['/* svg { background: red }', clear],
-  ];
-  for (const [sheet, expected] of sheets) {
-    for (const text of [sheet, `<![CDATA[${sheet}]]>`]) {
-      t.same(await corner(square, `<style>${text}</style>`), expected, sheet);
-    }
-  }
-  const both = '<style>svg { background: red }</style>';
-  t.same(await corner(`${square} style="background: blue"`, both), blue, 'the attribute counts');
-});
-
 t.test('fills the area with the background, and gives it no other style', async (t) => {
   const style = 'style="background: blue"';
   const boxes = [
