@@ -110,7 +110,7 @@ function layersCost({ width, height }: Plan, frames: number, { layers }: Variant
 
 function encodingCost(format: OutputFormat, variant: Variant): Cost {
   const { cost, lossy, lossless } = getEncoding(format);
-  if (variant.lossless === true && lossless !== null) return lossless.cost;
+  if (variant.lossless === true && lossless !== undefined) return lossless.cost;
   const isFine = variant.quality !== 'auto' && variant.quality >= fullChromaFrom;
   const { ms, bytes } = (isFine ? lossy?.fullChroma : undefined) ?? cost;
   return { ms, bytes };

@@ -135,7 +135,7 @@ export function makePlan(
 function planOutput(facts: SourceFacts, variant: Variant): OutputPlan {
   const animation = variant.animated && facts.page === null && isAnimation(facts);
   const format = chooseFormat(variant, facts, animation);
-  const animated = animation && getEncoding(format).animates;
+  const animated = animation && getEncoding(format).animates === true;
   const timing = animated ? facts.timing : null;
   return { format, animated, timing, gainMap: keepsGainMap(variant, facts) };
 }
@@ -215,7 +215,7 @@ const hasFreeAngle = ({ rotate }: Variant): boolean => rotate % 90 !== 0;
 
 function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): ColourPlan {
   const { colour, hasAlpha } = facts;
-  const { alpha, profile: hasProfile } = getEncoding(output.format);
+  const { alpha = false, profile: hasProfile = false } = getEncoding(output.format);
   const requested = effectiveBackground(variant, alpha);
   const flatten = hasAlpha && (variant.flatten || !alpha);
   const addsBackground =

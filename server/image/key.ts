@@ -10,8 +10,8 @@ import type { Project } from '../../store/projects.ts';
 
 /** The formats that each option affects. */
 const affectedFormats = {
-  quality: outputFormatsWith(({ lossy }) => lossy !== null),
-  lossless: outputFormatsWith(({ lossless }) => lossless !== null),
+  quality: outputFormatsWith(({ lossy }) => lossy !== undefined),
+  lossless: outputFormatsWith(({ lossless }) => lossless !== undefined),
 } as const;
 
 /** Resets every option that cannot affect the variant's bytes or warnings to its plain value. */

@@ -43,7 +43,7 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
   }
   // More passes would lose a gain map.
   const { lossy: scale } = getEncoding(plan.format);
-  const isOnePass = scale === null || plan.gainMap || variant.lossless === true;
+  const isOnePass = scale === undefined || plan.gainMap || variant.lossless === true;
   if (isOnePass) return encoded(pipeline, context);
   const { maxBytes } = variant;
   if (plan.animated) {
@@ -137,7 +137,7 @@ async function encoded(
     ...options,
   };
   const { encode } = getEncoding(format);
-  if (encode === null) return { data: await writeJxl(pipeline, context, complete), format };
+  if (encode === undefined) return { data: await writeJxl(pipeline, context, complete), format };
   const { data } = await pipeline.write((image) => {
     const kept = applySteps(image, passes.encode, context);
     return withTiming(encode(kept, complete), plan);

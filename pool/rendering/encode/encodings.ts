@@ -65,33 +65,33 @@ interface PixelCost {
   readonly bytes: number;
 }
 
-/** An output format: the table row that defines everything about the format. */
+/** An output format: the table row that defines everything about it. An absent flag is false. */
 export interface Encoding {
   readonly contentType: `image/${string}`;
   /** File name extensions; names without an extension get the first. */
   readonly extensions: readonly [string, ...string[]];
   /** Whether the format can contain several frames. */
-  readonly animates: boolean;
+  readonly animates?: true;
   /** True when every client that names the format shows all frames. */
-  readonly showsAnimations: boolean;
-  readonly alpha: boolean;
+  readonly showsAnimations?: true;
+  readonly alpha?: true;
   /** True when libvips writes a profile in this format. */
-  readonly profile: boolean;
+  readonly profile?: true;
   /** True when only clients that name the format in Accept show it. */
-  readonly mustBeNamed: boolean;
+  readonly mustBeNamed?: true;
   /** Whether the format is written from an SVG's text, without pixels: see svg/. */
   readonly vector?: true;
   /** Maximum pixels of all frames; see {@link maxOutputPixels}. */
   readonly maxPixels?: number;
   readonly cost: EncodingCost;
-  /** Null if the format's pixels do not depend on a quality. */
-  readonly lossy: LossyEncoding | null;
-  /** Null if the format offers no choice between lossy and lossless. */
-  readonly lossless: LosslessEncoding | null;
+  /** Absent if the format's pixels do not depend on a quality. */
+  readonly lossy?: LossyEncoding;
+  /** Absent if the format offers no choice between lossy and lossless. */
+  readonly lossless?: LosslessEncoding;
   /** Whether the encoder's bytes depend on the number of threads. */
-  readonly usesThreads?: boolean;
-  /** Null for a format that sharp does not write. */
-  readonly encode: ((image: Sharp, options: EncodeOptions) => Sharp) | null;
+  readonly usesThreads?: true;
+  /** Absent for a format that sharp does not write. */
+  readonly encode?: (image: Sharp, options: EncodeOptions) => Sharp;
   /** Sets an animation's delays and loops; absent if sharp writes the format's timing. */
   readonly time?: (image: Sharp, timing: SharpTiming) => Sharp;
 }
@@ -161,8 +161,6 @@ export const encodings = {
   avif: {
     contentType: 'image/avif',
     extensions: ['avif'],
-    animates: false,
-    showsAnimations: false,
     alpha: true,
     profile: true,
     mustBeNamed: true,
@@ -220,11 +218,7 @@ export const encodings = {
   jpeg: {
     contentType: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe'],
-    animates: false,
-    showsAnimations: false,
-    alpha: false,
     profile: true,
-    mustBeNamed: false,
     cost: { ms: 35, bytes: 7 },
     lossy: {
       fullChroma: { ms: 100, bytes: 14 },
@@ -235,21 +229,15 @@ export const encodings = {
         0.31, 0.38, 0.61, 1.06, 1.77,
       ],
     },
-    lossless: null,
     encode: (image, options) => lossy(image, needsChroma(options) ? 'jpegFull' : 'jpeg', options),
   },
   // Lossless, so quality is ignored. sharp's palettes change colours: see indexed-png.ts.
   png: {
     contentType: 'image/png',
     extensions: ['png'],
-    animates: false,
-    showsAnimations: false,
     alpha: true,
     profile: true,
-    mustBeNamed: false,
     cost: { ms: 145, bytes: 4 },
-    lossy: null,
-    lossless: null,
     encode: (image) => image.png({ compressionLevel: 4, adaptiveFiltering: true }),
   },
   // Effort 3 and sharp's default 7 take longer for animations.
@@ -259,12 +247,8 @@ export const encodings = {
     animates: true,
     showsAnimations: true,
     alpha: true,
-    profile: false,
-    mustBeNamed: false,
     // Quantising the colours of a frame takes 3 to 7 ms.
     cost: { ms: 800, bytes: 15, frameMs: 7, uninterruptibleMs: 500 },
-    lossy: null,
-    lossless: null,
     encode: (image) => image.gif({ effort: 4 }),
     time: (image, timing) => image.gif(timing),
   },
@@ -273,7 +257,6 @@ export const encodings = {
     contentType: 'image/jxl',
     extensions: ['jxl'],
     animates: true,
-    showsAnimations: false,
     alpha: true,
     profile: true,
     mustBeNamed: true,
@@ -290,21 +273,14 @@ export const encodings = {
       ],
     },
     lossless: { cost: { ms: 700, bytes: 44 }, maxPixels: 12_000_000, suitsDrawings: true },
-    encode: null,
   },
   svg: {
     contentType: 'image/svg+xml',
     extensions: ['svg'],
-    animates: false,
-    showsAnimations: false,
     alpha: true,
-    profile: false,
     mustBeNamed: true,
     vector: true,
     cost: { ms: 0, bytes: 0 },
-    lossy: null,
-    lossless: null,
-    encode: null,
   },
 } as const satisfies Readonly<Record<string, Encoding>>;
 
@@ -339,6 +315,6 @@ export const rasterFormats = outputFormatsWith(({ vector }) => vector !== true);
  */
 export function maxOutputPixels(format: OutputFormat, isLossless: boolean): number {
   const { maxPixels, lossless } = getEncoding(format);
-  const most = isLossless && lossless !== null ? lossless.maxPixels : maxPixels;
+  const most = isLossless && lossless !== undefined ? lossless.maxPixels : maxPixels;
   return most ?? Number.POSITIVE_INFINITY;
 }
