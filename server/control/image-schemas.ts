@@ -5,7 +5,7 @@ import { type ParameterName, parameterNames, parameters } from '../image/paramet
 import { colour, flag, type ParameterType, toText, type ValueSchema } from '../image/values.ts';
 import { ref } from './schema.ts';
 
-const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
+export const capitalised = (name: string): string => `${name[0]?.toUpperCase()}${name.slice(1)}`;
 
 type AnyType = ParameterType<unknown>;
 

@@ -1,4 +1,4 @@
-import { type Token, tokenize } from '@humanwhocodes/momoa';
+import { parse, type Token, tokenize } from '@humanwhocodes/momoa';
 import { ServiceError } from '../../contract/errors.ts';
 import { parseQuery } from '../image/address.ts';
 import { invalidRequest } from './validation-messages.ts';
@@ -31,25 +31,19 @@ export function parseJson(bytes: Uint8Array): unknown {
     return JSON.parse(text, checkValue);
   } catch (error) {
     if (error instanceof ServiceError) throw error;
-    throw rejected(`the body is not valid JSON${positionText(text, error)}`);
+    throw rejected(`the body is not valid JSON${findPosition(text)}`);
   }
 }
 
-/** Returns the error position reported by the tokenizer or V8, or ''. */
-function positionText(text: string, error: unknown): string {
-  const { line, column, message = '' } = error as Partial<SyntaxError & Position>;
-  if (line !== undefined && column !== undefined) return ` at line ${line}, column ${column}`;
-  const [, offset] = /at position (\d+)/.exec(message) ?? [];
-  const isCutOff = /^Unexpected end|^Unterminated/.test(message);
-  if (offset === undefined && !isCutOff) return '';
-  const lines = text.slice(0, isCutOff ? text.length : Number(offset)).split('\n');
-  const end = isCutOff ? ', where it ends' : '';
-  return ` at line ${lines.length}, column ${(lines.at(-1)?.length ?? 0) + 1}${end}`;
-}
-
-interface Position {
-  readonly line: number;
-  readonly column: number;
+/** Returns the position of the first error, if the parser reports one. */
+function findPosition(text: string): string {
+  try {
+    parse(text, { mode: 'json' });
+    return '';
+  } catch (error) {
+    const { line, column } = error as { readonly line?: number; readonly column?: number };
+    return line === undefined ? '' : ` at line ${line}, column ${column}`;
+  }
 }
 
 function decode(bytes: Uint8Array): string {

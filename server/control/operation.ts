@@ -85,7 +85,7 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
    * Requires a key for all projects, or a root key, because the operation changes the operator's
    * data. Default: any key.
    */
-  readonly scope?: 'all-projects' | 'root';
+  readonly scope?: 'all-projects' | 'root' | undefined;
   readonly input?: Input<Body>;
   /** Default: 64 KiB. */
   readonly maxBodyBytes?: number;
@@ -105,7 +105,7 @@ export interface Operation<Path extends string = string, Body = unknown, Answer 
    */
   readonly hasLocation?: true;
   /** Error codes with statuses that are not shared by every operation. */
-  readonly errors?: readonly ErrorCode[];
+  readonly errors?: readonly ErrorCode[] | undefined;
   /** An example, if clients can request CSV. */
   readonly csv?: Csv;
   handle(

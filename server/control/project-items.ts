@@ -1,7 +1,9 @@
+import type { ErrorCode } from '../../contract/errors.ts';
 import { isPartName, partNamePattern } from '../../store/project.ts';
 import type { ItemField, Project, StateCheck } from '../../store/projects.ts';
+import { capitalised } from './image-schemas.ts';
 import { List } from './list.ts';
-import { itemResult, listResult, type Operation } from './operation.ts';
+import { itemResult, listResult, type Operation, operation } from './operation.ts';
 import type { NamedSchema } from './schema.ts';
 import { findProject, reportProjectChange, type Services } from './services.ts';
 import { invalidRequest } from './validation-messages.ts';
@@ -43,6 +45,10 @@ export interface ItemKind<Input, Body, Used> {
   readonly parameter: { readonly name: string; readonly schema: object };
   readonly input: NamedSchema<Input>;
   readonly body: NamedSchema<Body>;
+  /** Who can read and change the items; default: any key. */
+  readonly scopes?: { readonly read?: Operation['scope']; readonly write?: Operation['scope'] };
+  /** Error codes of `put` with statuses that are not shared by every operation. */
+  readonly errors?: readonly ErrorCode[];
   /** Maximum per project, because each project holds its items in memory. */
   readonly limit: number;
   /** Returns a name in canonical form. @throws ServiceError invalid_request */
@@ -71,6 +77,14 @@ export interface ItemKind<Input, Body, Used> {
   readonly getName: (body: Body) => string;
   /** @throws ServiceError if the project does not contain the item */
   readonly find: (project: Project, name: string) => Body;
+}
+
+/** The descriptions of the operations. Without `get`, clients read the list. */
+interface ItemDescriptions {
+  readonly list: string;
+  readonly get?: string;
+  readonly put: string;
+  readonly remove: string;
 }
 
 /** The paths of a project's items: of a kind, and of a single item. */
@@ -152,60 +166,63 @@ export class ProjectItems<Input, Body, Names extends keyof Services = never> {
     return [...names(project)].sort().map((name) => find(project, name));
   }
 
-  listOperation(description: string): Operation<PartPath, null, readonly Body[]> {
-    const { plural, body, getName } = this.#kind;
-    return {
-      method: 'GET',
-      path: this.#path,
-      summary: `List ${this.#title}s`,
-      description,
-      isPaged: true,
-      result: listResult(plural, body),
-      handle: async ({ path, page }, services) =>
-        List.of(await this.list(services, path.projectId), getName, page),
+  /** Returns the operations on the items, such as `listProjectPresets`, by operation id. */
+  operations(descriptions: ItemDescriptions): Readonly<Record<string, Operation>> {
+    const { singular, plural, parameter, input, body, getName, scopes = {}, errors } = this.#kind;
+    const item: PartPath = `${this.#path}/{${parameter.name}}`;
+    const parameters = {
+      [parameter.name]: { schema: parameter.schema, example: getName(body.example) },
     };
-  }
-
-  getOperation(description: string): Operation<PartPath, null, Body> {
+    const nameIn = (path: Readonly<Record<string, string>>) => path[parameter.name] ?? '';
+    const [one, all] = [itemResult(singular, body), listResult(plural, body)];
+    const { list, get, put, remove } = descriptions;
     return {
-      method: 'GET',
-      ...this.#itemOperation(`Read a ${this.#title}`, description),
-      result: itemResult(this.#kind.singular, this.#kind.body),
-      handle: ({ path }, services) => this.find(services, path.projectId, this.#nameIn(path)),
+      [`listProject${capitalised(plural)}`]: operation<PartPath, null, readonly Body[]>({
+        method: 'GET',
+        path: this.#path,
+        summary: `List ${this.#title}s`,
+        description: list,
+        scope: scopes.read,
+        isPaged: true,
+        result: all,
+        handle: async ({ path, page }, services) =>
+          List.of(await this.list(services, path.projectId), getName, page),
+      }),
+      ...(get !== undefined && {
+        [`getProject${capitalised(singular)}`]: operation<PartPath, null, Body>({
+          method: 'GET',
+          path: item,
+          parameters,
+          summary: `Read a ${this.#title}`,
+          description: get,
+          scope: scopes.read,
+          result: one,
+          handle: ({ path }, services) => this.find(services, path.projectId, nameIn(path)),
+        }),
+      }),
+      [`putProject${capitalised(singular)}`]: operation<PartPath, Input, Body>({
+        method: 'PUT',
+        path: item,
+        parameters,
+        summary: `Create or replace a ${this.#title}`,
+        description: put,
+        scope: scopes.write,
+        input,
+        result: one,
+        errors,
+        handle: ({ path, input }, services) =>
+          this.put(services, path.projectId, nameIn(path), input),
+      }),
+      [`deleteProject${capitalised(singular)}`]: operation<PartPath, null, readonly Body[]>({
+        method: 'DELETE',
+        path: item,
+        parameters,
+        summary: `Delete a ${this.#title}`,
+        description: remove,
+        scope: scopes.write,
+        result: all,
+        handle: ({ path }, services) => this.remove(services, path.projectId, nameIn(path)),
+      }),
     };
-  }
-
-  putOperation(description: string): Operation<PartPath, Input, Body> {
-    const { singular, input, body } = this.#kind;
-    return {
-      method: 'PUT',
-      ...this.#itemOperation(`Create or replace a ${this.#title}`, description),
-      input,
-      result: itemResult(singular, body),
-      handle: ({ path, input }, services) =>
-        this.put(services, path.projectId, this.#nameIn(path), input),
-    };
-  }
-
-  deleteOperation(description: string): Operation<PartPath, null, readonly Body[]> {
-    const { plural, body } = this.#kind;
-    return {
-      method: 'DELETE',
-      ...this.#itemOperation(`Delete a ${this.#title}`, description),
-      result: listResult(plural, body),
-      handle: ({ path }, services) => this.remove(services, path.projectId, this.#nameIn(path)),
-    };
-  }
-
-  #itemOperation(summary: string, description: string) {
-    const { parameter, body, getName } = this.#kind;
-    const path: PartPath = `${this.#path}/{${parameter.name}}`;
-    const example = getName(body.example);
-    const parameters = { [parameter.name]: { schema: parameter.schema, example } };
-    return { path, summary, description, parameters };
-  }
-
-  #nameIn(path: Readonly<Record<string, string>>): string {
-    return path[this.#kind.parameter.name] ?? '';
   }
 }

@@ -59,30 +59,17 @@ function valueText(value: unknown): string {
   return `"${excerpt(value)}"${withoutUserinfo(value).length > maxValue ? ' …' : ''}`;
 }
 
-/** Returns a rejected value with its type, if values of several types look alike. */
-function typedValueText(value: unknown): string {
-  if (value === '') return 'an empty string';
-  if (typeof value === 'string') return `the string ${valueText(value)}`;
-  return typeof value === 'number' ? `the number ${value}` : valueText(value);
-}
-
 const countText = (count: number, unit: string): string =>
   `${count} ${unit}${count === 1 ? '' : 's'}`;
 
-/** Returns a length as JSON Schema counts it: characters, items or fields. */
-function measureLength(value: unknown): number {
-  if (typeof value === 'string') return [...value].length;
-  return Array.isArray(value) ? value.length : Object.keys(Object(value)).length;
-}
-
 const tooShort =
   (unit: string): Describe =>
-  ({ params, data }) =>
-    `must have at least ${countText(params['limit'], unit)}, and has ${measureLength(data) || 'none'}`;
+  ({ params }) =>
+    `must have at least ${countText(params['limit'], unit)}`;
 const tooLong =
   (unit: string): Describe =>
-  ({ params, data }) =>
-    `must have at most ${countText(params['limit'], unit)}, and has ${measureLength(data)}`;
+  ({ params }) =>
+    `must have at most ${countText(params['limit'], unit)}`;
 
 /** Returns a schema's rule in words. */
 const rule = ({ parentSchema }: ErrorObject): string | undefined => parentSchema?.['x-rule'];
@@ -93,7 +80,7 @@ type Describe = (error: ErrorObject) => string;
 export const keywordMessages: Readonly<Record<string, Describe>> = {
   type: ({ params, data }) => {
     const types: readonly string[] = [params['type']].flat();
-    return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${typedValueText(data)}`;
+    return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${valueText(data)}`;
   },
   enum: ({ params, data }) => {
     const values: readonly unknown[] = params['allowedValues'];
@@ -102,7 +89,6 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
     const hint = near === undefined ? '' : ` (did you mean ${near}?)`;
     return `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}, and is ${valueText(data)}${hint}`;
   },
-  const: ({ params, data }) => `must be ${params['allowedValue']}, and is ${valueText(data)}`,
   format: ({ params, data }) => {
     const hint = params['format'] === 'uri' ? urlHint(data) : '';
     return `must be ${formatNames[params['format']] ?? params['format']}, and is ${valueText(data)}${hint}`;
@@ -132,9 +118,6 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
     const aliases: Readonly<Record<string, string>> = parentSchema?.['x-aliases'] ?? {};
     const known = [...Object.keys(parentSchema?.['properties'] ?? {}), ...Object.keys(aliases)];
     const unknown = String(params['additionalProperty']).slice(0, maxName);
-    if (unknown === 'parameters' && 'x-aliases' in (parentSchema ?? {})) {
-      return 'is not a known field (name the parameters here, without `parameters` around them)';
-    }
     const near = nearestName(unknown, known);
     if (near === undefined) return 'is not a known field';
     const canonical = Object.hasOwn(aliases, near) ? `${aliases[near]} for ${near}` : near;

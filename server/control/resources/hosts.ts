@@ -71,6 +71,8 @@ export const hosts = new ProjectItems<HostInput, Host, 'baseUrl'>({
   parameter: { name: 'host', schema: hostSchema },
   input: hostInput,
   body: host,
+  scopes: { write: 'root' },
+  errors: ['host_taken'],
   limit: 20,
   readName: (text) => {
     const name = canonicalHost(text);
@@ -104,23 +106,13 @@ export const hosts = new ProjectItems<HostInput, Host, 'baseUrl'>({
   find: hostBody,
 });
 
-export const hostOperations = {
-  listProjectHosts: hosts.listOperation("Lists the project's delivery hosts by name."),
-  getProjectHost: hosts.getOperation('Returns the base URL and the URL format of the host.'),
-  putProjectHost: {
-    ...hosts.putOperation(
-      "Requires a root key. Within two seconds the host serves the project's images: the path is appended to `base`. A host belongs to a single project.",
-    ),
-    scope: 'root',
-    errors: ['host_taken'],
-  },
-  deleteProjectHost: {
-    ...hosts.deleteOperation(
-      'Requires a root key. Returns the remaining hosts. Deleting a missing host is not an error. Requests for the host then fail.',
-    ),
-    scope: 'root',
-  },
-} as const;
+export const hostOperations = hosts.operations({
+  list: "Lists the project's delivery hosts by name.",
+  get: 'Returns the base URL and the URL format of the host.',
+  put: "Requires a root key. Within two seconds the host serves the project's images: the path is appended to `base`. A host belongs to a single project.",
+  remove:
+    'Requires a root key. Returns the remaining hosts. Deleting a missing host is not an error. Requests for the host then fail.',
+});
 
 /** @throws ServiceError host_taken */
 async function claim({ hostClaims }: Projects, projectId: string, host: string): Promise<void> {

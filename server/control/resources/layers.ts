@@ -111,18 +111,13 @@ const layers = new ProjectItems<StoredLayer, Layer, 'guard' | 'fonts'>({
   },
 });
 
-export const layerOperations = {
-  listProjectLayers: layers.listOperation("Lists the project's layers by name."),
-  getProjectLayer: layers.getOperation(
-    "Returns the layer that `layer` draws in the project's image URLs.",
-  ),
-  putProjectLayer: layers.putOperation(
-    'Accepts an image on an allowed host, or a text. Omitted fields have their defaults. Image URLs with the layer change at once. `warnings` names characters that no font contains.',
-  ),
-  deleteProjectLayer: layers.deleteOperation(
+export const layerOperations = layers.operations({
+  list: "Lists the project's layers by name.",
+  get: "Returns the layer that `layer` draws in the project's image URLs.",
+  put: 'Accepts an image on an allowed host, or a text. Omitted fields have their defaults. Image URLs with the layer change at once. `warnings` names characters that no font contains.',
+  remove:
     'Returns the remaining layers. Deleting a missing layer is not an error. Image URLs with the layer then fail.',
-  ),
-};
+});
 
 /**
  * By the operator's folder: fonts do not change after the start, and WOFF2 takes time to unpack.

@@ -127,17 +127,12 @@ const origins = new ProjectItems<OriginInput, Origin, 'guard' | 'keyring' | 'loa
   find: originBody,
 });
 
-export const originOperations = {
-  listProjectOrigins: origins.listOperation(
-    'Hosts with sources in a bucket, or with sources that need request headers. Contains no secrets.',
-  ),
-  putProjectOrigin: origins.putOperation(
-    "Sets the request headers for a host's sources, or the bucket that contains them. They are stored encrypted, and no operation returns them. Sources need the host on the allowlist. Cached images do not change.",
-  ),
-  deleteProjectOrigin: origins.deleteOperation(
+export const originOperations = origins.operations({
+  list: 'Hosts with sources in a bucket, or with sources that need request headers. Contains no secrets.',
+  put: "Sets the request headers for a host's sources, or the bucket that contains them. They are stored encrypted, and no operation returns them. Sources need the host on the allowlist. Cached images do not change.",
+  remove:
     "Returns the remaining origins. Deleting a missing origin is not an error. Afterwards the service fetches the host's sources without headers.",
-  ),
-};
+});
 
 /** @throws ServiceError invalid_request */
 function readTarget(

@@ -78,18 +78,13 @@ export const presets = new ProjectItems<PresetInput, Preset>({
   find: (project, name) => ({ name, parameters: { ...findPreset(project, name) } }),
 });
 
-export const presetOperations = {
-  listProjectPresets: presets.listOperation("Lists the project's presets by name."),
-  getProjectPreset: presets.getOperation(
-    "Returns the parameters that `preset` applies in the project's image URLs.",
-  ),
-  putProjectPreset: presets.putOperation(
-    'Accepts image URL parameters with the same rules. Image URLs with the preset change at once.',
-  ),
-  deleteProjectPreset: presets.deleteOperation(
+export const presetOperations = presets.operations({
+  list: "Lists the project's presets by name.",
+  get: "Returns the parameters that `preset` applies in the project's image URLs.",
+  put: 'Accepts image URL parameters with the same rules. Image URLs with the preset change at once.',
+  remove:
     'Returns the remaining presets. Deleting a missing preset is not an error. Image URLs with the preset then fail.',
-  ),
-};
+});
 
 function checkFallback(project: Project, { parameters }: PresetInput): void {
   const { fallback } = presetOptions(parameters);

@@ -77,6 +77,8 @@ export const urlSecrets = new ProjectItems<UrlSecretInput, Secret>({
   parameter: { name: 'kind', schema: kindSchema },
   input: urlSecretInput,
   body: urlSecret,
+  // The secret gives access to every size and source of the project.
+  scopes: { read: 'all-projects', write: 'all-projects' },
   limit: kinds.length,
   readName: (text) => {
     const kind = kinds.find((known) => known === text);
@@ -99,36 +101,13 @@ export const urlSecrets = new ProjectItems<UrlSecretInput, Secret>({
   find: secretBody,
 });
 
-/**
- * Requires a key for all projects: the secret gives access to every size and source of the project.
- */
-const scope = 'all-projects';
-export const urlSecretOperations = {
-  listProjectUrlSecrets: {
-    ...urlSecrets.listOperation(
-      'Lists the services with a URL secret; contains no secrets. Requires a key for all projects.',
-    ),
-    scope,
-  },
-  getProjectUrlSecret: {
-    ...urlSecrets.getOperation(
-      'Returns the time of the last change, but not the secret. Requires a key for all projects.',
-    ),
-    scope,
-  },
-  putProjectUrlSecret: {
-    ...urlSecrets.putOperation(
-      "Within two seconds, the project rejects the service's URLs with a wrong signature and, if it requires signatures, unsigned URLs. Requires a write key for all projects.",
-    ),
-    scope,
-  },
-  deleteProjectUrlSecret: {
-    ...urlSecrets.deleteOperation(
-      "Returns the remaining secrets. Deleting a missing secret is not an error. Without a secret, the project does not check the service's signatures, and rejects its URLs if it requires signatures. Requires a write key for all projects.",
-    ),
-    scope,
-  },
-} as const;
+export const urlSecretOperations = urlSecrets.operations({
+  list: 'Lists the services with a URL secret; contains no secrets. Requires a key for all projects.',
+  get: 'Returns the time of the last change, but not the secret. Requires a key for all projects.',
+  put: "Within two seconds, the project rejects the service's URLs with a wrong signature and, if it requires signatures, unsigned URLs. Requires a write key for all projects.",
+  remove:
+    "Returns the remaining secrets. Deleting a missing secret is not an error. Without a secret, the project does not check the service's signatures, and rejects its URLs if it requires signatures. Requires a write key for all projects.",
+});
 
 /** @throws ServiceError url_secret_not_found */
 function secretBody(project: Project, name: string): Secret {
