@@ -31,7 +31,7 @@ export class FrontEndMetrics {
   }
 
   /** Returns all metrics. Call it every second. */
-  snapshot(figures: FrontEndFigures): Promise<MetricsSnapshot> {
+  snapshot(figures: FrontEndFigures): MetricsSnapshot {
     this.requests.collect();
     this.#process.collect();
     this.#collect(figures);
@@ -57,7 +57,7 @@ export class FrontEndMetrics {
     registry.set('transformMemoryLimit', transforms.costlyMaxBytes);
     registry.set('transformStalled', transforms.stalledMs / 1_000);
     registry.set('threadsStuck', transforms.stuck);
-    registry.setTotal('threadsReplaced', transforms.threadsReplaced);
+    registry.set('threadsReplaced', transforms.threadsReplaced);
     registry.set('fetches', sources.fetching);
     registry.set('fetchSlots', sources.concurrency);
     registry.set('sourceConnections', sources.connections);
@@ -66,7 +66,7 @@ export class FrontEndMetrics {
     registry.set('cacheBytes', memory.bytes, 'memory');
     registry.set('cacheLimit', memory.maxBytes, 'memory');
     registry.set('cacheEntries', memory.count, 'memory');
-    registry.setTotal('cacheEvictions', memory.evictions, 'memory');
+    registry.set('cacheEvictions', memory.evictions, 'memory');
     registry.set('cacheBytes', sources.cacheBytes, 'source');
     registry.set('cacheEntries', sources.cacheEntries, 'source');
     registry.set('cacheBytes', responses.bytes, 'response');
@@ -87,7 +87,7 @@ export class FrontEndMetrics {
     const { reads, writes, available } = shared;
     registry.setTotals('sharedReads', reads);
     registry.setTotals('sharedWrites', writes);
-    registry.setTotal('sharedDropped', shared.droppedBytes);
+    registry.set('sharedDropped', shared.droppedBytes);
     registry.set('sharedQueue', shared.queuedBytes);
     registry.set('sharedAvailable', available.read ? 1 : 0, 'read');
     registry.set('sharedAvailable', available.write ? 1 : 0, 'write');

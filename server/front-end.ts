@@ -362,7 +362,7 @@ class FrontEnd {
   /** Sends this process's figures to the primary. */
   async #report(): Promise<void> {
     const stats = this.#engine.stats();
-    const metrics = await this.#metrics.snapshot({
+    const metrics = this.#metrics.snapshot({
       engine: stats,
       responses: this.#delivery.responses,
       knownProjects: this.#projects.knowledge.count,

@@ -72,10 +72,10 @@ export class PrimaryMetrics {
     registry.set('cacheBytes', disk.bytes, 'disk');
     registry.set('cacheLimit', disk.maxBytes, 'disk');
     registry.set('cacheEntries', disk.count, 'disk');
-    registry.setTotal('cacheEvictions', disk.evictions, 'disk');
+    registry.set('cacheEvictions', disk.evictions, 'disk');
     const swept = sweep();
-    registry.setTotal('purges', swept?.purges ?? 0);
-    registry.setTotal('purgedImages', swept?.images ?? 0);
+    registry.set('purges', swept?.purges ?? 0);
+    registry.set('purgedImages', swept?.images ?? 0);
     if (hasSharedCache) {
       const { objects: deleted, failed } = swept ?? { objects: 0, failed: 0 };
       registry.setTotals('sharedDeletions', { deleted, failed });
@@ -83,8 +83,8 @@ export class PrimaryMetrics {
     registry.set('diskFull', diskFull() ? 1 : 0);
     registry.reset('projectRequests');
     for (const [project, counts] of this.#projects.series()) {
-      for (const tier of tiers) registry.setTotal('projectRequests', counts[tier], project, tier);
+      for (const tier of tiers) registry.set('projectRequests', counts[tier], project, tier);
     }
-    return this.#frontEnds.total(await registry.snapshot()).metrics();
+    return this.#frontEnds.total(registry.snapshot()).metrics();
   }
 }

@@ -15,7 +15,7 @@ import type { RequestCounts, RequestKind, Tier } from '../usage/request-counts.t
 import type { UsageRecorder } from '../usage/usage.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
 import type { ImageFailure } from './event-logs.ts';
-import type { HistogramChild, MetricsRegistry } from './registry.ts';
+import type { HistogramSeries, MetricsRegistry } from './registry.ts';
 import type { RequestTelemetry } from './tracing.ts';
 
 interface ImageRequest extends RequestTelemetry {
@@ -41,7 +41,7 @@ export class ImageTelemetry {
   readonly activity: Activity;
   readonly redactRequest: RedactRequest;
   readonly #registry: MetricsRegistry;
-  readonly #stages: Readonly<Record<StageName, HistogramChild>>;
+  readonly #stages: Readonly<Record<StageName, HistogramSeries>>;
   readonly #onFailure: (failure: ImageFailure) => void;
   /** The stage that threw an error. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();

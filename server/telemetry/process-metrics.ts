@@ -1,7 +1,7 @@
 import { monitorEventLoopDelay } from 'node:perf_hooks';
 import { residentMemory } from '../../pool/execution/process/resident-memory.ts';
 import { type Tier, tiers } from '../usage/request-counts.ts';
-import type { HistogramChild, MetricsRegistry } from './registry.ts';
+import type { HistogramSeries, MetricsRegistry } from './registry.ts';
 
 /** Sampling interval of the event loop's delay. */
 const resolutionMs = 20;
@@ -22,7 +22,7 @@ export class ProcessMetrics {
     const registry = this.#registry;
     const kind = this.#kind;
     const { user, system } = process.cpuUsage();
-    registry.setTotal('cpu', (user + system) / 1e6, kind);
+    registry.set('cpu', (user + system) / 1e6, kind);
     registry.set('residentMemory', residentMemory(), kind);
     // The values include the sampling interval.
     const delayMs = Math.max(0, this.#delay.max / 1e6 - resolutionMs);
@@ -46,7 +46,7 @@ interface EndedRequest {
 interface Counts {
   /** By status. */
   readonly statuses: Float64Array;
-  readonly duration: HistogramChild;
+  readonly duration: HistogramSeries;
 }
 
 /** Counts every request when it ends, hits included. A count takes a few additions and no look-up by a text. */
@@ -73,7 +73,7 @@ export class RequestMetrics {
       for (const tier of tiers) {
         this.#counts[route][tier]?.statuses.forEach((count, status) => {
           if (count === 0) return;
-          this.#registry.setTotal('requests', count, route, String(status), tier);
+          this.#registry.set('requests', count, route, String(status), tier);
         });
       }
     }
