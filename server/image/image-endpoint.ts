@@ -76,7 +76,7 @@ export class ImageEndpoint {
       }
       const observed = telemetry.observe(request);
       if (backgroundToken === consoleMark) observed.kind = 'console';
-      observed.named(found ?? projects.peek(projectInQuery(request.query)));
+      observed.named = (found ?? projects.peek(projectInQuery(request.query)))?.project ?? null;
       const call = {
         request,
         negotiated,

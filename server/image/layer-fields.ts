@@ -14,12 +14,12 @@ import {
   angle,
   choice,
   colour,
+  decimalPattern,
   flag,
   integer,
   neutral,
   number,
   type ParameterType,
-  partPattern,
   withKeyword,
 } from './values.ts';
 
@@ -68,11 +68,10 @@ function length(
   pixels: ParameterType<number>,
   percent: ParameterType<number>,
 ): ParameterType<Length> {
-  const [inPixels, inPercent] = [partPattern(pixels), partPattern(percent)];
   return {
     accepts: `${pixels.accepts}, or ${percent.accepts} with %, such as 10%`,
     schema: {
-      anyOf: [pixels.schema, { type: 'string', pattern: `^(?:${inPixels}(?:px)?|${inPercent}%)$` }],
+      anyOf: [pixels.schema, { type: 'string', pattern: `^${decimalPattern}(?:px|%)?$` }],
     },
     parse(text) {
       const unit = text.endsWith('%') ? '%' : 'px';

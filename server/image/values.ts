@@ -22,8 +22,8 @@ export interface ParameterType<T> {
   /** The accepted texts, in words. */
   readonly accepts: string;
   /**
-   * Accepts the texts that `parse` accepts, words in lower case. Only `parse` checks rules that a
-   * pattern cannot express, such as distinct names.
+   * Accepts the texts that `parse` accepts, words in lower case. Only `parse` checks the ranges of
+   * numbers within a text, and rules that a pattern cannot express, such as distinct names.
    */
   readonly schema: ValueSchema;
   /** Returns the value of a text, or undefined if it is invalid. */
@@ -32,46 +32,12 @@ export interface ParameterType<T> {
   readonly parts?: Readonly<Record<string, ParameterType<number>>>;
 }
 
-/** Maximum decimals in a text: programs often print every decimal of a float. */
-const maxDecimals = 20;
-const zeros = `(?:\\.0{1,${maxDecimals}})?`;
-const fraction = `(?:\\.[0-9]{1,${maxDecimals}})?`;
-
-/** Numbers from 0, 1 or minus the maximum; the maximum is whole. */
-interface NumberRange {
-  readonly minimum: number;
-  readonly maximum: number;
-  readonly whole: boolean;
-}
-
 /**
- * Returns the source of a pattern for a range's decimal texts, with up to three leading zeros. It
- * is valid in all regular expression dialects, from ECMA-262 to RE2.
+ * The source of a pattern for a number in plain decimal notation: no exponent, hex, blanks or plus
+ * sign. Programs often print every decimal of a float.
  */
-function decimalPattern({ minimum, maximum, whole }: NumberRange): string {
-  const positive = minimum > 0;
-  const digits = String(maximum);
-  // First the numbers with a smaller digit than the maximum's, then those with fewer digits.
-  const sameLength = [...digits].flatMap((digit, index) => {
-    const least = index === 0 && (positive || digits.length > 1) ? 1 : 0;
-    const most = Number(digit) - 1;
-    if (most < least) return [];
-    return `${digits.slice(0, index)}[${least}-${most}]${anyDigits(digits.length - index - 1)}`;
-  });
-  const shorter = [...digits].slice(1).map((_, length) => {
-    if (length > 0 || positive) return `[1-9]${anyDigits(length)}`;
-    return '[0-9]';
-  });
-  const below = [...shorter, ...sameLength].map((integer) => integer + (whole ? zeros : fraction));
-  const all = `0{0,3}(?:${[...below, `${digits}${zeros}`].join('|')})`;
-  if (minimum < 0) return `-?${all}`;
-  return positive ? all : `(?:-0${zeros}|${all})`;
-}
-
-const anyDigits = (count: number): string => (count === 0 ? '' : `[0-9]{${count}}`);
-
-/** Plain decimal notation: no exponent, hex, blanks or plus sign. */
-const decimal = new RegExp(`^-?\\d{1,9}(?:\\.\\d{1,${maxDecimals}})?$`);
+export const decimalPattern = '-?[0-9]{1,9}(?:\\.[0-9]{1,20})?';
+const decimal = new RegExp(`^${decimalPattern}$`);
 
 /**
  * Rounds a number to six decimals, the most an image uses, so that it prints in plain decimal
@@ -122,13 +88,12 @@ export function neutral(
 
 const ratioSide = number(1, 10_000);
 const quotient = number(0.0001, 10_000);
-const sidePattern = decimalPattern({ minimum: 1, maximum: 10_000, whole: false });
 
 /** Width and height, such as `16:9`, or their quotient. Both notations cover the same range. */
 export const aspectRatio: ParameterType<number> = {
   accepts: `width:height, each ${ratioSide.accepts}, such as 16:9; or their quotient, ${quotient.accepts}`,
   schema: {
-    anyOf: [quotient.schema, { type: 'string', pattern: `^${sidePattern}:${sidePattern}$` }],
+    anyOf: [quotient.schema, { type: 'string', pattern: `^${decimalPattern}:${decimalPattern}$` }],
   },
   parse(text) {
     const [first = '', second, ...others] = text.split(':', 3);
@@ -241,7 +206,7 @@ export function parts<N extends string>(
     accepts: `${names.join(',')}: ${rangesInWords(ranges)}`,
     schema: {
       type: 'string',
-      pattern: `^${names.map((name) => partPattern(ranges[name])).join('[,_]')}$`,
+      pattern: `^${names.map(() => decimalPattern).join('[,_]')}$`,
     },
     parse(text) {
       const texts = text.split(/[,_]/, names.length + 1);
@@ -254,12 +219,6 @@ export function parts<N extends string>(
       >;
     },
   };
-}
-
-/** Returns a pattern source for a number that is part of a text. */
-export function partPattern({ schema }: ParameterType<number>): string {
-  const { type, minimum = 0, maximum = 0 } = schema;
-  return decimalPattern({ minimum, maximum, whole: type === 'integer' });
 }
 
 /** Describes the ranges of the parts, grouping equal ranges. */

@@ -7,11 +7,10 @@ import {
   stageNames,
 } from '../../pool/stages.ts';
 import type { Project } from '../../store/projects.ts';
-import type { ProjectState } from '../project-cache.ts';
 import type { Activity } from '../usage/activity/activity.ts';
 import type { RequestCounter } from '../usage/activity/request-counter.ts';
 import type { FailedRequest } from '../usage/activity/slice.ts';
-import type { RequestCounts, RequestKind, Tier } from '../usage/request-counts.ts';
+import type { KindCounts, RequestCounts, RequestKind, Tier } from '../usage/request-counts.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
 import type { ImageFailure } from './event-logs.ts';
@@ -133,7 +132,7 @@ export class ObservedRequest implements StageObserver {
   /** The project's counts, or null before the project is found. */
   #counts: RequestCounts | null = null;
   /** The known project of a URL that might be invalid, for recording its failures. */
-  #named: ProjectState | null = null;
+  named: Project | null = null;
   /** Whether the URL lacks a valid signature. */
   isUnsigned = false;
   /** Activity includes live requests, and prewarming failures. */
@@ -148,7 +147,12 @@ export class ObservedRequest implements StageObserver {
     const span = this.#request.trace?.stage(name, attributes, beganAt) ?? null;
     const ended = (attributes: StageAttributes, error: unknown, at: number): void => {
       this.#telemetry.stageEnded(name, attributes, at - beganAt, error);
-      if (name === 'transform') this.#countRender(at - beganAt);
+      if (name === 'transform') {
+        this.#count((counts) => {
+          counts.renders += 1;
+          counts.renderMs += at - beganAt;
+        });
+      }
       span?.end(attributes, error, at);
     };
     return {
@@ -156,10 +160,6 @@ export class ObservedRequest implements StageObserver {
       end: (attributes = noAttributes, at = performance.now()) => ended(attributes, null, at),
       fail: (error, at = performance.now()) => ended(noAttributes, error, at),
     };
-  }
-
-  named(project: ProjectState | null): void {
-    this.#named = project;
   }
 
   /** Sets the URL's project, which might not exist, and source. */
@@ -184,7 +184,7 @@ export class ObservedRequest implements StageObserver {
     const later = new ObservedRequest(this.#telemetry, request);
     later.#project = this.#project;
     later.#source = this.#source;
-    later.#named = this.#named;
+    later.named = this.named;
     later.#counts = this.#counts;
     later.kind = 'background';
     return later;
@@ -192,7 +192,9 @@ export class ObservedRequest implements StageObserver {
 
   delivered(tier: Tier): void {
     this.#request.tier = tier;
-    this.#count(tier);
+    this.#count(({ tiers }) => {
+      tiers[tier] += 1;
+    });
     if (tier !== 'miss' || this.kind !== 'live' || this.#counts === null) return;
     this.#telemetry.activity.countMiss(this.#counts.project, performance.now() - this.#startedAt);
   }
@@ -201,10 +203,9 @@ export class ObservedRequest implements StageObserver {
   sent(subject: RequestCounter, bytes: number): void {
     this.#request.shownUrl = subject.source;
     if (this.kind === 'live') this.#telemetry.activity.delivered(subject, bytes);
-    const counts = this.#counts;
-    if (counts === null || bytes === 0) return;
-    this.#telemetry.usage.list(counts);
-    counts[this.kind].bytes += bytes;
+    this.#count((counts) => {
+      counts.bytes += bytes;
+    });
   }
 
   /** Waits for the work. Records and rethrows its error. */
@@ -212,7 +213,9 @@ export class ObservedRequest implements StageObserver {
     try {
       await work;
     } catch (error) {
-      this.#count('none');
+      this.#count(({ tiers }) => {
+        tiers.none += 1;
+      });
       const isRefused = error instanceof ServiceError && error.code === 'signature_invalid';
       if ((this.isUnsigned || isRefused) && this.kind === 'live' && this.#counts !== null) {
         this.#telemetry.activity.countUnsigned(this.#counts.project);
@@ -222,20 +225,11 @@ export class ObservedRequest implements StageObserver {
     }
   }
 
-  #count(tier: Tier): void {
-    const counts = this.#counts;
-    if (counts === null) return;
-    this.#telemetry.usage.list(counts);
-    counts[this.kind].tiers[tier] += 1;
-  }
-
-  #countRender(ms: number): void {
-    const counts = this.#counts;
-    if (counts === null) return;
-    this.#telemetry.usage.list(counts);
-    const kind = counts[this.kind];
-    kind.renders += 1;
-    kind.renderMs += ms;
+  /** Changes the project's counts, if the project is found. */
+  #count(change: (counts: KindCounts) => void): void {
+    if (this.#counts === null) return;
+    this.#telemetry.usage.list(this.#counts);
+    change(this.#counts[this.kind]);
   }
 
   /** Records an error, for which the client gets an error response or another image. */
@@ -244,16 +238,15 @@ export class ObservedRequest implements StageObserver {
     const host = this.#source?.hostname ?? null;
     const failure = ServiceError.of(error);
     this.#telemetry.failed(failure, error, { requestId: id, project: this.#project, host });
-    const project = this.#counts?.project ?? this.#named?.project._id;
+    const project = this.#counts?.project ?? this.named?._id;
     if (project === undefined || this.kind === 'console') return;
     const { code, status } = failure;
     const { resolution_hint: hint } = failure.toBody();
-    const named = this.#named?.project ?? null;
     const shown = this.#telemetry.redactRequest({
       path,
       query,
       source: this.#source,
-      project: named,
+      project: this.named,
       error: failure,
     });
     this.#request.shownUrl = shown.url;

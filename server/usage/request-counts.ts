@@ -10,7 +10,7 @@ export type TierCounts = Record<Tier, number>;
 const zero = Object.fromEntries(tiers.map((tier) => [tier, 0])) as TierCounts;
 export const newTierCounts = (): TierCounts => ({ ...zero });
 
-interface KindCounts {
+export interface KindCounts {
   readonly tiers: TierCounts;
   renders: number;
   /** Time on transform threads. */
