@@ -1,5 +1,7 @@
+import type { Settings } from '../contract/settings/table.ts';
 import type { WorkerState } from '../store/heartbeat.ts';
 import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
+import type { DiskSpace } from './cluster/disk-space.ts';
 import type { Supervisor } from './cluster/supervisor.ts';
 import type { Sweep } from './cluster/sweep.ts';
 import { BusiestProjects } from './telemetry/busiest-projects.ts';
@@ -8,30 +10,33 @@ import { MetricSums, MetricsRegistry, type MetricsSnapshot } from './telemetry/r
 import { tiers } from './usage/request-counts.ts';
 import type { ProjectCounts } from './usage/usage-totals.ts';
 
-interface PrimaryParts {
-  readonly supervisor: Pick<Supervisor, 'listening' | 'restarts'>;
-  readonly processes: number;
-  readonly disk: Pick<DiskCacheIndex, 'bytes' | 'maxBytes' | 'count' | 'evictions'>;
-  /** Null until there is one. */
-  readonly sweep: () => Sweep['totals'] | null;
-  readonly hasSharedCache: boolean;
-  readonly diskFull: () => boolean;
-}
-
 const collectEveryMs = 1_000;
 const reassignEveryMs = 60_000;
 const findWorkerEveryMs = 5_000;
 
 /** The metrics of the machine: the sums of the front ends, and the primary's own. */
 export class PrimaryMetrics {
-  readonly #parts: PrimaryParts;
+  readonly #settings: Settings;
+  readonly #supervisor: Supervisor;
+  readonly #disk: DiskCacheIndex;
+  readonly #diskSpace: DiskSpace;
+  /** Null until the primary follows purges. */
+  sweep: Sweep | null = null;
   readonly #registry = new MetricsRegistry();
   readonly #process = new ProcessMetrics(this.#registry, 'primary');
   readonly #frontEnds = new MetricSums();
   readonly #projects = new BusiestProjects();
 
-  constructor(parts: PrimaryParts) {
-    this.#parts = parts;
+  constructor(
+    settings: Settings,
+    supervisor: Supervisor,
+    disk: DiskCacheIndex,
+    diskSpace: DiskSpace,
+  ) {
+    this.#settings = settings;
+    this.#supervisor = supervisor;
+    this.#disk = disk;
+    this.#diskSpace = diskSpace;
   }
 
   start(): void {
@@ -64,23 +69,21 @@ export class PrimaryMetrics {
 
   /** All metrics in Prometheus' text format. */
   async text(): Promise<string> {
-    const { supervisor, processes, disk, sweep, hasSharedCache, diskFull } = this.#parts;
+    const { processes, sharedCacheUrl } = this.#settings;
     const registry = this.#registry;
-    registry.set('frontEnds', supervisor.listening);
+    const disk = this.#disk;
+    registry.set('frontEnds', this.#supervisor.listening);
     registry.set('frontEndsWanted', processes);
-    registry.setTotals('restarts', supervisor.restarts);
+    registry.setTotals('restarts', this.#supervisor.restarts);
     registry.set('cacheBytes', disk.bytes, 'disk');
     registry.set('cacheLimit', disk.maxBytes, 'disk');
     registry.set('cacheEntries', disk.count, 'disk');
     registry.set('cacheEvictions', disk.evictions, 'disk');
-    const swept = sweep();
-    registry.set('purges', swept?.purges ?? 0);
-    registry.set('purgedImages', swept?.images ?? 0);
-    if (hasSharedCache) {
-      const { objects: deleted, failed } = swept ?? { objects: 0, failed: 0 };
-      registry.setTotals('sharedDeletions', { deleted, failed });
-    }
-    registry.set('diskFull', diskFull() ? 1 : 0);
+    const { purges = 0, images = 0, objects: deleted = 0, failed = 0 } = this.sweep?.totals ?? {};
+    registry.set('purges', purges);
+    registry.set('purgedImages', images);
+    if (sharedCacheUrl !== null) registry.setTotals('sharedDeletions', { deleted, failed });
+    registry.set('diskFull', this.#diskSpace.shortage === null ? 0 : 1);
     registry.reset('projectRequests');
     for (const [project, counts] of this.#projects.series()) {
       for (const tier of tiers) registry.set('projectRequests', counts[tier], project, tier);

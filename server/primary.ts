@@ -41,8 +41,6 @@ export class Primary {
   readonly #supervisor: Supervisor;
   readonly #coalescer: MachineCoalescer;
   readonly #diskCacheIndex: DiskCacheIndex;
-  /** Null until the index lists all files. */
-  #sweep: Sweep | null = null;
   /** Null if there is no shared cache. */
   #bucket: Bucket | null = null;
   readonly #diskSpace: DiskSpace;
@@ -86,14 +84,12 @@ export class Primary {
     this.#coalescer = new MachineCoalescer((frontEnd, reply) =>
       this.#supervisor.send(frontEnd, reply),
     );
-    this.#metrics = new PrimaryMetrics({
-      supervisor: this.#supervisor,
-      processes: settings.processes,
-      disk: this.#diskCacheIndex,
-      sweep: () => this.#sweep?.totals ?? null,
-      hasSharedCache: settings.sharedCacheUrl !== null,
-      diskFull: () => this.#diskSpace.shortage !== null,
-    });
+    this.#metrics = new PrimaryMetrics(
+      settings,
+      this.#supervisor,
+      this.#diskCacheIndex,
+      this.#diskSpace,
+    );
   }
 
   /** Resolves when the service is ready. A fatal error ends the process. */
@@ -305,7 +301,7 @@ export class Primary {
       const { isOutage } = await import('../store/outage.ts');
       if (!isOutage(error)) this.#log.warn({ err: error }, 'reading purges failed');
     };
-    this.#sweep = new Sweep({
+    const sweep = new Sweep({
       projects: store.projects,
       index: this.#diskCacheIndex,
       bucket: this.#bucket,
@@ -313,7 +309,8 @@ export class Primary {
       signal,
       onError,
     });
-    void this.#sweep.follow();
+    this.#metrics.sweep = sweep;
+    void sweep.follow();
   }
 
   #broadcastStats(): void {

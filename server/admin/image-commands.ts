@@ -132,7 +132,7 @@ export function addPurgeCommand(program: Command): void {
  */
 async function readActivity(store: Store, id: string) {
   requireProject(id, await store.projects.find(id));
-  return new Activity({ records: store.activity, now: Date.now }).of(id);
+  return new Activity(store.activity, Date.now).of(id);
 }
 
 const delay = 'Requests appear after up to a minute.';

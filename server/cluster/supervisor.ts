@@ -41,9 +41,7 @@ interface FrontEnd {
   listenedAt: number | null;
   /** Whether all its threads are stuck, and a replacement is starting. */
   isStuck: boolean;
-  /** Whether it was killed as unresponsive. */
   isUnresponsive: boolean;
-  /** Resolves when its process has ended. */
   readonly ended: Promise<unknown>;
 }
 
@@ -100,9 +98,7 @@ export class Supervisor {
       current: null,
       restarts: new RestartPolicy(options.restartLimits ?? defaultRestartLimits),
     }));
-    this.#liveness = new Liveness({
-      onUnresponsive: (frontEnd) => this.#killUnresponsive(frontEnd),
-    });
+    this.#liveness = new Liveness((frontEnd) => this.#killUnresponsive(frontEnd));
     // The front ends accept from one socket: a blocked primary delays no connection, and no
     // connection is reset when a front end stops listening. (uWebSockets.js opens a socket in each
     // process instead.)
@@ -390,22 +386,19 @@ export class Supervisor {
 const unresponsiveAfterMs = 15_000;
 const checkEveryMs = 1_000;
 
-interface LivenessOptions {
-  /** Called with a front end that has sent no message for 15 s. */
-  readonly onUnresponsive: (frontEnd: number) => void;
-  /** ms, monotonic. */
-  readonly now?: () => number;
-}
-
 /** Detects unresponsive front ends, which hold connections and send no response. */
 export class Liveness {
-  readonly #onUnresponsive: LivenessOptions['onUnresponsive'];
+  readonly #onUnresponsive: (frontEnd: number) => void;
   readonly #time: RunningTime;
   /** By front end, in `#time`. */
   readonly #lastMessageAt = new Map<number, number>();
   #timer: NodeJS.Timeout | undefined;
 
-  constructor({ onUnresponsive, now }: LivenessOptions) {
+  /**
+   * @param onUnresponsive called with a front end that has sent no message for 15 s
+   * @param now ms, monotonic
+   */
+  constructor(onUnresponsive: (frontEnd: number) => void, now?: () => number) {
     this.#onUnresponsive = onUnresponsive;
     this.#time = new RunningTime(now);
   }

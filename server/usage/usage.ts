@@ -43,8 +43,8 @@ export class UsageRecorder {
 
   constructor(environment: UsageEnvironment) {
     this.#environment = environment;
-    const { activity: records, now } = environment;
-    this.activity = new Activity({ records, now });
+    const { activity, now } = environment;
+    this.activity = new Activity(activity, now);
     this.totals = new UsageTotals(now, (counts) => this.activity.countRequests(counts));
     this.limits = new UsageLimits(this.totals, environment);
   }

@@ -44,12 +44,6 @@ interface Interval {
   stored: number;
 }
 
-interface ActivityEnvironment {
-  readonly records: Pick<ActivityRecords, 'write' | 'find'>;
-  /** Unix ms. */
-  readonly now: () => number;
-}
-
 /** A project's interval parts, from all processes. */
 export interface WindowActivity {
   /** Start of the first interval, Unix ms. */
@@ -63,7 +57,8 @@ export interface WindowActivity {
  * until they are stored, for at most another interval.
  */
 export class Activity {
-  readonly #environment: ActivityEnvironment;
+  readonly #records: Pick<ActivityRecords, 'write' | 'find'>;
+  readonly #now: () => number;
   readonly #prefix = `p${randomBytes(6).toString('hex')}x`;
   #writers = 0;
   readonly #budget: NameBudget;
@@ -72,8 +67,14 @@ export class Activity {
   readonly #starts = { hour: 0, day: 0 };
   #listed: RequestCounter[] = [];
 
-  constructor(environment: ActivityEnvironment, names = maxNames) {
-    this.#environment = environment;
+  /** @param now returns Unix ms */
+  constructor(
+    records: Pick<ActivityRecords, 'write' | 'find'>,
+    now: () => number,
+    names = maxNames,
+  ) {
+    this.#records = records;
+    this.#now = now;
     this.#budget = { left: names };
   }
 
@@ -104,7 +105,7 @@ export class Activity {
   /** Failures are kept only per hour. */
   failed(project: string, failed: FailedRequest): void {
     for (const slice of this.#change(project, ['day'])) {
-      slice.failures.add(failed, this.#environment.now());
+      slice.failures.add(failed, this.#now());
     }
   }
 
@@ -148,10 +149,10 @@ export class Activity {
    */
   async of(project: string): Promise<Readonly<Record<WindowName, WindowActivity>>> {
     this.collect();
-    const now = this.#environment.now();
+    const now = this.#now();
     // Before the read, because `store` can remove intervals that the read does not contain yet.
     const own = [...this.#intervals.values()].filter((interval) => interval.project === project);
-    const found = await this.#environment.records.find(project, windowStart('day', now));
+    const found = await this.#records.find(project, windowStart('day', now));
     const writers = new Set(own.map(({ writer }) => writer));
     const toWindow = (name: WindowName): WindowActivity => {
       const start = windowStart(name, now);
@@ -188,7 +189,7 @@ export class Activity {
   }
 
   #getInterval(window: WindowName, project: string): Interval | null {
-    const start = intervalStart(window, this.#environment.now());
+    const start = intervalStart(window, this.#now());
     if (this.#starts[window] !== start) this.#forgetEnded();
     this.#starts[window] = start;
     const key = `${window}/${start}/${project}`;
@@ -205,7 +206,7 @@ export class Activity {
 
   /** Drops stored intervals that are not current, and those before the previous interval. */
   #forgetEnded(): void {
-    const now = this.#environment.now();
+    const now = this.#now();
     for (const [key, { window, start, slice, changes, stored }] of this.#intervals) {
       const current = intervalStart(window, now);
       const isStored = start !== current && changes === stored;
@@ -217,7 +218,7 @@ export class Activity {
 
   async #write(batch: readonly Interval[]): Promise<void> {
     const changes = batch.map((interval) => interval.changes);
-    await this.#environment.records.write(
+    await this.#records.write(
       batch.map(({ project, window, start, writer, slice }) => ({
         project,
         window,

@@ -45,7 +45,7 @@ async function start(t: Test) {
       await onFound();
       return found;
     };
-    const activity = new Activity({ records: { write, find }, now: () => at }, names);
+    const activity = new Activity({ write, find }, () => at, names);
     return {
       activity,
       store: () => activity.store(atOnce),

@@ -8,7 +8,10 @@ import { Liveness } from '../../../server/cluster/supervisor.ts';
 function watched() {
   let now = 0;
   const unresponsive: number[] = [];
-  const liveness = new Liveness({ onUnresponsive: (id) => unresponsive.push(id), now: () => now });
+  const liveness = new Liveness(
+    (id) => unresponsive.push(id),
+    () => now,
+  );
   const pass = (seconds: number, each = () => {}) => {
     for (let second = 0; second < seconds; second += 1) {
       now += 1_000;
