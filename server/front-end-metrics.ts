@@ -15,7 +15,6 @@ interface FrontEndFigures {
   readonly storeAvailable: boolean;
 }
 
-/** The metrics of a front end, which it reports to the primary. */
 export class FrontEndMetrics {
   readonly registry = new MetricsRegistry();
   readonly requests = new RequestMetrics(this.registry);
@@ -25,7 +24,6 @@ export class FrontEndMetrics {
   readonly onCommand: OnCommand = (command, ms, ok) =>
     this.registry.histogram('storeLatency', command, ok ? 'ok' : 'error').observe(ms / 1_000);
 
-  /** Call it when the HTTP server listens. */
   listens(httpServer: 'uws' | 'node'): void {
     this.registry.set('info', 1, version, process.version, httpServer);
   }

@@ -359,7 +359,6 @@ class FrontEnd {
 
   readonly #storeAvailable = (): boolean => this.#storePrepared && !this.#projects.isStoreDown;
 
-  /** Sends this process's figures to the primary. */
   async #report(): Promise<void> {
     const stats = this.#engine.stats();
     const metrics = this.#metrics.snapshot({

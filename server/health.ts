@@ -23,12 +23,6 @@ interface DatabaseCheck {
 
 type Status = 'ok' | 'degraded' | 'unavailable' | 'draining';
 
-interface Condition {
-  readonly status: Status;
-  /** For people; null for `ok`. */
-  readonly reason: string | null;
-}
-
 /**
  * `starting`: the store has not responded yet, and an earlier run left no known projects.
  * `draining`: the whole service is stopping. A front end being replaced stays `ready`, because the
@@ -43,9 +37,7 @@ export interface HealthEnvironment {
   readonly projects: Pick<ProjectCache, 'knowledge' | 'status'>;
   readonly queue: Pick<JobQueue, 'stats'>;
   readonly findWorker: () => Promise<WorkerState>;
-  /** The current stats of this process. */
   readonly stats: () => FrontEndStats;
-  /** The machine's latest stats. */
   readonly machine: () => MachineStats;
   readonly readiness: () => Readiness;
   /** The source formats that this installation reads. */
@@ -56,7 +48,6 @@ export interface HealthEnvironment {
 
 const headers = [...jsonHeaders, ...readableAnywhere];
 
-/** The health and the readiness of the machine. */
 export class Health {
   readonly #environment: HealthEnvironment;
   readonly #ping = throttle(databaseEveryMs, () => this.#pingDatabase());
@@ -91,7 +82,6 @@ export class Health {
       : [{ ok: false, latencyMs: 0 }, this.#queue('unknown')];
     const { diskBytes, diskMaxBytes, diskShortage } = this.#environment.machine();
     const frontEnds = this.#frontEnds();
-    /** Sums a figure over the machine's front ends. */
     const total = (figure: (stats: FrontEndStats) => number): number =>
       frontEnds.reduce((sum, stats) => sum + figure(stats), 0);
     const queued = total(({ transforms }) => transforms.queued);
@@ -99,12 +89,13 @@ export class Health {
     const concurrency = total(({ transforms }) => transforms.concurrency);
     const maxQueue = total(({ transforms }) => transforms.maxQueue);
     const fetching = total(({ sources }) => sources.fetching);
-    const { status, reason } = this.#condition(database, frontEnds, diskShortage);
+    const fault = this.#findFault(database, frontEnds, diskShortage);
+    const [status, reason] = fault ?? (['ok', undefined] as const);
     const body = {
       ok: status === 'ok',
       service: 'image-delivery',
       status,
-      ...(reason === null ? {} : { reason }),
+      reason,
       timestamp: new Date().toISOString(),
       uptimeSeconds: Math.floor(process.uptime()),
       store: database.ok ? 'available' : 'unavailable',
@@ -147,34 +138,25 @@ export class Health {
     request.respond({ status: body.ok ? 200 : 503, headers, body: JSON.stringify(body) });
   }
 
-  #condition(
+  /** Returns the status of a machine that is not in order, and the reason for people, or null. */
+  #findFault(
     database: DatabaseCheck,
     frontEnds: readonly FrontEndStats[],
     diskShortage: DiskShortage | null,
-  ): Condition {
+  ): readonly [status: Exclude<Status, 'ok'>, reason: string] | null {
     const { readiness, transformTimeoutMs } = this.#environment;
-    if (readiness() === 'draining') {
-      return { status: 'draining', reason: 'The service is shutting down.' };
-    }
-    if (!database.ok) return { status: 'unavailable', reason: 'The store does not respond.' };
+    if (readiness() === 'draining') return ['draining', 'The service is shutting down.'];
+    if (!database.ok) return ['unavailable', 'The store does not respond.'];
     // One front end is enough to report the machine as degraded.
     if (frontEnds.some(({ transforms }) => transforms.stuck >= transforms.concurrency)) {
-      return {
-        status: 'degraded',
-        reason: "A front end's transform threads do not terminate.",
-      };
+      return ['degraded', "A front end's transform threads do not terminate."];
     }
     if (frontEnds.some(({ transforms }) => transforms.stalledMs > transformTimeoutMs)) {
-      return { status: 'degraded', reason: 'The transform threads make no progress.' };
+      return ['degraded', 'The transform threads make no progress.'];
     }
-    if (diskShortage !== null) {
-      const reason =
-        diskShortage === 'inodes'
-          ? 'The disk of the data folder has no free inodes.'
-          : 'The disk of the data folder is full.';
-      return { status: 'degraded', reason };
-    }
-    return { status: 'ok', reason: null };
+    if (diskShortage === null) return null;
+    const lack = diskShortage === 'inodes' ? 'has no free inodes' : 'is full';
+    return ['degraded', `The disk of the data folder ${lack}.`];
   }
 
   #projects(): object {

@@ -82,7 +82,6 @@ export class StartMessage {
     this.#firstKey = null;
   }
 
-  /** Prints a few lines to a terminal. */
   print(httpServer: ChosenServer | null): void {
     const { baseUrl, host, port } = this.#settings;
     const key = this.#firstKey;

@@ -44,7 +44,6 @@ export type ProjectUpdate =
   /** The store does not contain the project, or contains an earlier revision. */
   | { readonly type: 'project-forgotten'; readonly id: string };
 
-/** A message from a front end to the primary. */
 export type ToPrimary =
   /** The front end has loaded its modules and waits for `store-opened`. */
   | { readonly type: 'started' }
@@ -101,7 +100,6 @@ export type CoalescerReply = { readonly key: string; readonly joinId: number } &
   | { readonly type: 'flight-promote' }
 );
 
-/** A message from the primary to a front end. */
 export type ToFrontEnd =
   /**
    * The service will stop: `GET /api/ready` returns 503, and everything else continues until
@@ -126,7 +124,6 @@ export interface StoreOpened {
   readonly knownProjects: KnownProjectsSnapshot;
 }
 
-/** Sends messages to the primary. */
 export interface PrimaryChannel {
   send(message: ToPrimary): void;
 }

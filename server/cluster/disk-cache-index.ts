@@ -188,7 +188,6 @@ export class DiskCacheIndex {
     }
   }
 
-  /** Returns the files that the index lacks. */
   async #findUnknown(): Promise<CacheFile[]> {
     const found: CacheFile[] = [];
     for (const ending of folderEndings) {

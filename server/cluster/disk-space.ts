@@ -11,7 +11,6 @@ const reservedPart = 0.05;
 /** What a disk lacks: the inodes limit its files, whatever their size. */
 export type DiskShortage = 'bytes' | 'inodes';
 
-/** An amount on a disk. */
 interface Amount {
   readonly total: number;
   readonly free: number;
@@ -26,7 +25,6 @@ interface DiskSpaceOptions {
   readonly reserveBytes: number | null;
   readonly index: Pick<DiskCacheIndex, 'bytes' | 'count' | 'shrinkTo' | 'settled'>;
   readonly log: Logger;
-  /** For tests. */
   readonly measure?: (folder: string) => Promise<Disk>;
 }
 

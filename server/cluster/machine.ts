@@ -2,7 +2,6 @@ import { existsSync, readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import type { Settings } from '../../contract/settings/table.ts';
 
-/** Paths of jemalloc in Linux distributions. */
 const jemallocPaths = [
   '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2',
   '/usr/lib/aarch64-linux-gnu/libjemalloc.so.2',

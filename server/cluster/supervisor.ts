@@ -1,4 +1,5 @@
 import cluster, { type Worker } from 'node:cluster';
+import { setTimeout as sleep } from 'node:timers/promises';
 import type { Logger } from '../../contract/log.ts';
 import { RunningTime } from '../../pool/execution/running-time.ts';
 import type { FrontEndStats, ToFrontEnd, ToPrimary } from './channel.ts';
@@ -30,12 +31,12 @@ const stuckDrainWithinMs = connectionGraceMs + 1_000;
 
 /** A slot for a front end, and the process that listens in it. */
 interface Slot {
-  current: FrontEnd | null;
+  current: FrontEndProcess | null;
   readonly restarts: RestartPolicy;
 }
 
 /** A front end's process, from fork to end. */
-interface FrontEnd {
+interface FrontEndProcess {
   readonly worker: Worker;
   /** Since when it listens, or listened before its drain; null before. */
   listenedAt: number | null;
@@ -46,7 +47,6 @@ interface FrontEnd {
 }
 
 export interface SupervisorOptions {
-  /** The front end's entry file. */
   readonly entry: string;
   readonly processes: number;
   /** Arguments for Node, after this process's own. */
@@ -77,8 +77,7 @@ export class Supervisor {
   readonly #options: SupervisorOptions;
   readonly #slots: Slot[];
   /** By cluster id, including draining ones. */
-  readonly #frontEnds = new Map<number, FrontEnd>();
-  readonly #timers = new Set<NodeJS.Timeout>();
+  readonly #frontEnds = new Map<number, FrontEndProcess>();
   readonly #liveness: Liveness;
   #rolling: Promise<void> | null = null;
   #listener: FrontEndListener | null = null;
@@ -169,7 +168,6 @@ export class Supervisor {
     this.#stopping = true;
     this.announceStop();
     this.#liveness.stop();
-    for (const timer of this.#timers) clearTimeout(timer);
     await Promise.all([...this.#frontEnds.values()].map((frontEnd) => this.#drain(frontEnd, 0)));
   }
 
@@ -202,7 +200,8 @@ export class Supervisor {
         const delayMs = slot.restarts.ended(performance.now() - attemptedAt, false);
         if (slot.restarts.giveUpReason !== null) throw error;
         this.#options.log.error({ why: error.message, delayMs }, replacing);
-        await new Promise<void>((due) => this.#later(delayMs, due));
+        await sleep(delayMs, null, { ref: false });
+        if (this.#stopping) throw error;
       }
     }
   }
@@ -212,7 +211,7 @@ export class Supervisor {
     const { log, environment } = this.#options;
     const worker = cluster.fork(environment);
     const { id } = worker;
-    const frontEnd: FrontEnd = {
+    const frontEnd: FrontEndProcess = {
       worker,
       listenedAt: null,
       isStuck: false,
@@ -230,7 +229,7 @@ export class Supervisor {
           clearTimeout(startTimer);
           frontEnd.listenedAt = performance.now();
           log.info({ frontEnd: id, child: worker.process.pid }, 'front end listening');
-          if (slot.current !== null) void this.#retire(slot.current);
+          if (slot.current !== null) void this.#drain(slot.current, connectionGraceMs);
           slot.current = frontEnd;
           this.#listener?.onMessage(id, message);
           resolve();
@@ -269,7 +268,7 @@ export class Supervisor {
         reject(new Early(`a front end ended before it listened (${signal ?? code})`));
         if (slot.current === frontEnd) {
           slot.current = null;
-          this.#replace(slot, startedAt, true, signal ?? code);
+          void this.#replace(slot, startedAt, true, signal ?? code);
         }
       };
       worker.once('exit', (code, signal) => {
@@ -281,7 +280,12 @@ export class Supervisor {
     });
   }
 
-  #replace(slot: Slot, startedAt: number, listened: boolean, why: string | number): void {
+  async #replace(
+    slot: Slot,
+    startedAt: number,
+    listened: boolean,
+    why: string | number,
+  ): Promise<void> {
     if (this.#stopping || !this.#slots.includes(slot)) return;
     const delayMs = slot.restarts.ended(performance.now() - startedAt, listened);
     if (
@@ -293,17 +297,17 @@ export class Supervisor {
       return;
     }
     this.#options.log.error({ why, delayMs }, replacing);
-    this.#later(delayMs, () => {
-      const attemptedAt = performance.now();
-      this.#fill(slot).catch((error) => this.#replace(slot, attemptedAt, false, String(error)));
-    });
+    await sleep(delayMs, null, { ref: false });
+    if (this.#stopping) return;
+    const attemptedAt = performance.now();
+    await this.#fill(slot).catch((error) => this.#replace(slot, attemptedAt, false, String(error)));
   }
 
   /**
    * Gives up a slot, except the last, if the kernel has killed its process for lack of memory before
    * or soon after it listened: the next process would take the same memory.
    */
-  #reduceAfterOomKill(slot: Slot, { listenedAt, isUnresponsive }: FrontEnd): void {
+  #reduceAfterOomKill(slot: Slot, { listenedAt, isUnresponsive }: FrontEndProcess): void {
     if (this.#stopping || isUnresponsive) return;
     if (this.#countOomKills() <= this.#attributedOomKills) return;
     this.#attributedOomKills += 1;
@@ -331,7 +335,7 @@ export class Supervisor {
    * Replaces a front end with every thread stuck in native code. It serves cached images until its
    * replacement listens.
    */
-  #requireProgress(slot: Slot, frontEnd: FrontEnd, stats: FrontEndStats): void {
+  #requireProgress(slot: Slot, frontEnd: FrontEndProcess, stats: FrontEndStats): void {
     const { stalledMs } = stats.transforms;
     const { log, stalledAfterMs } = this.#options;
     const { id, process } = frontEnd.worker;
@@ -347,35 +351,22 @@ export class Supervisor {
   }
 
   /**
-   * Drains a front end after its replacement listens. A stuck front end gets less time, because
-   * it never exits by itself.
+   * Ends a front end that has finished its requests. A stuck front end gets less time, because it
+   * never exits by itself.
+   * @param graceMs shortens the grace of a front end that drains already
    */
-  #retire(frontEnd: FrontEnd): Promise<void> {
-    const withinMs = frontEnd.isStuck ? stuckDrainWithinMs : drainWithinMs;
-    return this.#drain(frontEnd, connectionGraceMs, withinMs);
-  }
-
-  /** @param graceMs shortens the grace of a front end that drains already */
   async #drain(
-    { worker, listenedAt, ended }: FrontEnd,
+    { worker, listenedAt, ended, isStuck }: FrontEndProcess,
     graceMs: number,
-    withinMs = drainWithinMs,
   ): Promise<void> {
     if (worker.isDead()) return;
     // A front end that does not listen has no requests, and might not receive messages.
     if (listenedAt === null) worker.process.kill('SIGKILL');
     this.send(worker.id, { type: 'drain', graceMs });
+    const withinMs = isStuck ? stuckDrainWithinMs : drainWithinMs;
     const killTimer = setTimeout(() => worker.process.kill('SIGKILL'), withinMs);
     await ended;
     clearTimeout(killTimer);
-  }
-
-  #later(ms: number, action: () => void): void {
-    const timer = setTimeout(() => {
-      this.#timers.delete(timer);
-      action();
-    }, ms);
-    this.#timers.add(timer);
   }
 }
 

@@ -20,7 +20,6 @@ export interface Route {
   readonly methods: (path: string) => readonly string[];
   /** Called only for these methods. */
   readonly handler: Handler;
-  /** Returns additional headers of an error response. */
   readonly errorHeaders?: ErrorHeaders;
 }
 
@@ -40,7 +39,6 @@ interface AppEnvironment {
     | null;
   /** Called before the handler; throws a ServiceError to refuse a request. */
   readonly admit?: ((request: HttpRequest) => void) | null;
-  /** Called with an unexpected error of a handler. */
   readonly onError: (request: HttpRequest, error: unknown) => void;
   /**
    * Paths that might be meant by a missing path, most likely first; the app ignores paths that do

@@ -37,16 +37,15 @@ export const defaultTimeouts: NodeTimeouts = {
   stalledTimeout: 30_000,
 };
 
-/** Node's own HTTP server. */
 export class NodeServer implements HttpServer {
-  readonly #app: HttpApp;
+  readonly app: HttpApp;
   readonly #server: Server;
   readonly #bySocket = new WeakMap<Socket, NodeConnection>();
   readonly connections: ClientConnections;
-  readonly #waiting = new WaitingConnections();
+  readonly waiting = new WaitingConnections();
 
   constructor(app: HttpApp, connections: ClientConnections, timeouts = defaultTimeouts) {
-    this.#app = app;
+    this.app = app;
     this.connections = connections;
     const { stalledTimeout, ...serverTimeouts } = timeouts;
     const accept = (req: IncomingMessage, res: ServerResponse): void => this.#accept(req, res);
@@ -85,29 +84,28 @@ export class NodeServer implements HttpServer {
     const { connections } = this;
     const { open, limit } = connections;
     if (open >= limit) {
-      const closed = this.#waiting.closeSome(limit);
+      const closed = this.waiting.closeSome(limit);
       connections.closedWaiting += closed;
       if (closed === 0) {
         connections.refused += 1;
         return void socket.destroy();
       }
     }
-    const sets = { connections, waiting: this.#waiting };
-    this.#bySocket.set(socket, new NodeConnection(socket, this.#app, sets, stalledTimeout));
+    this.#bySocket.set(socket, new NodeConnection(socket, this, stalledTimeout));
   }
 
   #accept(req: IncomingMessage, res: ServerResponse): void {
     const connection = this.#bySocket.get(req.socket);
     // Bytes after a malformed request might not be a request.
     if (connection === undefined || connection.refused) return;
-    const request = new NodeHttpRequest(req, res, this.#app, connection);
+    const request = new NodeHttpRequest(req, res, this.app, connection);
     connection.begin(request);
     const malformed = syntaxError(req);
     if (malformed !== null) {
       return connection.refuse(new ServiceError('invalid_request', malformed));
     }
     if (request.isLast) connection.refused = true;
-    this.#app.handle(request);
+    this.app.handle(request);
   }
 
   #refuse(socket: Socket, error: ServiceError): void {
@@ -266,19 +264,13 @@ class NodeHttpRequest extends HttpRequest {
 /** Time for a client that is still sending to receive the response before the connection closes. */
 const lingerMs = 1_000;
 
-interface ConnectionSets {
-  readonly connections: ClientConnections;
-  readonly waiting: WaitingConnections;
-}
-
 /** A connection of Node's HTTP server and its requests in progress. */
 class NodeConnection implements WaitingConnection {
   readonly socket: Socket;
   readonly networks: readonly string[];
   /** Requests with an incomplete response. */
   readonly open = new Set<NodeHttpRequest>();
-  readonly #app: HttpApp;
-  readonly #sets: ConnectionSets;
+  readonly #server: NodeServer;
   readonly #stalledTimeout: number;
   #closed = false;
   /** Whether to ignore all later requests. */
@@ -287,15 +279,14 @@ class NodeConnection implements WaitingConnection {
   #finalResponse: string | null = null;
 
   /** @param stalledTimeout ms before disconnecting a client that does not read its response */
-  constructor(socket: Socket, app: HttpApp, sets: ConnectionSets, stalledTimeout: number) {
+  constructor(socket: Socket, server: NodeServer, stalledTimeout: number) {
     this.socket = socket;
-    this.networks = sets.connections.countedNetworks(socket.remoteAddress ?? '');
-    this.#app = app;
-    this.#sets = sets;
+    this.networks = server.connections.countedNetworks(socket.remoteAddress ?? '');
+    this.#server = server;
     this.#stalledTimeout = stalledTimeout;
     socket.on('error', () => {});
-    sets.connections.open += 1;
-    sets.waiting.add(this);
+    server.connections.open += 1;
+    server.waiting.add(this);
     socket.once('close', () => {
       this.#leaveSets();
       for (const request of this.open) request.disconnected();
@@ -303,7 +294,6 @@ class NodeConnection implements WaitingConnection {
     });
   }
 
-  /** Ends the connection at once. */
   close(): void {
     this.#leaveSets();
     this.socket.destroy();
@@ -312,28 +302,27 @@ class NodeConnection implements WaitingConnection {
   #leaveSets(): void {
     if (this.#closed) return;
     this.#closed = true;
-    this.#sets.connections.open -= 1;
-    this.#sets.waiting.delete(this);
+    this.#server.connections.open -= 1;
+    this.#server.waiting.delete(this);
   }
 
   /** Call it after reading a request. */
   begin(request: NodeHttpRequest): void {
     this.open.add(request);
-    this.#sets.waiting.delete(this);
+    this.#server.waiting.delete(this);
   }
 
-  /** Call it after writing a response. */
   onWrite(): void {
     if (this.socket.writableLength === 0 || this.#closed) return;
     this.socket.setTimeout(this.#stalledTimeout);
-    this.#sets.waiting.add(this);
+    this.#server.waiting.add(this);
   }
 
   onEnd(request: NodeHttpRequest): void {
     this.open.delete(request);
-    this.#sets.waiting.delete(this);
+    this.#server.waiting.delete(this);
     if (this.open.size > 0) return void this.socket.setTimeout(0);
-    if (!this.#closed) this.#sets.waiting.add(this);
+    if (!this.#closed) this.#server.waiting.add(this);
     if (this.refused) this.#end();
   }
 
@@ -344,7 +333,7 @@ class NodeConnection implements WaitingConnection {
   refuse(error: ServiceError): void {
     if (this.refused) return;
     this.refused = true;
-    const response = this.#app.errorResponse(error);
+    const response = this.#server.app.errorResponse(error);
     const unfinished = [...this.open].find((request) => request.incomplete);
     if (unfinished === undefined) this.#finalResponse = asText(response);
     else unfinished.respond(response);

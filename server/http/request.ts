@@ -8,7 +8,6 @@ export interface HttpApp {
   readonly closing: boolean;
   /** Counts a new request and returns its id; `onEnd` must follow. */
   begin(): string;
-  /** Responds to a request, synchronously or later. */
   handle(request: HttpRequest): void;
   /**
    * Called at the end of each request; `status` is null if the client disconnected before the
@@ -40,7 +39,6 @@ export abstract class HttpRequest implements RequestTelemetry {
   errorHeaders: ((error: ServiceError) => Headers) | null = null;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
-  /** Whether a response has started. */
   protected responded = false;
   /** Whether the response is complete, or the client has disconnected. */
   ended = false;

@@ -16,7 +16,6 @@ export const uncachedHeaders: Headers = [
   ['x-content-type-options', 'nosniff'],
 ];
 
-/** Headers of uncacheable JSON. */
 export const jsonHeaders: Headers = [['content-type', 'application/json'], ...uncachedHeaders];
 
 /** Lets scripts of any page read the response (Fetch standard, CORS protocol). */
@@ -28,7 +27,6 @@ export const embeddableAnywhere: Headers = [
   ['cross-origin-resource-policy', 'cross-origin'],
 ];
 
-/** Returns a copy of a response with additional headers. */
 export function withHeaders(response: HttpResponse, more: Headers): HttpResponse {
   return { ...response, headers: [...response.headers, ...more] };
 }
@@ -83,7 +81,6 @@ export function isNotModified(ifNoneMatch: string, etag: string): boolean {
   return ifNoneMatch.split(',', maxTags).some((tag) => tag.trim().replace(/^W\//, '') === etag);
 }
 
-/** The path exists, but does not support the method. */
 export class MethodNotAllowed extends ServiceError {
   readonly path: string;
   readonly allowed: readonly string[];

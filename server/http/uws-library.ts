@@ -4,7 +4,6 @@ import { join } from 'node:path';
 import type { App, us_listen_socket_close } from 'uws-pack';
 import { digestFailure } from './uws-digests.ts';
 
-/** The binary of uWebSockets.js. */
 export interface UwsLibrary {
   readonly App: typeof App;
   readonly us_listen_socket_close: typeof us_listen_socket_close;

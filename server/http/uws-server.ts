@@ -33,26 +33,25 @@ const chunkedAboveBytes = 64 * 1024;
 export class UwsServer implements HttpServer {
   readonly #uws: UwsLibrary;
   readonly #templatedApp: TemplatedApp;
-  readonly #networkLimits: NetworkLimits;
+  readonly networkLimits: NetworkLimits;
   /**
    * Connections before their first request, and requests with clients that have not read the whole
    * response.
    */
-  readonly #waiting = new WaitingConnections();
-  readonly #idle = new IdleConnections(this.#waiting);
+  readonly waiting = new WaitingConnections();
+  readonly #idle = new IdleConnections(this.waiting);
   readonly connections: ClientConnections;
   #listenSocket: us_listen_socket | null = null;
 
   constructor(app: HttpApp, uws: UwsLibrary, connections: ClientConnections) {
     this.connections = connections;
     const networkLimits = new NetworkLimits(connections);
-    this.#networkLimits = networkLimits;
-    const sets = { connections, networkLimits, waiting: this.#waiting };
+    this.networkLimits = networkLimits;
     this.#uws = uws;
     this.#templatedApp = uws.App();
     this.#templatedApp.filter((res, change) => this.#count(res, change));
     this.#templatedApp.any('/*', (res, req) => {
-      const request = new UwsHttpRequest(res, req, app, sets);
+      const request = new UwsHttpRequest(res, req, app, this);
       if (networkLimits.isAboveHalf || !this.#idle.isEmpty) this.#requested(request.peerAddress);
       if (!hasBody(req) || request.checkBody()) app.handle(request);
       request.seal();
@@ -62,13 +61,13 @@ export class UwsServer implements HttpServer {
   /** Called for an accepted connection (1) and for a closed connection (-1). */
   #count(res: UwsResponse, change: number): void {
     this.connections.open += change;
-    if (change < 0 || !this.#networkLimits.isAboveHalf) return;
+    if (change < 0 || !this.networkLimits.isAboveHalf) return;
     const address = readAddress(res);
     const networks = this.connections.countedNetworks(address);
     const [widest] = networks;
     if (this.#hasRoom(widest)) {
-      if (widest !== undefined) this.#networkLimits.add(widest);
-      const onClose = () => widest !== undefined && this.#networkLimits.delete(widest);
+      if (widest !== undefined) this.networkLimits.add(widest);
+      const onClose = () => widest !== undefined && this.networkLimits.delete(widest);
       return this.#idle.add(res, address, networks, onClose);
     }
     this.connections.refused += 1;
@@ -79,10 +78,10 @@ export class UwsServer implements HttpServer {
   #hasRoom(network: string | undefined): boolean {
     const { connections } = this;
     const { limit } = connections;
-    if (connections.open > limit) connections.closedWaiting += this.#waiting.closeSome(limit);
+    if (connections.open > limit) connections.closedWaiting += this.waiting.closeSome(limit);
     if (connections.open > limit) return false;
-    if (network === undefined || this.#networkLimits.admits(network)) return true;
-    const closed = this.#waiting.closeSome(limit, network);
+    if (network === undefined || this.networkLimits.admits(network)) return true;
+    const closed = this.waiting.closeSome(limit, network);
     connections.closedWaiting += closed;
     return closed > 0;
   }
@@ -91,7 +90,7 @@ export class UwsServer implements HttpServer {
   #requested(address: string): void {
     this.#idle.requested(address);
     const [widest] = this.connections.countedNetworks(address);
-    if (widest !== undefined) this.#networkLimits.delete(widest);
+    if (widest !== undefined) this.networkLimits.delete(widest);
   }
 
   listen(host: string, port: number): Promise<boolean> {
@@ -169,18 +168,12 @@ function syntaxError(req: UwsRequest): string | null {
     : 'The only transfer coding that is supported is chunked.';
 }
 
-interface ConnectionSets {
-  readonly connections: ClientConnections;
-  readonly networkLimits: NetworkLimits;
-  readonly waiting: WaitingConnections;
-}
-
 class UwsHttpRequest extends HttpRequest implements WaitingConnection {
   readonly method: string;
   readonly path: string;
   readonly query: string;
   readonly #res: UwsResponse;
-  readonly #sets: ConnectionSets;
+  readonly #server: UwsServer;
   #req: UwsRequest | null;
   #accept = '';
   #isLast = false;
@@ -188,9 +181,9 @@ class UwsHttpRequest extends HttpRequest implements WaitingConnection {
   /** Set while the client reads the response. */
   networks: readonly string[] = [];
 
-  constructor(res: UwsResponse, req: UwsRequest, app: HttpApp, sets: ConnectionSets) {
+  constructor(res: UwsResponse, req: UwsRequest, app: HttpApp, server: UwsServer) {
     super(app);
-    this.#sets = sets;
+    this.#server = server;
     this.#res = res;
     this.#req = req;
     this.method = req.getCaseSensitiveMethod();
@@ -274,7 +267,7 @@ class UwsHttpRequest extends HttpRequest implements WaitingConnection {
     const corked = () => this.#res.cork(() => this.#write(response));
     // Wait: otherwise uWebSockets.js would parse the bytes after this request. It ends a connection
     // that sends more before the response. Counted connections handle one request at a time.
-    if (this.#isLast || this.#sets.networkLimits.isAboveHalf)
+    if (this.#isLast || this.#server.networkLimits.isAboveHalf)
       setImmediate(() => this.ended || corked());
     // Within the handler the response is already corked.
     else if (this.#req !== null) this.#write(response);
@@ -305,9 +298,10 @@ class UwsHttpRequest extends HttpRequest implements WaitingConnection {
     const body = isLongText ? Buffer.from(content) : content;
     // Keep the connection despite an unread body: the library discards the body, and a client might
     // miss the response if the connection closes before it has sent the body.
-    const end = this.app.closing || this.#isLast || this.#sets.networkLimits.isAboveHalf;
+    const end = this.app.closing || this.#isLast || this.#server.networkLimits.isAboveHalf;
     if (body === null || this.method === 'HEAD' || status === 304) {
-      if (this.#isLast || this.#sets.networkLimits.isAboveHalf) return this.#sendLast(status, body);
+      if (this.#isLast || this.#server.networkLimits.isAboveHalf)
+        return this.#sendLast(status, body);
       // RFC 9110, 8.6: HEAD sends the body's length; 304 need not. Any argument to endWithoutBody
       // makes uWebSockets.js write a wrong length, or never finish.
       if (body !== null && status !== 304)
@@ -365,7 +359,7 @@ class UwsHttpRequest extends HttpRequest implements WaitingConnection {
   }
 
   protected override onEnded(): void {
-    this.#sets.waiting.delete(this);
+    this.#server.waiting.delete(this);
   }
 
   /**
@@ -390,8 +384,8 @@ class UwsHttpRequest extends HttpRequest implements WaitingConnection {
     }
     write(end ? res.getWriteOffset() : 0);
     if (this.ended) return;
-    this.networks = this.#sets.connections.countedNetworks(address);
-    this.#sets.waiting.add(this);
+    this.networks = this.#server.connections.countedNetworks(address);
+    this.#server.waiting.add(this);
     res.onWritable(write);
   }
 }

@@ -103,8 +103,6 @@ const idleMs = 12_000;
 /** Maximum networks to count connections of. */
 const maxNetworks = 10_000;
 
-const noCounts = () => new LRUCache<string, number>({ max: maxNetworks });
-
 /**
  * Counts uWebSockets.js connections that wait for a request, by their client's widest network,
  * while more than half of all connections are open. Some of them cannot be closed, because the
@@ -116,11 +114,11 @@ const noCounts = () => new LRUCache<string, number>({ max: maxNetworks });
  */
 export class NetworkLimits {
   readonly #connections: ClientConnections;
-  /** Connections that wait for a request, by network, since the period started. */
-  #recent = noCounts();
-  /** Counts of the previous period. Older connections are closed. */
-  #earlier = noCounts();
-  #periodFrom = performance.now();
+  /**
+   * Connections that wait for a request, by network. A network without new connections has no
+   * waiting ones after the idle time, even if the library has closed some without naming them.
+   */
+  readonly #waiting = new LRUCache<string, number>({ max: maxNetworks, ttl: idleMs });
 
   constructor(connections: ClientConnections) {
     this.#connections = connections;
@@ -138,29 +136,17 @@ export class NetworkLimits {
   /** Returns whether a network can open one more connection, which is already counted as open. */
   admits(network: string): boolean {
     const { open, limit } = this.#connections;
-    this.#changePeriods();
-    return (this.#recent.get(network) ?? 0) + (this.#earlier.get(network) ?? 0) <= limit - open;
+    return (this.#waiting.get(network) ?? 0) <= limit - open;
   }
 
   add(network: string): void {
-    this.#recent.set(network, (this.#recent.get(network) ?? 0) + 1);
+    this.#waiting.set(network, (this.#waiting.get(network) ?? 0) + 1);
   }
 
   /** Call it when a counted connection has sent its request or closed. */
   delete(network: string): void {
-    for (const counts of [this.#recent, this.#earlier]) {
-      const waiting = counts.get(network) ?? 0;
-      if (waiting > 0) return void counts.set(network, waiting - 1);
-    }
-  }
-
-  /** Drops old counts, because the library closes connections without naming them. */
-  #changePeriods(): void {
-    const age = performance.now() - this.#periodFrom;
-    if (age < idleMs) return;
-    this.#earlier = age < 2 * idleMs ? this.#recent : noCounts();
-    this.#recent = noCounts();
-    this.#periodFrom = performance.now();
+    const waiting = this.#waiting.get(network) ?? 0;
+    if (waiting > 0) this.#waiting.set(network, waiting - 1, { noUpdateTTL: true });
   }
 }
 

@@ -63,38 +63,32 @@ export function checkSource(project: Project, source: URL): void {
   );
 }
 
-/** The expiry of a validly signed URL, Unix ms, or the reason for rejecting the signature. */
-type SignatureCheck = { readonly expires: number } | { readonly fault: string };
-
+/** Returns the expiry of a validly signed URL, Unix ms, or the reason for rejecting the signature. */
 function readSignature(
   project: Project,
   { parameters, host }: ImageAddress,
   path: string,
   query: string,
   now: number,
-): SignatureCheck {
+): number | string {
   const exp = parameters.get('exp') ?? '';
   const given = parameters.get('sig') ?? '';
-  if (given === '' || exp === '') {
-    return { fault: 'This project needs signed URLs, with exp and sig.' };
-  }
+  if (given === '' || exp === '') return 'This project needs signed URLs, with exp and sig.';
   const fault = expiryFault('exp', exp);
-  if (fault !== null) return { fault };
+  if (fault !== null) return fault;
   const unsigned = withoutSignature(query);
   const paths = host === null ? signedPaths(path) : [`//${host}${path}`];
   const texts = paths.map((signedPath) => `${signedPath}?${unsigned}`);
   const authentic = signingSecrets(project).some((secret) =>
     texts.some((text) => isSame(given, signature(secret, text))),
   );
-  if (!authentic) return { fault: 'The signature does not match the URL.' };
+  if (!authentic) return 'The signature does not match the URL.';
 
   const expires = Number(exp) * 1_000;
-  if (expires <= now) return { fault: 'The signed URL has expired.' };
+  if (expires <= now) return 'The signed URL has expired.';
   const ttl = project.signedUrlTtlSeconds;
-  if (ttl !== null && expires > now + ttl * 1_000) {
-    return { fault: `exp must be at most ${ttl} seconds ahead.` };
-  }
-  return { expires };
+  const isTooLate = ttl !== null && expires > now + ttl * 1_000;
+  return isTooLate ? `exp must be at most ${ttl} seconds ahead.` : expires;
 }
 
 /**
@@ -118,9 +112,9 @@ export function checkSignature(
     const isSigned = checkForeignSignature(dialect, project, path, query, expires, now);
     return { isSigned, expires };
   }
-  const signature = readSignature(project, address, path, query, now);
-  const isSigned = 'expires' in signature;
+  const expires = readSignature(project, address, path, query, now);
+  const isSigned = typeof expires === 'number';
   if (!project.requireSignedUrls) return { isSigned, expires: Number.POSITIVE_INFINITY };
-  if (!isSigned) throw new ServiceError('signature_invalid', signature.fault);
-  return { isSigned, expires: signature.expires };
+  if (!isSigned) throw new ServiceError('signature_invalid', expires);
+  return { isSigned, expires };
 }

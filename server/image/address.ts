@@ -50,7 +50,6 @@ interface AddressParts {
 
 export type ImageAddress = AddressParts & RequestTarget;
 
-/** The part of the path before the source. */
 export const imagePrefix = '/img/';
 
 /** Returns whether every host treats the path as an image URL. */
@@ -104,14 +103,11 @@ const canonicalNames = new Map<string, ParameterName>(
   ),
 );
 
-/** Canonical names and aliases of all parameters. */
 const parameterSpellings: readonly string[] = [...canonicalNames.keys()];
 
-/** The canonical name of a parameter's name or alias. */
 export const canonicalName = (spelling: string): ParameterName | undefined =>
   canonicalNames.get(spelling);
 
-/** Whether a name is a parameter's canonical name or an alias. */
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
 /** Returns the project in a query, even if the URL is invalid, or ''. */

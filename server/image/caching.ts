@@ -21,7 +21,6 @@ const temporaryWarnings: ReadonlySet<ImageWarning> = new Set([
   'source_incomplete',
 ]);
 
-/** The facts that determine how long caches can keep a response. */
 export interface Lifetime {
   /**
    * The URL's expiry, Unix ms: infinite for unsigned URLs, and null for background requests.
@@ -29,7 +28,6 @@ export interface Lifetime {
    * need one.
    */
   readonly expires: number | null;
-  /** The project's setting. */
   readonly freshness: Project['freshness'];
   /** The image's report; absent for projects that set no source age. */
   readonly report: FreshnessReport | undefined;
@@ -43,7 +41,6 @@ type CachedImage = Pick<CacheResult, 'tier' | 'isProvisional'> & {
 export const isTemporary = (image: Pick<Image, 'warnings'> | undefined): boolean =>
   image?.warnings?.some((warning) => temporaryWarnings.has(warning)) === true;
 
-/** The caching headers of an incomplete response. */
 export const notStored: Headers = [['cache-control', 'no-store']];
 
 /** Returns whether later responses with the image have the same headers. */

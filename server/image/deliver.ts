@@ -66,7 +66,6 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
   }
 }
 
-/** Returns whether a valid token marks the request as background work. */
 async function isBackground(
   { request, backgroundToken, observed }: ImageCall,
   environment: DeliveryEnvironment,

@@ -31,12 +31,10 @@ export interface ImageCall {
   readonly observed: ObservedRequest;
 }
 
-/** The parts of the process that image delivery uses. */
 export interface DeliveryEnvironment {
   readonly engine: Engine;
   readonly projects: ProjectCache;
   readonly telemetry: ImageTelemetry;
-  /** Returns the source loaders of a project. */
   readonly createLoaderFinder: (latest: () => Project) => FindLoader;
   /**
    * Resolves whether a token is valid for a request's target and marks the request as background
@@ -49,7 +47,6 @@ export interface DeliveryEnvironment {
    */
   readonly admitRender: (project: Project) => Promise<() => void>;
   readonly onLayerFailure: OnLayerFailure;
-  /** Whether to refuse URLs with unknown parameters. */
   readonly refusesUnknown: boolean;
   /** The formats of `auto`, best first. */
   readonly autoFormats: readonly NegotiableFormat[];

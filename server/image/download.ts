@@ -1,6 +1,5 @@
 import type { ParameterType } from './values.ts';
 
-/** Maximum length of the parameter. */
 const maxCharacters = 200;
 /** File systems allow 255 bytes with the extension. */
 const maxBytes = 200;

@@ -35,7 +35,6 @@ export function withoutSourceArea(variant: Variant): Variant {
   };
 }
 
-/** Returns the error of a request if both its source and its fallback failed. */
 export function combinedError(sourceError: ServiceError, fallbackError: unknown): unknown {
   const isOfSource =
     fallbackError instanceof ServiceError && fallbackError.code.startsWith('source_');

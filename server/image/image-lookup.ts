@@ -14,7 +14,6 @@ import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import { withoutFailed } from './layers.ts';
 import { factsVariant, provisionalVariant, type ResolvedTransform } from './resolve-variant.ts';
 
-/** An image to send. */
 export interface DeliveredImage {
   readonly result: CacheResult;
   /** The inputs of the requested image, even if the fallback replaces it. */
@@ -58,7 +57,6 @@ export async function confirmProject(projects: ProjectCache, id: string): Promis
   return requireProject(id, await projects.find(id));
 }
 
-/** Gets the images of one request from the caches or a render. */
 export class ImageLookup {
   readonly #environment: DeliveryEnvironment;
   readonly #checked: CheckedRequest;
@@ -98,7 +96,6 @@ export class ImageLookup {
     }
   }
 
-  /** Returns the image, leaving out layers that fail. */
   async #getOrWithoutLayers(
     wanted: WantedImage,
   ): Promise<Pick<DeliveredImage, 'result' | 'complete'>> {

@@ -84,7 +84,6 @@ export function cacheKey(
   return `${prefix}-${generation.toString(36)}-${groups}-${digest}`;
 }
 
-/** Returns an image's cache key. */
 export function variantKey(
   { project, inputs, generation }: KeyOrigin & { readonly inputs: Inputs },
   variant: Variant,

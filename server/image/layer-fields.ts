@@ -23,7 +23,6 @@ import {
   withKeyword,
 } from './values.ts';
 
-/** A layer field. */
 export interface LayerField<T> extends ParameterType<T> {
   readonly meaning: string;
   /**
@@ -49,7 +48,6 @@ function field<T>(
   return { ...type, meaning, default: byDefault, example, exampleContext };
 }
 
-/** Maximum characters in a layer's text. */
 export const maxWords = 500;
 
 /** Layer fields are JSON, so flags need no other forms. */
@@ -222,7 +220,6 @@ export const layerKinds = Object.keys(layerFields) as LayerKind[];
 export const fieldsOfKind = (kind: LayerKind): Readonly<Record<string, LayerField<unknown>>> =>
   layerFields[kind];
 
-/** Maximum layers per image. */
 const maxLayers = 10;
 
 const name = partNamePattern.slice(1, -1);

@@ -80,7 +80,7 @@ function namedLayer(
   project: Project,
   isTrusted: boolean,
 ): Layer | null {
-  const { layer, file, freeText } = parsedLayer(name, findLayer(project, name));
+  const { layer, file, freeText } = parseLayer(name, findLayer(project, name));
   if (file !== null) checkSource(project, file);
   const given = texts.get(name);
   if (layer.kind === 'image') {
@@ -105,21 +105,13 @@ interface ParsedLayer {
   readonly freeText: boolean;
 }
 
-/** Caches each parsed layer until its project's next revision. */
-const parsedLayers = new WeakMap<StoredLayer, ParsedLayer>();
-
-function parsedLayer(name: string, stored: StoredLayer): ParsedLayer {
-  const known = parsedLayers.get(stored);
-  if (known !== undefined) return known;
-  const { image, text = {} } = stored;
+function parseLayer(name: string, { image, text = {} }: StoredLayer): ParsedLayer {
   const { freeText, ...values } =
     image === undefined ? readValues(name, 'text', text) : readValues(name, 'image', image);
   const kind = image === undefined ? 'text' : 'image';
   const layer = { kind, ...values, ...(kind === 'image' && { isWatermark: false }) } as Layer;
   const url = layerUrl(layer);
-  const parsed = { layer, file: url === null ? null : new URL(url), freeText: freeText === true };
-  parsedLayers.set(stored, parsed);
-  return parsed;
+  return { layer, file: url === null ? null : new URL(url), freeText: freeText === true };
 }
 
 type WatermarkSettings = Pick<

@@ -31,7 +31,6 @@ import {
 /** Parameter groups, in display order. */
 type ParameterGroup = 'size' | 'crop' | 'format' | 'colour' | 'filters' | 'layers' | 'delivery';
 
-/** A parameter of the image endpoint. */
 export interface Parameter<T> extends ParameterType<T> {
   readonly group: ParameterGroup;
   readonly aliases: readonly string[];

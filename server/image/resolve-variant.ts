@@ -17,7 +17,7 @@ import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './neg
 import { type ParameterName, parameters } from './parameters.ts';
 import { toText } from './values.ts';
 
-/** Returns the options of a preset's parameters. @throws ServiceError parameter_invalid */
+/** @throws ServiceError parameter_invalid */
 export function presetOptions(parameters: PresetParameters): Options {
   return readOptions(
     new Map(Object.entries(parameters).map(([name, value]) => [name, toText(value)])),
@@ -38,7 +38,7 @@ export function withPreset(options: Options, project: Pick<Project, 'presets'>):
   const { preset: name } = options;
   if (name === undefined) return options;
   const named = Object.keys(options) as ParameterName[];
-  const preset = parsedPreset(name, findPreset(project, name));
+  const preset = parsePreset(name, findPreset(project, name));
   const replaced = new Set<string>([
     ...named.flatMap((parameter) => parameters[parameter].replaces),
     ...sideReplacedByRatio(options, preset),
@@ -54,23 +54,15 @@ function sideReplacedByRatio({ ar, w, h }: Options, preset: Options): readonly P
   return w === undefined && preset.w === undefined ? [] : ['h'];
 }
 
-/** Caches each parsed preset until its project's next revision. */
-const parsedPresets = new WeakMap<PresetParameters, Options>();
-
-function parsedPreset(name: string, preset: PresetParameters): Options {
-  const known = parsedPresets.get(preset);
-  if (known !== undefined) return known;
+function parsePreset(name: string, preset: PresetParameters): Options {
   try {
-    const options = presetOptions(preset);
-    parsedPresets.set(preset, options);
-    return options;
+    return presetOptions(preset);
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
     throw new ServiceError(error.code, `The preset ${name} must be changed: ${error.message}`);
   }
 }
 
-/** A URL's parsed parameters. */
 export interface Transform {
   /** As sent, by any spelling. */
   readonly parameters: ReadonlyMap<string, string>;

@@ -63,7 +63,6 @@ export class ResponseCache {
     if (requestKey.length <= maxKeyLength) this.#responses.set(requestKey, response);
   }
 
-  /** Estimated bytes of the entries. */
   get bytes(): number {
     return this.#responses.calculatedSize;
   }

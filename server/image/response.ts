@@ -32,7 +32,6 @@ import type { ResolvedTransform } from './resolve-variant.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response-cache.ts';
 import { percentEncode } from './source-url.ts';
 
-/** Headers of every image. */
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
   ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
@@ -192,7 +191,6 @@ export function currentHeaders(
 /** A later release can describe an image in another way. */
 const documentCaching = 'public, max-age=3600';
 
-/** Redirects to another path of the host. */
 export const redirectTo = (location: string): HttpResponse => ({
   status: 303,
   headers: [['location', location], ['cache-control', documentCaching], ...embeddableAnywhere],
@@ -205,7 +203,6 @@ interface RequestedResponse extends Pick<ResolvedTransform, 'parameters' | 'down
   readonly document?: SourceDocument;
 }
 
-/** The request and its checked state. */
 interface ResponseContext extends ImageCall {
   readonly state: ProjectState;
   readonly source: URL;
@@ -217,7 +214,6 @@ interface ResponseContext extends ImageCall {
   readonly warnings: string;
 }
 
-/** Returns a document about a source in place of an image. */
 function toSentDocument({ contentType, body }: SourceDocument): SentImage {
   const etag = `"${hash('sha256', contentType + body, 'base64url').slice(0, 22)}"`;
   return { body: Buffer.from(body), contentType, etag };

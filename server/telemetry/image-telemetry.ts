@@ -77,12 +77,10 @@ export class ImageTelemetry {
     counts.live.bytes += bytes;
   }
 
-  /** Observes any other request. */
   observe(request: ImageRequest): ObservedRequest {
     return new ObservedRequest(this, request);
   }
 
-  /** Records an error sent to the client. */
   failed(error: ServiceError, thrown: unknown, context: FailureContext): void {
     const { code, status, message } = error;
     const stage = this.#findStage(thrown) ?? stageOfCode[code] ?? 'request';

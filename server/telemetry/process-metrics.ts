@@ -67,7 +67,6 @@ export class RequestMetrics {
     counts.duration.observe(ms / 1_000);
   }
 
-  /** Updates the registry. */
   collect(): void {
     for (const route of routeNames) {
       for (const tier of tiers) {

@@ -3,7 +3,6 @@ import type { Project } from '../../store/projects.ts';
 import type { DayUsage, ProjectDay, UsageRecords } from '../../store/usage.ts';
 import { dayMs, noUsage, type UsageTotals } from './usage-totals.ts';
 
-/** The usage that limits apply to. */
 interface LimitedUsage {
   readonly renders: number;
   readonly bytes: number;
@@ -142,7 +141,6 @@ export class UsageLimits {
     return fresh;
   }
 
-  /** Returns this process's ended and running renders. */
   #ownRenders(day: ProjectDay): number {
     const { renders, backgroundRenders } = this.#totals.of(day)?.counts ?? noUsage();
     return renders + backgroundRenders + (this.#running.get(day.project) ?? 0);

@@ -53,7 +53,6 @@ export interface OwnTotals extends ProjectDay {
 /** Requests by project id since the last report; '' for projects beyond the limit. */
 export type ProjectCounts = ReadonlyMap<string, TierCounts>;
 
-/** Maximum projects per report. */
 const maxReported = 2_000;
 /** Above this number of totals in memory, stored totals are removed. */
 const manyTotals = 20_000;

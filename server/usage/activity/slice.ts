@@ -24,7 +24,6 @@ export class ActivitySlice {
     this.failures = new RecentFailures(budget);
   }
 
-  /** Number of names and failures. */
   get size(): number {
     return this.sources.size + this.variants.size + this.failures.size;
   }
@@ -51,7 +50,6 @@ interface Counted {
   error: number;
 }
 
-/** Names per counter. */
 const maxNames = 40;
 
 /**
@@ -111,7 +109,6 @@ export const maxFailures = 100;
 /** Returns the same key for equal failures. */
 const failureKey = ({ code, url }: Pick<StoredFailure, 'code' | 'url'>): string => `${code} ${url}`;
 
-/** The latest distinct failures. */
 class RecentFailures {
   /** From oldest to newest. */
   readonly #failures = new Map<string, StoredFailure>();
