@@ -82,7 +82,7 @@ export class Supervisor {
   #rolling: Promise<void> | null = null;
   #listener: FrontEndListener | null = null;
   #announced = false;
-  #stopping = false;
+  readonly #stopped = new AbortController();
   readonly #countOomKills: () => number;
   /** The kernel's kills up to now that are attributed to a front end, or happened before. */
   #attributedOomKills: number;
@@ -165,7 +165,7 @@ export class Supervisor {
 
   /** Drains all front ends. Resolves when they have ended. */
   async stop(): Promise<void> {
-    this.#stopping = true;
+    this.#stopped.abort();
     this.announceStop();
     this.#liveness.stop();
     await Promise.all([...this.#frontEnds.values()].map((frontEnd) => this.#drain(frontEnd, 0)));
@@ -200,7 +200,7 @@ export class Supervisor {
         const delayMs = slot.restarts.ended(performance.now() - attemptedAt, false);
         if (slot.restarts.giveUpReason !== null) throw error;
         this.#options.log.error({ why: error.message, delayMs }, replacing);
-        await sleep(delayMs, null, { ref: false });
+        await this.#wait(delayMs);
         if (this.#stopping) throw error;
       }
     }
@@ -280,6 +280,15 @@ export class Supervisor {
     });
   }
 
+  get #stopping(): boolean {
+    return this.#stopped.signal.aborted;
+  }
+
+  /** Resolves early if the service stops. */
+  async #wait(ms: number): Promise<void> {
+    await sleep(ms, null, { signal: this.#stopped.signal }).catch(() => {});
+  }
+
   async #replace(
     slot: Slot,
     startedAt: number,
@@ -297,7 +306,7 @@ export class Supervisor {
       return;
     }
     this.#options.log.error({ why, delayMs }, replacing);
-    await sleep(delayMs, null, { ref: false });
+    await this.#wait(delayMs);
     if (this.#stopping) return;
     const attemptedAt = performance.now();
     await this.#fill(slot).catch((error) => this.#replace(slot, attemptedAt, false, String(error)));
