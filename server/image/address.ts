@@ -7,6 +7,7 @@ import {
   maxParameters,
   type Size,
   type SourceDocument,
+  type UrlClient,
   withBothSlashes,
 } from '../../urls/src/index.ts';
 import { words } from './layer-fields.ts';
@@ -26,7 +27,7 @@ type RequestTarget =
   | {
       readonly kind: 'needsSize';
       /** @throws ServiceError parameter_invalid */
-      readonly resolve: (size: Size, origin: string) => SizedRequest;
+      readonly resolve: (size: Size, client: UrlClient) => SizedRequest;
     }
   | { readonly kind: 'redirect'; readonly location: string };
 

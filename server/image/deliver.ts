@@ -58,7 +58,7 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
       return void send(request, redirectTo(address.location));
     case 'needsSize': {
       const facts = await lookup.getFacts(transform.options.v ?? null);
-      const sized = address.resolve(facts.size, call.origin);
+      const sized = address.resolve(facts.size, call.client);
       if (sized.kind === 'image') return deliverImage(readTransform(sized.parameters));
       const about = { parameters: new Map(), download: null, document: sized };
       return respond(facts, about, environment, context);

@@ -2,6 +2,7 @@ import type { NegotiableFormat } from '../../contract/image-terms.ts';
 import type { Engine } from '../../pool/engine.ts';
 import type { FindLoader } from '../../pool/source/source-loader.ts';
 import type { Project } from '../../store/projects.ts';
+import type { UrlClient } from '../../urls/src/index.ts';
 import type { RequestHosts } from '../http/forwarded.ts';
 import type { HttpRequest } from '../http/request.ts';
 import type { ProjectCache } from '../project-cache.ts';
@@ -21,8 +22,7 @@ export interface ImageCall {
   readonly backgroundToken: string;
   /** Whether this service itself fetches the image as a source. */
   readonly isLoop: boolean;
-  /** The URL's scheme, host and port, as the client sees them. */
-  readonly origin: string;
+  readonly client: UrlClient;
   /** The requested delivery host, or null. */
   readonly site: Site | null;
   /** The response's key in `responses`. */

@@ -75,7 +75,10 @@ export function explainUrl(text: string, site: Site, size: Size | null): Explain
   if (address.kind === 'needsSize' && size === null) {
     return { source: written, native: null, options: [], ignored: unknown };
   }
-  const sized = address.kind === 'needsSize' && size !== null ? address.resolve(size, '') : address;
+  const sized =
+    address.kind === 'needsSize' && size !== null
+      ? address.resolve(size, { origin: '', accept: '' })
+      : address;
   if (sized.kind === 'document') throw invalid('The URL leads to a document, not an image.');
   const options = [...sized.parameters]
     .flatMap(([name, value]) => {

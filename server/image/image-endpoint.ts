@@ -65,6 +65,7 @@ export class ImageEndpoint {
     if (!request.isWellFormed()) return;
     // Headers cannot be read after an await.
     const isLoop = engine.sources.isOwnFetch(request.headerList('cdn-loop'));
+    const { accept } = request;
     const originAt = hosts.createOriginFinder(request);
     const start = (requested: RequestedSite): Promise<void> => {
       const { host, found } = requested;
@@ -83,7 +84,7 @@ export class ImageEndpoint {
         ifNoneMatch,
         backgroundToken,
         isLoop,
-        origin: originAt(host),
+        client: { origin: originAt(host), accept },
         site: found && siteAtHost(found.project, host),
         cacheKey: responseCacheKey(requested, target),
         observed,

@@ -84,6 +84,10 @@ eachHttpServer(
         height: 1000,
         profile: ['http://iiif.io/api/image/2/level2.json', { maxWidth: 10_000 }],
       });
+      const accept = `application/ld+json;profile="${context(2)}"`;
+      const linked = await get('/iiif/2/x%2Fa%20b.jpg/info.json', { accept });
+      t.equal(linked.headers.get('content-type'), 'application/ld+json');
+      t.match(linked.headers.get('vary'), /accept/i);
       const third = await get('/iiif/x%2Fa%20b.jpg/info.json');
       t.equal(JSON.parse(third.text).id, 'http://iiif.shop.example/iiif/x%2Fa%20b.jpg');
     });

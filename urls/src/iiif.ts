@@ -7,6 +7,7 @@ import {
   sourceInvalid,
   sourceMissing,
   type Translation,
+  type UrlClient,
   type UrlDialect,
   UrlError,
   type UrlHost,
@@ -55,7 +56,7 @@ function translate(path: string, query: string, host: UrlHost): Translation {
       kind: 'needsSize',
       ...url,
       query: new NativeQuery(),
-      resolve: (full, origin) => createInfo(version, `${origin}${id}`, full, host),
+      resolve: (full, client) => createInfo(version, id, full, host, client),
     };
   }
   const request = readImageRequest({ region, size, rotation, file }, version);
@@ -99,14 +100,16 @@ const qualities: Readonly<Record<string, readonly [name: string, value: string] 
 
 /**
  * Returns the image information of a source.
- * @param id the image URL up to the identifier
+ * @param path of the image URL up to the identifier
  */
 function createInfo(
   version: IiifVersion,
-  id: string,
+  path: string,
   full: Size,
   { maxSide, maxArea }: Limits,
+  { origin, accept }: UrlClient,
 ): SourceDocument {
+  const id = `${origin}${path}`;
   const { width, height } = full;
   // Powers of two to divide the image by, until it fits one tile.
   const factors = [1];
@@ -139,7 +142,10 @@ function createInfo(
       ...image,
       profile: [`${protocol}/2/level2.json`, profile],
     };
-    return { kind: 'document', contentType: 'application/json', body: JSON.stringify(body) };
+    // Version 2.1 sends JSON unless the client names JSON-LD, and 3.0 may always send JSON-LD.
+    const isNamed = accept.includes('application/ld+json');
+    const contentType = isNamed ? 'application/ld+json' : 'application/json';
+    return { kind: 'document', contentType, body: JSON.stringify(body) };
   }
   const body = {
     '@context': context,

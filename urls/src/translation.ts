@@ -105,6 +105,14 @@ export interface UrlHost {
   readonly maxArea: number;
 }
 
+/** The parts of a request that a document depends on. */
+export interface UrlClient {
+  /** The URL's scheme, host and port, as the client sees them. */
+  readonly origin: string;
+  /** The Accept header, or ''. */
+  readonly accept: string;
+}
+
 /** A text about a source. */
 export interface SourceDocument {
   readonly kind: 'document';
@@ -125,12 +133,8 @@ interface SizeTarget {
   readonly kind: 'needsSize';
   /** The query for a very large source. Only its `exp` and `v` hold for every size. */
   readonly query: NativeQuery;
-  /**
-   * @param size of the upright source
-   * @param origin the URL's scheme, host and port, as the client sees them
-   * @throws UrlError
-   */
-  readonly resolve: (size: Size, origin: string) => ImageTarget | SourceDocument;
+  /** @param size of the upright source. @throws UrlError */
+  readonly resolve: (size: Size, client: UrlClient) => ImageTarget | SourceDocument;
 }
 
 /** Redirects to another path of the host (303). */

@@ -15,7 +15,7 @@ function read(version: IiifVersion, path: string, maxWidth = 10_000) {
   };
   const translation = iiif.translate(`/${version}/a/${path}`, '', host);
   if (translation.kind !== 'needsSize') throw new Error(translation.kind);
-  const sized = translation.resolve(full, '');
+  const sized = translation.resolve(full, { origin: '', accept: '' });
   if (sized.kind !== 'image') throw new Error(sized.kind);
   const { query } = sized;
   const side = (name: string) => Number(query.get(name));

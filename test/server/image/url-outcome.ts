@@ -22,7 +22,7 @@ export function outcome(urls: string, url: string, base: string | null = null): 
     const read = readRequestAddress(path, query, createSite(urls, base));
     const { source, unknown } = read;
     const size = { width: 1_600, height: 1_000 };
-    const sized = read.kind === 'needsSize' ? read.resolve(size, '') : read;
+    const sized = read.kind === 'needsSize' ? read.resolve(size, { origin: '', accept: '' }) : read;
     const parameters = sized.kind === 'document' ? new Map<string, string>() : sized.parameters;
     readOptions(parameters);
     const native = new URLSearchParams([...parameters]);
