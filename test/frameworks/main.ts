@@ -5,7 +5,6 @@ import { join } from 'node:path';
 import { Command } from 'commander';
 import { App, pack } from './app.ts';
 import { builderNames, checkBuilder } from './builders/check.ts';
-import { checkBytes } from './bytes.ts';
 import { exampleNames, unsupported } from './examples.ts';
 import { checkIiif } from './iiif.ts';
 import { checkSnippets } from './snippets.ts';
@@ -14,14 +13,13 @@ import { checkWebpack } from './webpack.ts';
 
 /** `npm run test:frameworks`: the examples of the SDK in Chromium. */
 
-const others = ['webpack', 'bytes', 'iiif', ...builderNames];
+const others = ['webpack', 'iiif', ...builderNames];
 const names = await exampleNames();
 const command = new Command('test:frameworks')
   .description(
     'Packs the SDK, installs it with the frameworks of the npm registry in copies of the apps of sdk/examples/, builds and starts each, and opens its pages in Chromium on screens of three widths and three densities.',
   )
   .argument('[names...]', `of ${[...names, ...others].join(', ')}; all unless some are given`)
-  .option('--record', 'with bytes: write the figures of other packages to sdk/peers.json')
   .option('--screenshots <file>', 'with iiif: write pictures of the viewer, such as /tmp/iiif.png')
   .addHelpText(
     'after',
@@ -31,7 +29,7 @@ that requires signed URLs if it can sign. Each image that a page names must come
 command starts, and have the pixels that srcset says. Pages may neither shift their layout nor write to the
 console, also those of the development servers. The code that the playground of the console has for pictures
 is built and opened too, as it is. webpack, Next and Vite must refuse ./sign in a bundle for
-browsers. bytes measures the packages of other services as "npm run build:sdk" measures this one. urls-cloudinary,
+browsers. urls-cloudinary,
 urls-imgix, urls-imgproxy and urls-thumbor request URLs that the builders of these services make from delivery hosts,
 signed and unsigned, and compare the images with the native ones; urls-cloudflare and urls-next do so with unpic, and
 with an app of Next without a loader, whose own images must have the same sizes; libthumbor needs Python 3 with venv. iiif runs
@@ -57,7 +55,7 @@ process.once('SIGINT', () => process.exit(130));
 async function main(): Promise<boolean> {
   const folder = await realpath(await mkdtemp(join(tmpdir(), 'image-delivery-frameworks-')));
   process.once('exit', () => rmSync(folder, { recursive: true, force: true }));
-  const isApp = (name: string) => !['bytes', 'iiif'].includes(name) && !builderNames.includes(name);
+  const isApp = (name: string) => name !== 'iiif' && !builderNames.includes(name);
   const tarball = given.some(isApp) ? await pack(folder) : '';
   let stage: Stage | undefined;
   let isGood = true;
@@ -66,10 +64,7 @@ async function main(): Promise<boolean> {
     print([`${problems.length === 0 ? 'ok' : 'not ok'} - ${title}`, ...problems].join('\n  '));
   };
   for (const name of given) {
-    if (name === 'bytes') {
-      const isRecorded = command.opts()['record'] === true;
-      report('bytes of other packages', await checkBytes(folder, isRecorded));
-    } else if (builderNames.includes(name)) {
+    if (builderNames.includes(name)) {
       report(`the URLs of ${name}`, await checkBuilder(t, name, folder));
     } else if (name === 'iiif') {
       await checkIiif(t, folder, report, command.opts()['screenshots'] ?? null);
