@@ -6,16 +6,6 @@ import type { ErrorCode as ServiceErrorCode } from '../generated/errors.ts';
  */
 export type ErrorCode = ServiceErrorCode | 'unexpected_response' | (string & {});
 
-interface ApiErrorFields {
-  readonly operation: string;
-  readonly status: number;
-  readonly code: ErrorCode;
-  readonly message: string;
-  readonly hint: string | null;
-  readonly requestId: string | null;
-  readonly retryAfter: number | null;
-}
-
 /** The service, or a proxy in front of it, has refused a call. */
 export class ApiError extends Error {
   override readonly name = 'ApiError';
@@ -32,7 +22,7 @@ export class ApiError extends Error {
   /** Seconds to wait before the next call; null when the response does not say. */
   readonly retryAfter: number | null;
 
-  constructor({ message, ...fields }: ApiErrorFields) {
+  constructor(message: string, fields: Omit<ApiError, keyof Error>) {
     super(message);
     this.operation = fields.operation;
     this.status = fields.status;

@@ -12,19 +12,20 @@ export function createRequest(
   input: Input,
   connection: Connection,
 ): Request<unknown> {
-  const { id, method, hasBody } = operation;
-  const sent = new Set(operation.query);
+  const { id, method, query: names = [] } = operation;
+  const sent = new Set(names);
   const path = operation.path.replaceAll(/\{(\w+)\}/g, (_, name: string) => {
     sent.add(name);
     return segment(id, name, input[name]);
   });
   const parameters = new URLSearchParams();
-  for (const name of operation.query) {
+  for (const name of names) {
     if (input[name] !== undefined) parameters.set(name, String(input[name]));
   }
   const query = parameters.toString();
   const fields = Object.entries(input).filter(([name]) => !sent.has(name));
-  const body = hasBody && fields.length > 0 ? JSON.stringify(Object.fromEntries(fields)) : null;
+  const body =
+    operation.body && fields.length > 0 ? JSON.stringify(Object.fromEntries(fields)) : null;
   const headers: Record<string, string> = {
     accept: 'application/json',
     authorization: connection.authorization,
@@ -85,8 +86,8 @@ function segment(operation: string, name: string, value: unknown): string {
 function readResult(operation: Operation, answer: Answer, connection: Connection): unknown {
   const { id, result, hasLocation } = operation;
   const { status, headers, text } = answer;
-  if (status === 204 && result === null) return undefined;
-  if (status >= 200 && status < 300 && result !== null) {
+  if (status === 204 && result === undefined) return undefined;
+  if (status >= 200 && status < 300 && result !== undefined) {
     const isCsv = /^text\/csv\b/i.test(headers.get('content-type') ?? '');
     if (id === 'getProjectUsage' && isCsv && text !== null) return text;
     const value = readObject(answer)?.[result];
@@ -127,29 +128,18 @@ export function healthRequest(
 
 export type OperationId = keyof typeof operations;
 
-/** An operation of the control plane. */
+/** An operation of the control plane, as in the generated table; inapplicable fields are absent. */
 export interface Operation {
   readonly id: OperationId;
   readonly method: string;
   /** Below the prefix; each name in braces is one path segment. */
   readonly path: string;
   /** Names of the query parameters. */
-  readonly query: readonly string[];
-  readonly hasBody: boolean;
-  /** The response body's field that contains the result; null if the response has no body. */
-  readonly result: string | null;
-  /** Whether the result is a paged list. */
-  readonly isPaged: boolean;
-  readonly hasLocation: boolean;
-}
-
-/** An entry in the generated table; inapplicable fields are absent. */
-interface Entry {
-  readonly method: string;
-  readonly path: string;
   readonly query?: readonly string[];
   readonly body?: 'required' | 'optional';
+  /** The response body's field that contains the result; absent if the response has no body. */
   readonly result?: string;
+  /** Whether the result is a paged list. */
   readonly isPaged?: true;
   readonly hasLocation?: true;
 }
@@ -170,18 +160,10 @@ const repeatablePosts: Readonly<Record<PostId, boolean>> = {
 };
 
 export const operationList = (): readonly Operation[] =>
-  Object.entries<Entry>(operations).map(
-    ([id, { method, path, query, body, result, isPaged, hasLocation }]) => ({
-      id: id as OperationId,
-      method,
-      path,
-      query: query ?? [],
-      hasBody: body !== undefined,
-      result: result ?? null,
-      isPaged: isPaged ?? false,
-      hasLocation: hasLocation ?? false,
-    }),
-  );
+  Object.entries<Omit<Operation, 'id'>>(operations).map(([id, entry]) => ({
+    id: id as OperationId,
+    ...entry,
+  }));
 
 /**
  * Returns whether a call is safe to repeat, even if it might have taken effect. With a
@@ -195,5 +177,5 @@ export function isRepeatable({ id, method }: Operation, input: Input): boolean {
 /** A call's path, query and body fields; their names are distinct. */
 export type Input = Readonly<Record<string, unknown>>;
 
-export const hasInput = ({ path, query, hasBody }: Operation): boolean =>
-  path.includes('{') || query.length > 0 || hasBody;
+export const hasInput = ({ path, query = [], body }: Operation): boolean =>
+  path.includes('{') || query.length > 0 || body !== undefined;

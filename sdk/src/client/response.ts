@@ -39,19 +39,14 @@ export function createError(operation: string, answer: Answer, connection: Conne
     retryAfter: readRetryAfter(headers.get('retry-after')),
   };
   if (status >= 400 && typeof code === 'string' && typeof message === 'string') {
-    return new ApiError({
+    return new ApiError(bounded(message), {
       ...common,
       code: bounded(code),
-      message: bounded(message),
       hint: typeof hint === 'string' ? bounded(hint) : null,
     });
   }
-  return new ApiError({
-    ...common,
-    code: 'unexpected_response',
-    message: describe(answer, connection),
-    hint: null,
-  });
+  const unexpected = { ...common, code: 'unexpected_response', hint: null };
+  return new ApiError(describe(answer, connection), unexpected);
 }
 
 /** Describes a response without quoting its text, which can repeat the key. */
