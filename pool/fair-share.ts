@@ -99,15 +99,6 @@ export class RoundRobin<T> {
     this.#size += 1;
   }
 
-  /** Adds an item before the first later one. A project without items comes last. */
-  insert(project: string, item: T, isLater: (other: T) => boolean): void {
-    const items = [...(this.#waiting.get(project) ?? [])];
-    const later = items.findIndex(isLater);
-    items.splice(later === -1 ? items.length : later, 0, item);
-    this.#waiting.set(project, new Set(items));
-    this.#size += 1;
-  }
-
   delete(project: string, item: T): boolean {
     const items = this.#waiting.get(project);
     if (items === undefined || !items.delete(item)) return false;

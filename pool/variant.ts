@@ -1,6 +1,6 @@
 import type { Fit, Gravity } from '../contract/image-terms.ts';
 import type { Colour } from './colour.ts';
-import type { OutputFormat } from './rendering/encode/encodings.ts';
+import { getEncoding, type OutputFormat } from './rendering/encode/encodings.ts';
 import { type OperationName, type OperationValues, operations } from './rendering/operations.ts';
 
 /** Responses instead of the image: text placeholders, and JSON metadata. */
@@ -69,7 +69,7 @@ export interface Length {
 }
 
 /** Where and how a layer is drawn. */
-export interface Placement {
+export interface LayerPlacement {
   readonly position: Gravity;
   /** From the left or right edge, to the inside; to the right for a position in the middle. */
   readonly offsetX: Length;
@@ -84,7 +84,7 @@ export interface Placement {
   readonly blend: Blend;
 }
 
-export interface ImageLayer extends Placement {
+export interface ImageLayer extends LayerPlacement {
   readonly kind: 'image';
   readonly url: string;
   /** Percent of the output's width, after the rotation. */
@@ -96,7 +96,7 @@ export interface ImageLayer extends Placement {
 export const alignments = ['left', 'center', 'right'] as const;
 export type Alignment = (typeof alignments)[number];
 
-export interface TextLayer extends Placement {
+export interface TextLayer extends LayerPlacement {
   readonly kind: 'text';
   readonly words: string;
   /** The font's family. */
@@ -220,20 +220,51 @@ export interface Variant extends OperationValues {
  */
 type Effect = 'output' | 'plan' | 'trim' | 'turn' | 'pixels';
 
+/** Returns whether a field can affect the output, given the others. */
+type IsUsed = (variant: Variant) => boolean;
+
 type Fields<Names extends keyof Variant> = {
-  readonly [Field in Names]: readonly [Variant[Field], Effect];
+  readonly [Field in Names]: readonly [Variant[Field], Effect, IsUsed?];
 };
 
-/** For each field, the value that changes only the encoding, and the effect of other values. */
+/** Returns whether the output's format is unknown, or has a property. */
+function mayHave(variant: Variant, property: 'lossy' | 'lossless'): boolean {
+  const [format] = variant.negotiated ? [] : variant.formats;
+  return format === undefined || getEncoding(format)[property] !== undefined;
+}
+
+// `enlarge=box` can pad an image to a single side, to a length that depends on the pixel ratio.
+const keepsBox: IsUsed = ({ enlarge }) => enlarge === 'box';
+const usesRatio: IsUsed = ({ fit }) => fit !== 'inside' && fit !== 'outside';
+const usesFit: IsUsed = (variant) =>
+  (variant.width !== null && variant.height !== null) ||
+  (variant.aspectRatio !== null && usesRatio(variant)) ||
+  keepsBox(variant);
+const mayBeLossless: IsUsed = (variant) => mayHave(variant, 'lossless');
+const mayBeLossy: IsUsed = (variant) =>
+  mayHave(variant, 'lossy') &&
+  (variant.lossless !== true ||
+    variant.negotiated ||
+    variant.formats.length === 0 ||
+    !mayBeLossless(variant));
+
+/**
+ * For each field, the value that changes only the encoding, the effect of other values, and whether
+ * the field is used; absent if it always is.
+ */
 const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   crop: [null, 'plan'],
   trim: [null, 'trim'],
   width: [null, 'output'],
   height: [null, 'output'],
-  pixelRatio: [1, 'output'],
-  aspectRatio: [null, 'output'],
-  fit: ['cover', 'output'],
-  position: ['center', 'output'],
+  pixelRatio: [1, 'output', (variant) => variant.layers !== null || keepsBox(variant)],
+  aspectRatio: [null, 'output', usesRatio],
+  fit: ['cover', 'output', usesFit],
+  position: [
+    'center',
+    'output',
+    (variant) => usesFit(variant) && usesRatio(variant) && variant.fit !== 'fill',
+  ],
   enlarge: [false, 'output'],
   kernel: ['lanczos3', 'output'],
   maxWidth: [null, 'output'],
@@ -245,11 +276,11 @@ const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   negotiated: [false, 'output'],
   page: [null, 'plan'],
   lenient: [false, 'output'],
-  animated: [true, 'output'],
+  animated: [true, 'output', ({ page }) => page === null],
   placeholder: [null, 'plan'],
-  quality: [80, 'output'],
-  maxBytes: [null, 'output'],
-  lossless: [null, 'output'],
+  quality: [80, 'output', mayBeLossy],
+  maxBytes: [null, 'output', mayBeLossy],
+  lossless: [null, 'output', mayBeLossless],
   stripMetadata: [true, 'output'],
   copyright: [false, 'output'],
   keepProfile: [false, 'output'],
@@ -277,4 +308,16 @@ export function changedFields(variant: Variant, ...effects: readonly Effect[]): 
   return (Object.keys(fields) as Field[]).filter(
     (field) => effects.includes(fields[field][1]) && variant[field] !== plainVariant[field],
   );
+}
+
+const limitedFields = (Object.keys(ownFields) as (keyof typeof ownFields)[]).flatMap((field) => {
+  const isUsed = ownFields[field][2];
+  return isUsed === undefined ? [] : [[field, isUsed] as const];
+});
+
+/** Returns a variant with every unused field at its plain value. */
+export function withoutUnusedFields(variant: Variant): Variant {
+  const unused = limitedFields.filter(([, isUsed]) => !isUsed(variant));
+  const plain = unused.map(([field]) => [field, plainVariant[field]]);
+  return { ...variant, ...Object.fromEntries(plain) };
 }

@@ -1,11 +1,12 @@
 import { Piscina } from 'piscina';
 import { recognise } from '../formats/source-formats.ts';
 import type { ExecutionPlan } from '../rendering/execution-plan.ts';
+import type { RenderTask } from '../rendering/render.ts';
 import { hasText } from '../variant.ts';
 import { EncoderThreads } from './encoder-threads.ts';
 import type { ProcessLimits } from './process/launch.ts';
 import { type ProcessFonts, ProcessPool } from './process/process-pool.ts';
-import type { TransformResult, TransformTask } from './task.ts';
+import type { TransformResult } from './task.ts';
 
 /**
  * Runs tasks on threads, or in processes if they must be killable. The schedule counts a task in a
@@ -39,7 +40,7 @@ export class Executor {
     return this.#threads.replaced;
   }
 
-  run(task: TransformTask): TaskRun<TransformResult> {
+  run(task: RenderTask): TaskRun<TransformResult> {
     if (task.execution?.isolated) return this.#inProcess(task);
     const ending = new AbortController();
     const onThread = this.#onThread(task);
@@ -60,7 +61,7 @@ export class Executor {
     };
   }
 
-  #inProcess(task: TransformTask): TaskRun<TransformResult> {
+  #inProcess(task: RenderTask): TaskRun<TransformResult> {
     const ending = new AbortController();
     // Includes SVGs without text, whose letters must not depend on the other inputs.
     const usesFonts =
@@ -77,7 +78,7 @@ export class Executor {
     };
   }
 
-  #onThread(task: TransformTask): TaskRun<TransformResult> {
+  #onThread(task: RenderTask): TaskRun<TransformResult> {
     const ended = this.#encoderThreads.use(task.variant);
     const { result, terminate } = this.#threads.run(task);
     return { result: result.finally(ended), terminate };
@@ -117,7 +118,7 @@ const heap = { maxOldGenerationSizeMb: 128, maxYoungGenerationSizeMb: 3 };
  * thread is `available`; Piscina's own queue is a fallback.
  */
 class ThreadPool {
-  readonly #piscina: Piscina<TransformTask, TransformResult>;
+  readonly #piscina: Piscina<RenderTask, TransformResult>;
   readonly #count: number;
   readonly #running = new Set<AbortController>();
   #closing = false;
@@ -168,7 +169,7 @@ class ThreadPool {
     return this.#piscina.idleThreads > 0 || this.#piscina.threads.length < this.#count;
   }
 
-  run(task: TransformTask): TaskRun<TransformResult> {
+  run(task: RenderTask): TaskRun<TransformResult> {
     const controller = new AbortController();
     this.#running.add(controller);
     const result = this.#piscina

@@ -1,6 +1,5 @@
 import type { Settings } from '../../contract/settings/table.ts';
-import { isolatedCost } from '../rendering/cost.ts';
-import type { ExecutionPlan } from '../rendering/execution-plan.ts';
+import { type ExecutionPlan, isolatedCost } from '../rendering/execution-plan.ts';
 
 /** The properties of a transform that determine its order. */
 export interface SchedulingKey {

@@ -102,11 +102,6 @@ export class Schedule<T extends SchedulingKey> {
     this.#selectQueue(task).add(task.project, task);
   }
 
-  /** Queues a transform that turned out not to be light, ahead of later arrivals. */
-  requeue(task: T): void {
-    this.#selectQueue(task).insert(task.project, task, (other) => other.queuedAt > task.queuedAt);
-  }
-
   /** Removes a waiting transform. */
   remove(task: T): void {
     this.#live.delete(task.project, task);

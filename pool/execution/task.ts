@@ -1,16 +1,7 @@
 import { inspect } from 'node:util';
 import { type ErrorData, ServiceError } from '../../contract/errors.ts';
 import type { ExecutionPlan } from '../rendering/execution-plan.ts';
-import { type RenderedImage, type RenderTask, render, renderIfLight } from '../rendering/render.ts';
-
-/** The message to a transform thread or to a transform process. */
-export interface TransformTask extends RenderTask {
-  /**
-   * Null for a thread, which then places the transform, and runs it at once if it is light and not
-   * isolated.
-   */
-  readonly execution: ExecutionPlan | null;
-}
+import { type RenderedImage, type RenderTask, render } from '../rendering/render.ts';
 
 /** The response. Errors are plain data, because a structured clone drops an error's code. */
 export type TransformResult =
@@ -26,11 +17,10 @@ export type TransformResult =
 
 const maxDetail = 2000;
 
-export async function runTask(task: TransformTask): Promise<TransformResult> {
+export async function runTask(task: RenderTask): Promise<TransformResult> {
   const startedAt = performance.now();
   try {
-    const run = task.execution === null ? renderIfLight : render;
-    const result = await run(task);
+    const result = await render(task);
     if ('isolated' in result) return { ok: false, execution: result };
     return { ok: true, ...result, transformMs: performance.now() - startedAt };
   } catch (thrown) {

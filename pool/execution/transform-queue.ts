@@ -6,7 +6,7 @@ import type { Input } from '../inputs.ts';
 import type { ImageRequest, Miss } from '../miss.ts';
 import { shuttingDown, tooManyTransforms } from '../overloaded.ts';
 import type { ExecutionPlan } from '../rendering/execution-plan.ts';
-import type { RenderedImage } from '../rendering/render.ts';
+import type { RenderedImage, RenderTask } from '../rendering/render.ts';
 import type { SourceLease } from '../source/sources.ts';
 import { noObserver, type Stage } from '../stages.ts';
 import { unlessAborted } from '../unless-aborted.ts';
@@ -14,7 +14,7 @@ import { Executor } from './executor.ts';
 import type { SchedulingKey } from './heavy-transform-scheduler.ts';
 import { RunningTime } from './running-time.ts';
 import { Schedule } from './schedule.ts';
-import type { TransformResult, TransformTask } from './task.ts';
+import type { TransformResult } from './task.ts';
 
 /** The bytes of an image's inputs, in order. */
 type Leases = readonly [
@@ -84,7 +84,7 @@ const defaultEntry = programUrl('pool/execution/thread');
  */
 export class TransformQueue {
   readonly #settings: TransformSettings;
-  readonly #limits: TransformTask['limits'];
+  readonly #limits: RenderTask['limits'];
   readonly #waitLimits: WaitLimits;
   readonly #executor: Executor;
   readonly #schedule: Schedule<QueuedMiss>;
@@ -266,12 +266,12 @@ export class TransformQueue {
     task.deadline = setTimeout(refuse, task.background ? backgroundMs : liveMs);
   }
 
-  /** Returns a transform that is not light, or needs more memory, to its place in the queue. */
+  /** Queues a transform that is not light, or needs more memory. */
   #requeue(task: QueuedMiss, execution: ExecutionPlan): void {
     if (task.miss.signal.aborted) return;
     if (this.#closed) return task.reject(shuttingDown);
     task.execution = execution;
-    this.#schedule.requeue(task);
+    this.#schedule.add(task);
     this.#setDeadline(task);
   }
 
@@ -340,8 +340,8 @@ export class TransformQueue {
 /** Creates the message to a thread or process, which can be cloned. */
 function createMessage(
   { miss, leases, execution }: QueuedMiss,
-  limits: TransformTask['limits'],
-): TransformTask {
+  limits: RenderTask['limits'],
+): RenderTask {
   const { variant, inputs } = miss.request;
   const layers = (variant.layers ?? []).map(
     (_, layer) => leases[inputs.findIndex((input) => input.layer === layer)]?.bytes ?? null,

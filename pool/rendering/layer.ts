@@ -1,7 +1,13 @@
 import sharp, { type OverlayOptions } from 'sharp';
 import type { Gravity } from '../../contract/image-terms.ts';
 import type { Size } from '../geometry.ts';
-import { type Layer, type Length, type Placement, plainVariant, type Variant } from '../variant.ts';
+import {
+  type Layer,
+  type LayerPlacement,
+  type Length,
+  plainVariant,
+  type Variant,
+} from '../variant.ts';
 
 /** The output that a layer is drawn on. */
 export interface LayerFrame extends Size {
@@ -49,7 +55,7 @@ export function layerVariant(layer: Layer, frame: Size): Variant {
  */
 export async function createOverlay(
   rendered: RgbaImage,
-  layer: Placement,
+  layer: LayerPlacement,
   frame: LayerFrame,
   animated: boolean,
 ): Promise<OverlayOptions> {
@@ -80,7 +86,7 @@ export async function createOverlay(
 }
 
 /** Frames are stacked vertically, so this tiles a transparent frame that contains the layer. */
-function onEachFrame(canvas: Buffer, { width, height }: Size, blend: Placement['blend']) {
+function onEachFrame(canvas: Buffer, { width, height }: Size, blend: LayerPlacement['blend']) {
   const raw = { width, height, channels: 4 as const };
   return { input: canvas, raw, tile: true, gravity: 'northwest', blend };
 }
@@ -99,7 +105,7 @@ function drawCanvas(overlay: OverlayOptions, { width, height }: Size): Promise<B
  */
 async function withGaps(
   { pixels, width, height }: RgbaImage,
-  { offsetX, offsetY }: Placement,
+  { offsetX, offsetY }: LayerPlacement,
   frame: LayerFrame,
 ): Promise<RgbaImage> {
   const gap = (length: Length, whole: number, used: number) =>
@@ -121,7 +127,11 @@ const wholePixels = (length: Length, whole: number, { cssPixel }: LayerFrame): n
  * Returns the offset from the top left. Keeps the distances from the position's edges as far as the
  * layer fits.
  */
-function computeOffset({ position, offsetX, offsetY }: Placement, size: Size, frame: LayerFrame) {
+function computeOffset(
+  { position, offsetX, offsetY }: LayerPlacement,
+  size: Size,
+  frame: LayerFrame,
+) {
   const [across, down] = sides[position];
   return {
     left: alongAxis(across, wholePixels(offsetX, frame.width, frame), frame.width - size.width),

@@ -26,31 +26,27 @@ import { textImage } from './text/render-text.ts';
 /** An image with its body in a separate ArrayBuffer, which can be transferred to another thread. */
 export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
 
+/** A transform, as it is sent to a thread or a process. */
 export interface RenderTask {
   readonly source: Uint8Array;
   /** Bytes of the layers' images and fonts; null for texts without their own font. */
   readonly layers: readonly (Uint8Array | null)[];
   readonly variant: Variant;
   readonly limits: RenderLimits;
+  /** Null for a thread, which then makes the plan, and renders a light variant at once. */
+  readonly execution: ExecutionPlan | null;
 }
 
 /**
- * Renders a variant of a source on this thread or in this process, as planned.
+ * Renders a variant of a source on this thread or in this process. Returns the execution plan
+ * instead if the task has none and must run in a process or wait.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout
  */
-export async function render(task: RenderTask): Promise<RenderedImage> {
-  return renderOpened(task, await openInputs(task), null);
-}
-
-/**
- * Renders a light variant on a thread; for other variants, returns how to execute them.
- *
- * @throws ServiceError as `render`
- */
-export async function renderIfLight(task: RenderTask): Promise<RenderedImage | ExecutionPlan> {
+export async function render(task: RenderTask): Promise<RenderedImage | ExecutionPlan> {
   const inputs = await openInputs(task);
+  if (task.execution !== null) return renderOpened(task, inputs, null);
   const { plan, inspected } = await planExecution(inputs, task.variant, task.limits);
   return plan.isolated || plan.cost !== null ? plan : renderOpened(task, inputs, inspected);
 }

@@ -2,45 +2,10 @@ import { hash } from 'node:crypto';
 import { keyTagDigits } from '../../pool/cache/object-key.ts';
 import type { ImageFreshness } from '../../pool/freshness.ts';
 import type { Input, Inputs } from '../../pool/inputs.ts';
-import { type OutputFormat, outputFormatsWith } from '../../pool/rendering/encode/encodings.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
-import { plainVariant, type Variant } from '../../pool/variant.ts';
+import { plainVariant, type Variant, withoutUnusedFields } from '../../pool/variant.ts';
 import { computeGeneration, type PurgeGenerations, sourceGroup } from '../../store/generations.ts';
 import type { Project } from '../../store/projects.ts';
-
-/** The formats that each option affects. */
-const affectedFormats = {
-  quality: outputFormatsWith(({ lossy }) => lossy !== undefined),
-  lossless: outputFormatsWith(({ lossless }) => lossless !== undefined),
-} as const;
-
-/** Resets every option that cannot affect the variant's bytes or warnings to its plain value. */
-function withoutUnusedOptions(variant: Variant): Variant {
-  const { width, height, fit, formats, negotiated, page, animated, quality, maxBytes } = variant;
-  const { layers, pixelRatio } = variant;
-  // `enlarge=box` can pad an image to a single side, to a length that depends on the pixel ratio.
-  const keepsBox = variant.enlarge === 'box';
-  const isWhole = fit === 'inside' || fit === 'outside';
-  const aspectRatio = isWhole ? plainVariant.aspectRatio : variant.aspectRatio;
-  const usesFit = (width !== null && height !== null) || aspectRatio !== null || keepsBox;
-  const usesPosition = usesFit && (fit === 'cover' || fit === 'contain');
-  const [format] = negotiated ? [] : formats;
-  const affects = (affected: readonly OutputFormat[]): boolean =>
-    format === undefined || affected.includes(format);
-  const lossless = affects(affectedFormats.lossless) ? variant.lossless : plainVariant.lossless;
-  const isLossy = affects(affectedFormats.quality) && !(lossless === true && format !== undefined);
-  return {
-    ...variant,
-    pixelRatio: layers === null && !keepsBox ? plainVariant.pixelRatio : pixelRatio,
-    aspectRatio,
-    fit: usesFit ? fit : plainVariant.fit,
-    position: usesPosition ? variant.position : plainVariant.position,
-    animated: page === null ? animated : plainVariant.animated,
-    lossless,
-    quality: isLossy ? quality : plainVariant.quality,
-    maxBytes: isLossy ? maxBytes : plainVariant.maxBytes,
-  };
-}
 
 /** The variant's fields in name order, with their plain values as text. */
 const plainForms = Object.entries(plainVariant)
@@ -49,7 +14,7 @@ const plainForms = Object.entries(plainVariant)
 
 /** Returns a variant as text, equal for all requests that produce the same bytes and warnings. */
 function canonicalForm(variant: Variant): string {
-  const used = withoutUnusedOptions(variant);
+  const used = withoutUnusedFields(variant);
   let text = '';
   for (const [name, plain] of plainForms) {
     // Most options have their plain value and are left out.

@@ -4,8 +4,8 @@ import {
   alignments,
   blends,
   type ImageLayer,
+  type LayerPlacement,
   type Length,
-  type Placement,
   type TextLayer,
 } from '../../pool/variant.ts';
 import { isPartName, type PresetValue, partNamePattern } from '../../store/project.ts';
@@ -106,7 +106,7 @@ const fontFamily: ParameterType<string> = {
 
 const percent = integer(1, 100);
 
-const placement: FieldsOf<Placement> = {
+const placement: FieldsOf<LayerPlacement> = {
   position: field(
     choice(gravities),
     'Edge or corner of the image for the layer.',

@@ -1,11 +1,12 @@
 import { rmSync } from 'node:fs';
 import sharp from 'sharp';
-import { isolatedCost } from '../../rendering/cost.ts';
+import { isolatedCost } from '../../rendering/execution-plan.ts';
+import type { RenderTask } from '../../rendering/render.ts';
 import { prepareFonts } from '../../rendering/text/font-folder.ts';
 import { plainVariant } from '../../variant.ts';
 import { allowGainMaps, blockDecoders } from '../decoders.ts';
 import { avifThreads } from '../encoder-threads.ts';
-import { runTask, type TransformTask } from '../task.ts';
+import { runTask } from '../task.ts';
 import { residentMemory } from './resident-memory.ts';
 import type { FromProcess } from './transform-process.ts';
 
@@ -41,7 +42,7 @@ process.on('disconnect', () => {
 
 const send = (message: FromProcess, sent = () => {}) => void process.send?.(message, sent);
 
-process.on('message', async (task: TransformTask) => {
+process.on('message', async (task: RenderTask) => {
   const cost = task.execution?.cost;
   const memoryBytes = cost?.isMemoryCapped ? Math.min(cost.bytes, maxMemoryBytes) : maxMemoryBytes;
   const timer = setInterval(() => {

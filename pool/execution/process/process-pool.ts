@@ -1,7 +1,8 @@
 import { programUrl } from '../../../contract/package.ts';
+import type { RenderTask } from '../../rendering/render.ts';
 import { unlessAborted } from '../../unless-aborted.ts';
 import { hasProjectFont } from '../../variant.ts';
-import type { TransformResult, TransformTask } from '../task.ts';
+import type { TransformResult } from '../task.ts';
 import { createFontFolder, removeFontFolder, removeLeftFontFolders } from './font-folder-owner.ts';
 import { launchTransformProcess, type ProcessLimits } from './launch.ts';
 import { TransformProcess } from './transform-process.ts';
@@ -55,7 +56,7 @@ export class ProcessPool {
    *   has ended
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
-  async run(task: TransformTask, signal: AbortSignal): Promise<TransformResult> {
+  async run(task: RenderTask, signal: AbortSignal): Promise<TransformResult> {
     const isOnly = hasProjectFont(task.variant);
     const used = await this.#take(signal, isOnly);
     const kill = () => void used.kill();

@@ -1,7 +1,8 @@
 import type { ChildProcess } from 'node:child_process';
 import { ServiceError } from '../../../contract/errors.ts';
 import { decoderFailed, tooMuchMemory, transformTimeout } from '../../formats/errors.ts';
-import type { TransformResult, TransformTask } from '../task.ts';
+import type { RenderTask } from '../../rendering/render.ts';
+import type { TransformResult } from '../task.ts';
 
 /** A message from a transform process to the front end. */
 export type FromProcess =
@@ -66,7 +67,7 @@ export class TransformProcess {
    *
    * @throws ServiceError source_too_large, source_corrupt, transform_timeout, internal_error
    */
-  async run(task: TransformTask): Promise<TransformResult> {
+  async run(task: RenderTask): Promise<TransformResult> {
     this.fresh = false;
     const result = await new Promise<TransformResult | ServiceError>((resolve) => {
       this.#settle = resolve;

@@ -1,7 +1,7 @@
 import t from 'tap';
 import type { SourceFacts } from '../../../pool/formats/source-format.ts';
-import { computeCost, isLight } from '../../../pool/rendering/cost.ts';
 import type { OutputFormat } from '../../../pool/rendering/encode/encodings.ts';
+import { computeCost, isLight } from '../../../pool/rendering/execution-plan.ts';
 import { makePlan } from '../../../pool/rendering/plan.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { until } from '../../until.ts';

@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
-import type { TransformResult, TransformTask } from '../../../pool/execution/task.ts';
+import type { TransformResult } from '../../../pool/execution/task.ts';
+import type { RenderTask } from '../../../pool/rendering/render.ts';
 
 /**
  * A transform thread that follows the test's orders through a source in shared memory, so that
@@ -37,7 +38,7 @@ export function scriptedTask(order: Order = 'answer', costBytes = 0) {
   };
 }
 
-export default async function transform(task: TransformTask): Promise<TransformResult> {
+export default async function transform(task: RenderTask): Promise<TransformResult> {
   const memory = new Int32Array(task.source.buffer);
   if (memory[fields.orders] === orders.cost && task.execution === null) {
     Atomics.store(memory, fields.costReturned, 1);

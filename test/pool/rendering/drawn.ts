@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import { MemoryFiles } from '../../../pool/formats/memory-files.ts';
 import type { InspectionLimits } from '../../../pool/formats/source-format.ts';
 import { openContainer } from '../../../pool/formats/source-formats.ts';
-import { render, renderIfLight } from '../../../pool/rendering/render.ts';
+import { type RenderedImage, render } from '../../../pool/rendering/render.ts';
 import { plainVariant, type Variant } from '../../../pool/variant.ts';
 import {
   blue,
@@ -56,19 +56,30 @@ export async function opened(source: Uint8Array, sourceMaxPixels: number, option
   return { facts, input: await open(null), open };
 }
 
+const createTask = (
+  source: Uint8Array | string,
+  options: Partial<Variant>,
+  layers: readonly Uint8Array[],
+) => ({ source: shared(source), layers, variant: variant(options), limits });
+
 /** Renders a source's variant, by default as PNG. */
-export const rendered = (
+export async function rendered(
   source: Uint8Array | string,
   options: Partial<Variant> = {},
   ...layers: readonly Uint8Array[]
-) => render({ source: shared(source), layers, variant: variant(options), limits });
+): Promise<RenderedImage> {
+  const execution = { isolated: true, cost: null };
+  const result = await render({ ...createTask(source, options, layers), execution });
+  if ('isolated' in result) throw new Error('a task with an execution plan was not rendered');
+  return result;
+}
 
 /** Renders a light variant, and returns the execution plan of any other. */
 export const renderedIfLight = (
   source: Uint8Array | string,
   options: Partial<Variant> = {},
   ...layers: readonly Uint8Array[]
-) => renderIfLight({ source: shared(source), layers, variant: variant(options), limits });
+) => render({ ...createTask(source, options, layers), execution: null });
 
 /** Renders a variant and gives access to its pixels. */
 export async function drawn(...parameters: Parameters<typeof rendered>) {
