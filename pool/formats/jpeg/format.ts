@@ -17,32 +17,18 @@ export function mayHaveGainMap(source: Uint8Array): boolean {
   return markers.some((marker) => head.includes(marker));
 }
 
-/**
- * Frame types that libjpeg-turbo, or sharp's build of it, does not decode, by marker (ITU-T T.81,
- * table B.1).
- */
-const frames: Readonly<Record<number, string>> = {
-  195: 'lossless',
-  197: 'hierarchical',
-  198: 'hierarchical',
-  199: 'hierarchical',
-  203: 'lossless',
-  205: 'hierarchical',
-  206: 'hierarchical',
-  207: 'hierarchical',
-  247: 'JPEG-LS',
-};
-
 /** Returns the error for a JPEG that browsers do not show either; null for other files. */
 function unsupportedJpeg(source: Uint8Array, cause: unknown): ServiceError | null {
   const file = asBuffer(source);
   for (const { role, from, to } of jpegParts(file)) {
     if (role === 'scan') break;
     const marker = file[from] === 0xff ? (file[from + 1] ?? 0) : 0;
-    const isUsual = marker >= 0xc0 && marker <= 0xc2;
+    const isFrame = marker >= 0xc0 && marker <= 0xcf && ![0xc4, 0xc8, 0xcc].includes(marker);
     const bits = to - from > 4 ? (file[from + 4] ?? 8) : 8;
-    const encoding = frames[marker] ?? (isUsual && bits !== 8 ? `${bits} bits` : undefined);
-    if (encoding === undefined) continue;
+    // The frame types of table B.1 in ITU-T T.81 after progressive, and JPEG-LS.
+    const isRare = (isFrame && marker > 0xc2) || marker === 0xf7;
+    if (!isRare && !(isFrame && bits !== 8)) continue;
+    const encoding = isRare ? 'lossless, hierarchical or arithmetic' : `${bits} bits`;
     const message = `The source is a JPEG in an unsupported encoding (${encoding}). To use it: save it as a usual JPEG, or as PNG.`;
     return unsupported(message, cause);
   }

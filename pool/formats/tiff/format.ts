@@ -6,49 +6,19 @@ import type { SourceFormat } from '../source-format.ts';
 import { type TiffPixels, tiffParts, tiffPixels } from './parts.ts';
 
 /**
- * Refuses encodings that libvips 8.18 decodes wrongly without an error: for example it draws
- * nothing for tiles of old-style JPEG if libtiff lacks that codec, as sharp's does
- * (`rtiff_read_rgba_tile`), and treats values from 0 to 1 as black.
- *
- * @throws ServiceError source_unsupported
- */
-function requireReadablePixels(source: Uint8Array): void {
-  for (const page of tiffPixels(asBuffer(source))) {
-    const encoding = misreadEncoding(page);
-    if (encoding !== null) throw encodingError(encoding);
-  }
-}
-
-function misreadEncoding(page: TiffPixels): string | null {
-  const { compression, bits, samples, colours, sampleFormat, tiled } = page;
-  if (tiled && compression === oldJpeg) return 'tiles of old-style JPEG';
-  // LogLuv defines its own bits.
-  if (colours === photometric.logLuv) return null;
-  if (sampleFormat === numbers.floating) return 'floating-point samples';
-  if (sampleFormat === numbers.signed) return 'samples with a sign';
-  if (bits === 32) return 'integers of 32 bits';
-  if (colours === photometric.lab && samples > 3) return 'L*a*b* colours with alpha';
-  if (colours === photometric.palette && bits === 16) return 'a palette of 16 bits';
-  return colours === photometric.ycc && compression !== newJpeg
-    ? 'YCbCr colours with a compression other than JPEG'
-    : null;
-}
-
-/**
- * Returns the error for an encoding that libvips does not support. A single such page prevents
+ * Returns the error for an encoding that libvips 8.18 refuses, or decodes wrongly without an error:
+ * for example it draws nothing for tiles of old-style JPEG if libtiff lacks that codec, as sharp's
+ * does (`rtiff_read_rgba_tile`), and treats values from 0 to 1 as black. A single such page prevents
  * libvips from opening the other pages.
  */
-function unsupportedTiff(source: Uint8Array, cause: unknown): ServiceError | null {
+function unsupportedTiff(source: Uint8Array, cause?: unknown): ServiceError | null {
   for (const page of tiffPixels(asBuffer(source))) {
-    const encoding = unsupportedTiffEncoding(page);
-    if (encoding !== null) return encodingError(encoding, cause);
+    const encoding = unsupportedEncoding(page);
+    if (encoding === null) continue;
+    const message = `The source is a TIFF in an unsupported encoding (${encoding}). To use it: save it with another compression, or as PNG.`;
+    return unsupported(message, cause);
   }
   return null;
-}
-
-function encodingError(encoding: string, cause?: unknown): ServiceError {
-  const message = `The source is a TIFF in an unsupported encoding (${encoding}). To use it: save it with another compression, or as PNG.`;
-  return unsupported(message, cause);
 }
 
 /** JPEG by section 22 of TIFF 6.0, which current programs do not write. */
@@ -79,18 +49,30 @@ const photometric = { white: 0, black: 1, palette: 3, ycc: 6, lab: 8, logLuv: 32
 /** Values of SampleFormat. */
 const numbers = { signed: 2, floating: 3 } as const;
 
-/** Returns the name of an encoding that libvips refuses (libvips/foreign/tiff2vips.c). */
-function unsupportedTiffEncoding(page: TiffPixels): string | null {
-  const { compression, bits, samples, colours, separate, tiled } = page;
+/** Returns the name of an encoding that libvips misreads or refuses (libvips/foreign/tiff2vips.c). */
+function unsupportedEncoding(page: TiffPixels): string | null {
+  const { compression, bits, samples, colours, sampleFormat, separate, tiled } = page;
+  if (tiled && compression === oldJpeg) return 'tiles of old-style JPEG';
   const name = compressions[compression];
   if (name !== undefined) return `${name} compression`;
   if (separate && tiled) return 'tiles of separate planes';
   if (samples > maxSamples) return `${samples} samples of a pixel`;
-  if (colours === photometric.lab && bits === 8) return 'L*a*b* colours of 8 bits';
+  // LogLuv defines its own bits.
+  if (colours === photometric.logLuv) return null;
+  if (sampleFormat === numbers.floating) return 'floating-point samples';
+  if (sampleFormat === numbers.signed) return 'samples with a sign';
+  if (bits === 32) return 'integers of 32 bits';
+  const isLab = colours === photometric.lab;
+  if (isLab && samples > 3) return 'L*a*b* colours with alpha';
+  if (isLab && bits === 8) return 'L*a*b* colours of 8 bits';
   const isPalette = colours === photometric.palette;
-  const isGrey = colours === photometric.white || colours === photometric.black;
+  if (isPalette && bits === 16) return 'a palette of 16 bits';
+  if (colours === photometric.ycc && compression !== newJpeg) {
+    return 'YCbCr colours with a compression other than JPEG';
+  }
+  const isGrey = [null, photometric.white, photometric.black].some((grey) => grey === colours);
   const mayBeSmall = isPalette || (isGrey && samples === 1);
-  if ([8, 16, 32].includes(bits) || (mayBeSmall && [1, 2, 4].includes(bits))) return null;
+  if (bits === 8 || bits === 16 || (mayBeSmall && [1, 2, 4].includes(bits))) return null;
   return `${samples === 1 ? 'one sample' : `${samples} samples`} of ${bits} bits`;
 }
 
@@ -106,5 +88,11 @@ export const tiff: SourceFormat = {
   // The tags of EXIF are in the file's own first directory.
   ownExif: asBuffer,
   unsupportedEncoding: unsupportedTiff,
-  examine: examineWith({ decoder: 'tiff', check: requireReadablePixels }),
+  examine: examineWith({
+    decoder: 'tiff',
+    check: (source) => {
+      const refused = unsupportedTiff(source);
+      if (refused !== null) throw refused;
+    },
+  }),
 };
