@@ -21,7 +21,7 @@ export type PartRole =
   | 'end';
 
 /** A segment, chunk, block, directory entry, box or item of a file. */
-interface Part {
+interface FilePart {
   readonly role: PartRole;
   /** Offsets of the whole part. */
   readonly from: number;
@@ -40,7 +40,7 @@ interface Part {
  * A file's parts in order, up to the first malformed part. The generator parses on demand, so the
  * number of parts taken bounds the work; a {@link StepLimit} bounds the work within a part.
  */
-export type Parts = Generator<Part, void, void>;
+export type Parts = Generator<FilePart, void, void>;
 
 /** A 32 MB GIF needs 130,000, because a sub-block has up to 255 bytes. Four million take 40 ms. */
 const maxSteps = 4_000_000;
@@ -178,5 +178,5 @@ export function examineParts(file: Buffer, { parts, sequential }: ContainerForma
   return { scans: scan, frames: frame, pages: page, excessMetadata, inconsistent, exif };
 }
 
-const isMetadata = (role: Part['role']): role is MetadataRole =>
+const isMetadata = (role: FilePart['role']): role is MetadataRole =>
   metadataRoles.some((metadataRole) => metadataRole === role);

@@ -1,16 +1,16 @@
 /** An element of the result. */
-export class Part {
+export class DrawnElement {
   readonly name: string;
   /** By local name, as the result has them. */
   readonly attributes: ReadonlyMap<string, string>;
-  readonly parent: Part | null;
-  readonly children: Part[] = [];
+  readonly parent: DrawnElement | null;
+  readonly children: DrawnElement[] = [];
   /** Masks, clips, filters, and the element that a `use` or a pattern repeats. */
-  repeated: readonly Part[] = [];
+  repeated: readonly DrawnElement[] = [];
   /** Its own and its ancestors' patterns and markers, which browsers draw for each shape. */
-  paints: readonly Part[] = [];
+  paints: readonly DrawnElement[] = [];
 
-  constructor(name: string, attributes: ReadonlyMap<string, string>, parent: Part | null) {
+  constructor(name: string, attributes: ReadonlyMap<string, string>, parent: DrawnElement | null) {
     this.name = name;
     this.attributes = attributes;
     this.parent = parent;
@@ -44,21 +44,24 @@ interface Amount {
  *
  * @param parts in document order
  */
-export const isDrawnWithin = (most: Amount, parts: readonly Part[], sheets: string): boolean =>
-  new Drawing(most, parts).isWithin(readRules(sheets));
+export const isDrawnWithin = (
+  most: Amount,
+  parts: readonly DrawnElement[],
+  sheets: string,
+): boolean => new Drawing(most, parts).isWithin(readRules(sheets));
 
 class Drawing {
   readonly #most: Amount;
-  readonly #parts: readonly Part[];
+  readonly #parts: readonly DrawnElement[];
   /** The first element with an id counts, as in browsers. */
-  readonly #byId = new Map<string, Part>();
+  readonly #byId = new Map<string, DrawnElement>();
   /** The elements that are being drawn. */
-  readonly #open = new Set<Part>();
-  readonly #points = new Map<Part, number>();
+  readonly #open = new Set<DrawnElement>();
+  readonly #points = new Map<DrawnElement, number>();
   #elements = 0;
   #pathCharacters = 0;
 
-  constructor(most: Amount, parts: readonly Part[]) {
+  constructor(most: Amount, parts: readonly DrawnElement[]) {
     this.#most = most;
     this.#parts = parts;
     for (const part of parts) {
@@ -74,7 +77,7 @@ class Drawing {
   }
 
   /** Finds an element's references; returns false for too many. */
-  #resolve(part: Part, rules: Rules): boolean {
+  #resolve(part: DrawnElement, rules: Rules): boolean {
     const { name, attributes, parent } = part;
     const ids = [...attributes.values()].flatMap(findIds);
     const classes = attributes.get('class')?.split(/\s+/) ?? [];
@@ -96,14 +99,14 @@ class Drawing {
   }
 
   /** Returns elements by their ids, as sent and as browsers decode them. */
-  #find(ids: readonly string[]): Part[] {
+  #find(ids: readonly string[]): DrawnElement[] {
     return [...new Set(ids.flatMap((id) => [id, decode(id)]))].flatMap(
       (id) => this.#byId.get(id) ?? [],
     );
   }
 
   /** @param added paints of `use` elements around it */
-  #draw(part: Part, added: readonly Part[]): boolean {
+  #draw(part: DrawnElement, added: readonly DrawnElement[]): boolean {
     const { name, children, repeated, paints, outline } = part;
     this.#elements += name === 'filter' ? countRuns(part) : 1;
     this.#pathCharacters += outline.length;
@@ -124,13 +127,13 @@ class Drawing {
   }
 
   /** Draws a pattern once, and a marker at each point. */
-  #paint(shape: Part, paint: Part): boolean {
+  #paint(shape: DrawnElement, paint: DrawnElement): boolean {
     const times = paint.name === 'marker' ? this.#countPoints(shape) : 1;
     for (let time = 0; time < times; time += 1) if (!this.#draw(paint, [])) return false;
     return true;
   }
 
-  #countPoints(shape: Part): number {
+  #countPoints(shape: DrawnElement): number {
     const known = this.#points.get(shape);
     const points = known ?? 2 + (shape.outline.match(/\d+|z/gi)?.length ?? 0);
     this.#points.set(shape, points);
@@ -139,7 +142,7 @@ class Drawing {
 }
 
 /** Returns how often a filter's primitives run: browsers run one again for each use of its result. */
-function countRuns(filter: Part): number {
+function countRuns(filter: DrawnElement): number {
   const runs = new Map<string | undefined, number>();
   let last = 0;
   for (const { name, attributes, children } of filter.children) {

@@ -4,7 +4,7 @@ import { escapeXml } from '../../../escape-xml.ts';
 import { parseInPieces } from '../../../formats/svg/document.ts';
 import { animated, animations, attributes, costlyEffects, elements, unwrapped } from './allowed.ts';
 import { isSafeValue, maxStyleText, safeDeclarations, safeSheet } from './css.ts';
-import { isDrawnWithin, Part } from './references.ts';
+import { DrawnElement, isDrawnWithin } from './references.ts';
 
 /** Maximum characters in a document delivered as SVG, and in the result. */
 const maxCharacters = 5_000_000;
@@ -61,9 +61,12 @@ class Writer {
   #written = '';
   /** Whether the last written tag is still unclosed, because its element could be empty. */
   #isTagOpen = false;
-  #open: { readonly treatment: Treatment; readonly name: string; readonly part: Part | null }[] =
-    [];
-  readonly #parts: Part[] = [];
+  #open: {
+    readonly treatment: Treatment;
+    readonly name: string;
+    readonly part: DrawnElement | null;
+  }[] = [];
+  readonly #parts: DrawnElement[] = [];
   #sheets = '';
   #elements = 0;
   #styleText = 0;
@@ -104,7 +107,7 @@ class Writer {
     }
     const attributes = this.#keptAttributes(tag);
     if (name === 'filter' && !this.#isBounded(attributes)) throw costlyFilter('of this size');
-    const part = new Part(name, attributes, parent);
+    const part = new DrawnElement(name, attributes, parent);
     this.#parts.push(part);
     const written = [...attributes]
       .map(([name, value]) => ` ${name}="${escapeXml(value)}"`)
