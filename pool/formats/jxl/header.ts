@@ -81,8 +81,6 @@ export interface JxlHeader {
   readonly height: number;
   /** Bits per sample; for floating-point samples, including the exponent. */
   readonly bits: number;
-  readonly grey: boolean;
-  readonly animated: boolean;
   /** Whether colours are stored multiplied by alpha. */
   readonly premultiplied: boolean;
   readonly hasAlpha: boolean;
@@ -125,36 +123,25 @@ export function readJxlHeader(codestream: Uint8Array): JxlHeader {
   if (signature !== 0x0aff) throw corrupt('The source cannot be read as JPEG XL.');
   const size = readSize(bits);
   if (bits.flag()) {
-    const plain = { grey: false, animated: false, premultiplied: false, hasAlpha: false };
-    return { ...size, bits: 8, ...plain };
+    return { ...size, bits: 8, premultiplied: false, hasAlpha: false };
   }
   let orientation = 1;
-  let animated = false;
   if (bits.flag()) {
     orientation = 1 + bits.take(3);
     if (bits.flag()) readSize(bits);
     if (bits.flag()) skipPreviewSize(bits);
-    animated = bits.flag();
-    if (animated) skipTiming(bits);
+    if (bits.flag()) skipTiming(bits);
   }
   const depth = readDepth(bits);
   bits.flag();
   const alphaKind = readOnlyAlpha(bits);
   // XYB, which decoders convert to the colours that follow.
   bits.flag();
-  const grey = readColours(bits);
+  requireConvertibleColours(bits);
   const isTurned = orientation >= 5;
   const [width, height] = isTurned ? [size.height, size.width] : [size.width, size.height];
   const premultiplied = alphaKind === 'premultiplied';
-  return {
-    width,
-    height,
-    bits: depth,
-    grey,
-    animated,
-    premultiplied,
-    hasAlpha: alphaKind !== null,
-  };
+  return { width, height, bits: depth, premultiplied, hasAlpha: alphaKind !== null };
 }
 
 function readSize(bits: Bits): { readonly width: number; readonly height: number } {
@@ -225,12 +212,12 @@ const moreChannels = (name: string): Error =>
     `The source is a JPEG XL with an extra channel that is not supported (${name}). To use it: save it without, or as PNG.`,
   );
 
-/** @returns whether the image is grey */
-function readColours(bits: Bits): boolean {
-  if (bits.flag()) return false;
+/** @throws ServiceError source_unsupported for HDR */
+function requireConvertibleColours(bits: Bits): void {
+  if (bits.flag()) return;
   const hasProfile = bits.flag();
   const space = bits.enumeration();
-  if (hasProfile || space === colours.xyb) return space === colours.grey;
+  if (hasProfile || space === colours.xyb) return;
   const chromaticity = () => {
     for (const _ of 'xy') bits.choose([0, 19], [524_288, 19], [1_048_576, 20], [2_097_152, 21]);
   };
@@ -240,7 +227,6 @@ function readColours(bits: Bits): boolean {
   }
   if (bits.flag()) bits.take(24);
   else requireConvertible(bits.enumeration());
-  return space === colours.grey;
 }
 
 /** Reads bits, a byte's lowest bit first. */
