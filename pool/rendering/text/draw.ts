@@ -1,7 +1,6 @@
 import { readFile, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
-import { parseBytes } from '../../formats/bytes.ts';
 import type { Alignment } from '../../variant.ts';
 import type { RgbaImage } from '../layer.ts';
 
@@ -52,11 +51,7 @@ export async function draw(folder: string, options: DrawOptions): Promise<Render
   const text = { text: markup, font, width, align, wrap, dpi: 72, rgba: true } as const;
   try {
     await sharp({ text }).toFile(path);
-    const file = await readFile(path);
-    return parseBytes(
-      () => readInk(file),
-      () => new Error('libvips wrote an incomplete file.'),
-    );
+    return readInk(await readFile(path));
   } catch (error) {
     const { message } = error as Error;
     if (/no text to render/.test(message)) return null;
@@ -67,11 +62,10 @@ export async function draw(folder: string, options: DrawOptions): Promise<Render
   }
 }
 
-/** Reads the header, in the machine's byte order, which the magic number reveals. */
+/** Reads the header, which is in the machine's byte order. */
 function readInk(file: Buffer): RenderedText {
-  const isBig = file.readUInt32BE(0) === 0x08f2a6b6;
-  const integer = (offset: number) => (isBig ? file.readInt32BE(offset) : file.readInt32LE(offset));
-  const [width, height] = [integer(4), integer(8)];
+  const header = new Int32Array(new Uint8Array(file.subarray(0, headerBytes)).buffer);
+  const [width = 0, height = 0, left = 0, top = 0] = [1, 2, 12, 13].map((index) => header[index]);
   const pixels = file.subarray(headerBytes, headerBytes + 4 * width * height);
-  return { pixels, width, height, left: integer(48), top: integer(52) };
+  return { pixels, width, height, left, top };
 }

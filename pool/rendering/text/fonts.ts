@@ -1,8 +1,8 @@
-import { readdir, readFile, stat } from 'node:fs/promises';
+import { readdir, readFile } from 'node:fs/promises';
 import { basename, dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { CharacterMap } from './character-map.ts';
-import { FontError, maxFontBytes, readFont } from './font-file.ts';
+import { FontError, readFont } from './font-file.ts';
 
 export interface FontFamily {
   readonly name: string;
@@ -52,10 +52,6 @@ export async function fontFiles(added: string | null): Promise<readonly string[]
 /** Reads a font file. @throws FontError naming the file if it is unusable */
 export async function loadFont(path: string) {
   try {
-    const { size } = await stat(path);
-    if (size > maxFontBytes) {
-      throw new FontError(`it has ${size} bytes; at most ${maxFontBytes} are allowed`);
-    }
     const bytes = await readFile(path);
     return { bytes, ...(await readFont(bytes)) };
   } catch (error) {
