@@ -21,22 +21,18 @@ const examples: ReadonlyArray<readonly [title: string, picture: string, paramete
 const command = newCommand('demo').description(
   'Run the service and its worker with temporary data, sample images and a project. Replaces a port in use by a free port, unless you set it.',
 );
-const { settings: given } = settingsFromCommandLine(
-  command,
-  [],
-  [
-    'host',
-    'port',
-    'baseUrl',
-    'httpEngine',
-    'processes',
-    'poolThreads',
-    'workerPort',
-    'workerHost',
-    'logLevel',
-    'logFormat',
-  ],
-);
+const { settings: given } = settingsFromCommandLine(command, [
+  'host',
+  'port',
+  'baseUrl',
+  'httpEngine',
+  'processes',
+  'poolThreads',
+  'workerPort',
+  'workerHost',
+  'logLevel',
+  'logFormat',
+]);
 
 // Bundles cannot use a top-level await.
 async function demo(): Promise<void> {

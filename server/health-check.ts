@@ -21,11 +21,7 @@ const command = newCommand('health')
     new Argument('[part]', 'the part to check').choices(['service', 'worker']).default('service'),
   )
   .option('--wait', 'repeat the check for a minute, or until the process in MAINPID ends');
-const { settings } = settingsFromCommandLine(
-  command,
-  ['workerPort'],
-  ['host', 'port', 'workerHost', 'workerPort'],
-);
+const { settings } = settingsFromCommandLine(command, ['host', 'port', 'workerHost', 'workerPort']);
 const { host, port, workerHost, workerPort } = settings;
 const { wait } = command.opts<{ wait?: true }>();
 const [part] = command.processedArgs;

@@ -4,6 +4,5 @@ import { Primary } from './primary.ts';
 /** The entry of the primary. */
 const { settings } = settingsFromCommandLine(
   newCommand('server').description('Run only the service, which delivers images.'),
-  ['port', 'opsPort'],
 );
 void new Primary(settings).start();

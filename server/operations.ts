@@ -2,7 +2,6 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from '../contract/log.ts';
 import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
-import { isMovedByPort } from '../contract/settings/command-line.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { App } from './http/app.ts';
 import { ClientConnections } from './http/connection-limit.ts';
@@ -42,7 +41,7 @@ function operationsApp(listensOn: string, metrics: () => Promise<string>): App {
 
 /**
  * Starts the operations listener. Only a configured port must be free: the default belongs to
- * Prometheus itself, and `--port` can move it to any program's port.
+ * Prometheus itself.
  * @throws the listening error of a configured port or address
  */
 export async function startOperations(
@@ -53,7 +52,7 @@ export async function startOperations(
   const { opsPort, opsHost: host } = settings;
   if (opsPort === 0) return;
   const port = opsPort ?? defaultOpsPort;
-  const isChosen = opsPort !== null && !isMovedByPort(settings, 'opsPort');
+  const isChosen = opsPort !== null;
   const warn = () =>
     log.warn({ host, port }, 'metrics not served: port in use; set SERVICE_OPS_PORT');
   // This service's other listeners might not listen yet.

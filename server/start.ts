@@ -20,7 +20,6 @@ const cannotStartWithinMs = 30_000;
 
 const { settings } = settingsFromCommandLine(
   newCommand('start').description('Run the image delivery service and its worker.'),
-  ['port', 'opsPort', 'workerPort'],
 );
 const log = createLogger(settings, 'start');
 

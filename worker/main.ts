@@ -1,10 +1,6 @@
 import { createLogger } from '../contract/log.ts';
 import { version } from '../contract/package.ts';
-import {
-  isMovedByPort,
-  newCommand,
-  settingsFromCommandLine,
-} from '../contract/settings/command-line.ts';
+import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { listenFailureText } from '../contract/settings/listeners.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { Shutdown } from '../contract/shutdown.ts';
@@ -45,7 +41,6 @@ const { settings: allSettings } = settingsFromCommandLine(
   newCommand('worker').description(
     'Run only the worker, which prewarms images by requests to the service, and sends webhooks.',
   ),
-  ['workerPort'],
   usedSettings,
 );
 const settings: Pick<Settings, (typeof usedSettings)[number]> = allSettings;
@@ -87,8 +82,7 @@ async function listen(): Promise<void> {
   try {
     await server.listen({ host, port });
   } catch (error) {
-    const movedBy = isMovedByPort(settings, 'workerPort') ? settings.port : null;
-    const reason = listenFailureText('SERVICE_WORKER_PORT', { host, port, movedBy }, error);
+    const reason = listenFailureText('SERVICE_WORKER_PORT', { host, port }, error);
     // Not a listener's error: for example, a workbench module that does not load.
     if (reason === null) throw error;
     await shutdown.fail(reason);

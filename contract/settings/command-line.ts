@@ -1,9 +1,8 @@
 import { Command, Option } from 'commander';
 import { type ProgramName, usageCommand, version } from '../package.ts';
-import { type Listener, portsBeside } from './listeners.ts';
-import { loadEnvironmentFile, settingsOrExit } from './load.ts';
+import { settingsOrExit } from './load.ts';
 import { defaultInWords, type Setting } from './setting.ts';
-import { type SettingName, type Settings, settingRows, settingsTable } from './table.ts';
+import { type SettingName, settingRows } from './table.ts';
 
 /** `--data-dir` for `SERVICE_DATA_DIR`. */
 const toOptionName = ({ variable }: Setting<unknown>): string =>
@@ -58,14 +57,12 @@ ${lines.join('\n')}`;
  * Adds setting options to a command and parses the command line. Exits if an option or a setting is
  * invalid. Options become environment variables of this process, take precedence over `.env`, and
  * are inherited by child processes.
- * @param listeners that the command starts
  * @param names the settings that the help describes; secrets get no option
  * @param defaults the command's own defaults, in words
  * @returns the settings, and the given options by variable
  */
 export function settingsFromCommandLine(
   command: Command,
-  listeners: readonly Listener[],
   names: readonly SettingName[] = allNames,
   defaults: Partial<Readonly<Record<SettingName, string>>> = {},
 ) {
@@ -93,35 +90,7 @@ export function settingsFromCommandLine(
     process.env[setting.variable] = value;
     given.set(setting.variable, toOptionName(setting));
   }
-  movePorts(given, listeners);
   return { settings: settingsOrExit(given), given };
-}
-
-/**
- * Returns whether a listener uses the port that `--port` assigned, probably because no user set
- * another.
- */
-export function isMovedByPort(
-  settings: Pick<Settings, Listener>,
-  listener: Exclude<Listener, 'port'>,
-): boolean {
-  const { port } = settings;
-  if (port === settingsTable.port.default) return false;
-  return portsBeside(port, [listener]).some(([, moved]) => moved === settings[listener]);
-}
-
-/**
- * With `--port`, moves listeners without an explicit port, unless the option names the default
- * port.
- */
-function movePorts(given: ReadonlyMap<string, string>, listeners: readonly Listener[]): void {
-  const { variable, parse, default: byDefault } = settingsTable.port;
-  const port = given.has(variable) ? parse(process.env[variable] ?? '') : undefined;
-  if (port === undefined || port === byDefault) return;
-  loadEnvironmentFile();
-  for (const [listener, moved] of portsBeside(port, listeners)) {
-    process.env[settingsTable[listener].variable] ||= String(moved);
-  }
 }
 
 /** Returns a program's command, with `--version`. Its help shows the command as the user types it. */

@@ -118,7 +118,7 @@ function contradictions(
 }
 
 /** Sets the variables of `.env` in the working directory that are not set. */
-export function loadEnvironmentFile(): void {
+function loadEnvironmentFile(): void {
   if (existsSync('.env')) process.loadEnvFile('.env');
 }
 

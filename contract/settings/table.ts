@@ -64,8 +64,7 @@ export const settingsTable = {
   port: integer('SERVICE_PORT', 1, 65_535, {
     default: 3000,
     defaultInWords: '`PORT`, else 3000',
-    meaning:
-      'Port to listen on. Platforms such as Cloud Run and Heroku set `PORT`. The option `--port` also moves the worker port and the operations port to the next two ports.',
+    meaning: 'Port to listen on. Platforms such as Cloud Run and Heroku set `PORT`.',
     platformVariable: 'PORT',
   }),
   baseUrl: httpUrl('SERVICE_BASE_URL', {

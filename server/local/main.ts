@@ -31,7 +31,6 @@ const command = newCommand('serve')
   .argument('<folder>', 'the folder with images');
 const { settings: given, given: options } = settingsFromCommandLine(
   command,
-  ['port'],
   ['host', 'port', 'baseUrl', 'httpEngine', 'processes', 'poolThreads', 'logLevel', 'logFormat'],
   { host: `${localHost}, reachable from this machine only; ignores SERVICE_HOST` },
 );

@@ -45,43 +45,20 @@ t.test('stops at the start with a clear error if a port or a data folder is in u
   t.match(third.stderr(), new RegExp(`belongs to process ${first.process.pid}`));
 });
 
-t.test('accepts a used port from --port for metrics, but not a configured port', async (t) => {
-  const port = await freePort(4);
-  const holder = createServer();
-  await new Promise<void>((done) => holder.listen(port + 2, '127.0.0.1', done));
-  t.teardown(() => holder.close());
-  const folder = await temporaryFolder(t);
-  const environment = { SERVICE_HOST: '127.0.0.1', SERVICE_DATA_DIR: folder };
-  const start = (variables: Readonly<Record<string, string>>) =>
-    startProgram(t, 'server/main.js', folder, { ...environment, ...variables }, [
-      '--port',
-      String(port),
-    ]);
-  const moved = start({});
-  await moved.untilLogged('service ready');
-  const [warning] = moved.logged('metrics not served: port in use; set SERVICE_OPS_PORT');
-  t.match(warning, { port: port + 2 });
-  t.equal(await moved.end('SIGTERM'), 0);
-  holder.close();
-  const other = createServer();
-  await new Promise<void>((done) => other.listen(port + 3, '127.0.0.1', done));
-  t.teardown(() => other.close());
-  const configured = start({ SERVICE_OPS_PORT: String(port + 3) });
-  t.equal(await configured.end('SIGCONT'), 1);
-  t.match(configured.stderr(), `SERVICE_OPS_PORT ${port + 3} `);
-});
-
-t.test('names the option in the error of a port that --port moved', async (t) => {
-  const port = await freePort(3);
+t.test('does not start if the configured port for metrics is used', async (t) => {
+  const port = await freePort(2);
   const holder = createServer();
   await new Promise<void>((done) => holder.listen(port + 1, '127.0.0.1', done));
   t.teardown(() => holder.close());
   const folder = await temporaryFolder(t);
-  const environment = { SERVICE_HOST: '127.0.0.1', SERVICE_DATA_DIR: folder };
-  const option = ['--port', String(port)];
-  const started = startProgram(t, 'server/start.js', folder, environment, option);
-  const text = `SERVICE_WORKER_PORT ${port + 1} (moved there by --port ${port}) on 127.0.0.1 (SERVICE_WORKER_HOST) cannot be used: another program`;
-  await until('the worker has failed', () => started.stderr().includes(text));
+  const environment = {
+    SERVICE_HOST: '127.0.0.1',
+    SERVICE_DATA_DIR: folder,
+    SERVICE_OPS_PORT: String(port + 1),
+  };
+  const program = startProgram(t, 'server/main.js', folder, environment, ['--port', String(port)]);
+  t.equal(await program.end('SIGCONT'), 1);
+  t.match(program.stderr(), `SERVICE_OPS_PORT ${port + 1} `);
 });
 
 /** Returns the built service after `npm ci --omit=dev`, minus sources and tools. */

@@ -8,12 +8,13 @@ import { freePort, isAlive, startProgram } from '../service.ts';
 /** Starts what `npm start` runs, on a temporary folder. */
 async function launch(t: Test, redirections = '') {
   const dataDir = shortFolder(t);
-  // The option moves the other ports.
   const port = await freePort(3);
   const environment = {
     SERVICE_HOST: '127.0.0.1',
     SERVICE_DATA_DIR: dataDir,
     SERVICE_POOL_THREADS: '1',
+    SERVICE_WORKER_PORT: String(port + 1),
+    SERVICE_OPS_PORT: String(port + 2),
   };
   const program = startProgram(
     t,
