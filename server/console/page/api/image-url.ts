@@ -11,7 +11,7 @@ export interface PageImage {
 }
 
 /** Returns the SDK's URL builder for a project. @param baseUrl '.' for URLs relative to the page */
-const createUrls = (baseUrl: string, project: string): ImageUrls =>
+export const createUrls = (baseUrl: string, project: string): ImageUrls =>
   createImageUrls({ baseUrl, project });
 
 const readerBase = 'https://images.example';

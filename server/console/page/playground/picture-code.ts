@@ -1,4 +1,11 @@
-import { imageUrl, type PageImage, type ParameterTexts } from '../api/image-url.ts';
+import type { SrcsetOptions } from '@image-delivery/sdk';
+import {
+  createUrls,
+  imageOptions,
+  imageUrl,
+  type PageImage,
+  type ParameterTexts,
+} from '../api/image-url.ts';
 
 /** Facts about the playground's image. */
 export interface PictureFacts {
@@ -8,6 +15,8 @@ export interface PictureFacts {
   readonly result: Sides;
   /** Device pixels per CSS pixel. */
   readonly dpr: number;
+  /** The project's default for `fit`, if it is not the SDK's. */
+  readonly fit?: string | undefined;
   /** The source, with the sides that remain after `crop`, `trim` and `rotate`. */
   readonly source: Sides & {
     readonly format: string;
@@ -58,99 +67,47 @@ export function computeProportion(options: ParameterTexts): number {
   return width === 0 ? 0 : positive(options, 'h') / width;
 }
 
-/** Returns whether the service can enlarge the source for these options. */
-const mayEnlarge = (options: ParameterTexts, { source }: PictureFacts): boolean =>
-  isOn(options, 'enlarge') || source.format === 'svg';
-
-/** Returns the largest output width with the options' proportion, in device pixels. */
-function largestWidth(options: ParameterTexts, facts: PictureFacts): number {
-  if (mayEnlarge(options, facts)) return maxSide;
-  const { width, height } = facts.source;
-  const proportion = computeProportion(options);
-  if (proportion === 0) return width;
-  const sides = [width, Math.floor(height / proportion)];
-  return options['fit'] === 'contain' ? Math.max(...sides) : Math.min(...sides);
-}
-
 /** Returns the largest factor by which the output can grow, at least 1. */
-function largestDensity(options: ParameterTexts, facts: PictureFacts): number {
-  const box = [positive(options, 'w'), positive(options, 'h')] as const;
+function largestDensity(options: ParameterTexts, { source }: PictureFacts): number {
+  const { width, height, format } = source;
+  const scales = [positive(options, 'w') / width, positive(options, 'h') / height].filter(Boolean);
   // The source itself, at any density.
-  if (box[0] === 0 && box[1] === 0) return 1;
-  if (mayEnlarge(options, facts)) return maxSide;
-  const { width, height } = facts.source;
-  const scales = [box[0] / width, box[1] / height].filter((scale) => scale > 0);
+  if (scales.length === 0) return 1;
+  if (isOn(options, 'enlarge') || format === 'svg') return maxSide;
   const scale = options['fit'] === 'inside' ? Math.min(...scales) : Math.max(...scales);
   return Math.max(1, 1 / scale);
 }
 
-/** Returns the options with a width in device pixels and a proportional height. */
-function atWidth(options: ParameterTexts, width: number): ParameterTexts {
-  const height = Math.round(width * computeProportion(options));
-  const size = { dpr: '1', w: String(width) };
-  return { ...options, ...size, ...(height > 0 ? { h: String(height) } : {}) };
-}
-
+/** How a page shows an image, in CSS pixels. */
 export interface Layout extends Sides {
-  /**
-   * File widths in device pixels, if the height follows from the width, else null. The layout is in
-   * CSS pixels.
-   */
+  /** The device pixels of each file, if the height follows from the width, else null. */
   readonly widths: readonly number[] | null;
-  /** The options of `src`. */
-  readonly plain: ParameterTexts;
-  /**
-   * `srcset` candidates with descriptors, empty if `src` already includes all pixels of the source.
-   */
-  readonly files: ReadonlyArray<readonly [ParameterTexts, descriptor: string]>;
-  /** '' if the descriptors are densities. */
-  readonly sizes: string;
 }
 
 /** Returns the layout that suits a requested image on a page. */
 export function computeLayout(options: ParameterTexts, facts: PictureFacts): Layout {
   const { result, dpr } = facts;
   const requested = positive(options, 'w');
-  const fit = options['fit'] ?? '';
-  const hasRequestedWidth =
-    requested > 0 &&
-    changeWidth.every((name) => (options[name] ?? '') === '') &&
-    (positive(options, 'h') === 0 || (fit !== 'inside' && fit !== 'outside'));
-  if (!hasRequestedWidth) return layoutOfDensities(options, facts);
-  // A project can limit the width too.
-  const isLimited = result.width < Math.round(requested * dpr);
-  const maxWidth = isLimited ? result.width : largestWidth(options, facts);
-  const width = Math.min(requested, maxWidth);
+  const isBox = positive(options, 'h') > 0 && /^(?:in|out)side$/.test(options['fit'] ?? '');
+  const isExact = changeWidth.every((name) => (options[name] ?? '') === '');
+  if (requested === 0 || isBox || !isExact) {
+    const isSized = requested > 0 || positive(options, 'h') > 0;
+    // The result lacks pixels for its density if the source does.
+    const shown = isSized ? Math.min(dpr, largestDensity(options, facts)) : 1;
+    const [width, height] = [result.width / shown, result.height / shown];
+    return { widths: null, width: Math.round(width), height: Math.round(height) };
+  }
+  // The source or the project's maximum limits the width.
+  const limit = result.width < Math.round(requested * dpr) ? result.width : maxSide;
+  const width = Math.min(requested, limit);
   // Add smaller widths for narrow screens, and larger widths for dense screens.
   const wanted = [0.5, 1, 2, dpr].map((factor) =>
-    Math.min(maxWidth, Math.max(1, Math.round(requested * factor))),
+    Math.min(limit, Math.max(1, Math.round(requested * factor))),
   );
-  const widths = [...new Set(wanted)].sort((a, b) => a - b);
   return {
-    widths,
+    widths: [...new Set(wanted)].sort((a, b) => a - b),
     width,
     height: Math.max(1, Math.round((width * result.height) / result.width)),
-    sizes: `(max-width: ${width}px) 100vw, ${width}px`,
-    plain: atWidth(options, width),
-    files: widths.map((candidate) => [atWidth(options, candidate), `${candidate}w`]),
-  };
-}
-
-function layoutOfDensities(options: ParameterTexts, facts: PictureFacts): Layout {
-  const { result, dpr } = facts;
-  const isSized = positive(options, 'w') > 0 || positive(options, 'h') > 0;
-  const atDensity = (density: number) => ({ ...options, dpr: String(density) });
-  const largest = largestDensity(options, facts);
-  // The result lacks pixels for its density if the source does.
-  const shown = isSized ? Math.min(dpr, largest) : 1;
-  const best = Number(Math.min(2, largest).toFixed(2));
-  return {
-    widths: null,
-    width: Math.round(result.width / shown),
-    height: Math.round(result.height / shown),
-    sizes: '',
-    plain: isSized ? atDensity(1) : options,
-    files: best === 1 ? [] : [1, best].map((density) => [atDensity(density), `${density}x`]),
   };
 }
 
@@ -167,22 +124,57 @@ export function chooseFormats(
   return { better: ['avif', 'webp'], plain: source.hasAlpha ? 'png' : 'jpeg' };
 }
 
+/** Returns the options that frameworks do not set themselves, which excludes sizes. */
+export function fixedOptions(texts: ParameterTexts) {
+  const { w, h, dpr, ...options } = imageOptions(texts);
+  return options;
+}
+
+/** Returns the source's sides, which limit and shape the candidates of a srcset. */
+export function toSides(options: ParameterTexts, { source }: PictureFacts) {
+  const proportion = computeProportion(options);
+  const ratio = proportion > 0 ? 1 / proportion : undefined;
+  // An SVG has a shape, but no maximum size.
+  if (source.format === 'svg') return { ratio: ratio ?? source.width / source.height };
+  return { ratio, sourceWidth: source.width, sourceHeight: source.height };
+}
+
+/** Returns the options of the SDK's `picture`, or null if they do not apply. */
+export function pictureOptions(options: ParameterTexts, facts: PictureFacts) {
+  const { widths, width } = computeLayout(options, facts);
+  if (widths === null) return null;
+  const { fmt, ...fixed } = fixedOptions(options);
+  const { better, plain } = chooseFormats(options, facts);
+  const sizes = `(max-width: ${width}px) 100vw, ${width}px`;
+  const sides = toSides(options, facts);
+  return { fit: facts.fit, ...fixed, widths, sizes, ...sides, formats: better, fmt: plain };
+}
+
 /** Returns a `picture` element; its width and height prevent layout shifts. */
 export function pictureCode(baseUrl: string, request: PageImage, facts: PictureFacts): string {
-  const { width, height, plain, files, ...layout } = computeLayout(request.options, facts);
-  const sizes = layout.sizes === '' ? '' : ` sizes="${layout.sizes}"`;
-  const formats = chooseFormats(request.options, facts);
-  const url = (options: ParameterTexts, fmt: string) =>
-    escapeAttribute(imageUrl(baseUrl, { ...request, options: { ...options, fmt } }));
-  const srcset = (fmt: string) =>
-    files.length === 0
-      ? `"${url(plain, fmt)}"`
-      : `"\n    ${files.map(([options, descriptor]) => `${url(options, fmt)} ${descriptor}`).join(',\n    ')}"`;
-  const sources = formats.better.map(
-    (fmt) => `  <source type="image/${fmt}"${sizes} srcset=${srcset(fmt)}>`,
+  const { source, project, options } = request;
+  const { width, height } = computeLayout(options, facts);
+  const { better, plain } = chooseFormats(options, facts);
+  const { sizes, formats: _, ...candidates } = pictureOptions(options, facts) ?? {};
+  const isFluid = sizes !== undefined;
+  const url = (fmt: string, changes: ParameterTexts) =>
+    imageUrl(baseUrl, { ...request, options: { ...options, dpr: '1', fmt, ...changes } });
+  const h = Math.round(width * computeProportion(options)) || '';
+  const size: ParameterTexts = isFluid ? { w: String(width), h: String(h) } : {};
+  const best = Number(Math.min(2, largestDensity(options, facts)).toFixed(2));
+  const densities = best === 1 ? [] : ['1', String(best)];
+  const files = (fmt: string) =>
+    isFluid
+      ? createUrls(baseUrl, project).srcset(source, { ...candidates, fmt } as SrcsetOptions)
+      : densities.map((dpr) => `${url(fmt, { dpr })} ${dpr}x`).join(', ');
+  const srcset = (fmt: string) => files(fmt).replaceAll(', ', ',\n    ');
+  const write = (name: string, value = '') =>
+    value === '' ? '' : ` ${name}="${escapeAttribute(value)}"`;
+  const sources = better.map(
+    (fmt) =>
+      `  <source type="image/${fmt}"${write('sizes', sizes)}${write('srcset', srcset(fmt) || url(fmt, size))}>`,
   );
-  const set = files.length === 0 ? '' : `${sizes} srcset=${srcset(formats.plain)}`;
-  const image = `  <img src="${url(plain, formats.plain)}"${set}
+  const image = `  <img${write('src', url(plain, size))}${write('sizes', sizes)}${write('srcset', srcset(plain))}
     width="${width}" height="${height}" style="max-width: 100%; height: auto" alt="" loading="lazy" decoding="async">`;
   return ['<picture>', ...sources, image, '</picture>'].join('\n');
 }

@@ -1,11 +1,13 @@
 import { imageOptions, imageUrl, type PageImage, type ParameterTexts } from '../api/image-url.ts';
 import {
   areaParameters,
-  chooseFormats,
   computeLayout,
   computeProportion,
+  fixedOptions,
   type PictureFacts,
   pictureCode,
+  pictureOptions,
+  toSides,
   withBothSides,
 } from './picture-code.ts';
 
@@ -37,38 +39,6 @@ const object = (values: object): string =>
 const lines = (indent: string, code: readonly string[]): string =>
   code.map((line) => `${indent}${line},\n`).join('');
 
-/** Returns the options that frameworks do not set themselves, which excludes sizes. */
-function fixedOptions(texts: ParameterTexts) {
-  const { w, h, dpr, ...options } = imageOptions(texts);
-  return options;
-}
-
-/** Returns the source's sides, which limit and shape the candidates of a srcset. */
-function toSides(options: ParameterTexts, facts: PictureFacts) {
-  const { format, width: sourceWidth, height: sourceHeight } = facts.source;
-  const proportion = computeProportion(options);
-  const ratio = proportion > 0 ? 1 / proportion : undefined;
-  // An SVG has a shape, but no maximum size.
-  if (format === 'svg') return { ratio: ratio ?? sourceWidth / sourceHeight };
-  return { ratio, sourceWidth, sourceHeight };
-}
-
-/** Returns the options of `picture`, or null if they do not apply. */
-function pictureOptions(request: PageImage, facts: PictureFacts): object | null {
-  const { widths, sizes } = computeLayout(request.options, facts);
-  if (widths === null) return null;
-  const { fmt, ...options } = fixedOptions(request.options);
-  const { better, plain } = chooseFormats(request.options, facts);
-  return {
-    ...options,
-    widths,
-    sizes,
-    ...toSides(request.options, facts),
-    formats: better,
-    fmt: plain,
-  };
-}
-
 /**
  * Returns the shared code of both SDK snippets, which uses `images`.
  * @param facts null for a text or a failed image
@@ -77,7 +47,7 @@ function usage(request: PageImage, facts: PictureFacts | null): string {
   const { source, options } = request;
   const url = `const url = images.url(${literal(source)}, ${object(imageOptions(options))});`;
   if (facts === null) return url;
-  const picture = pictureOptions(request, facts);
+  const picture = pictureOptions(options, facts);
   const { width, height } = computeLayout(options, facts);
   if (picture === null) {
     return `${url}\n// The size of its box, which prevents a shift of the layout.\nconst size = { width: ${width}, height: ${height} };`;

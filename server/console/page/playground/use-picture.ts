@@ -72,6 +72,7 @@ export function usePicture(request: PictureRequest): Picture {
     findKnown(result, facts, information, {
       site: URL.canParse(site) ? new URL(site).origin : site,
       dpr: Number(options['dpr']) || (toDefaults(known)['dpr'] ?? 1),
+      fit: known?.defaultFit === 'cover' ? undefined : known?.defaultFit,
     }),
   );
   return {
@@ -96,7 +97,7 @@ function findKnown(
   result: ImageState,
   facts: ImageState,
   information: ImageFacts | null,
-  page: Pick<PictureFacts, 'site' | 'dpr'>,
+  page: Pick<PictureFacts, 'site' | 'dpr' | 'fit'>,
 ): Known {
   if (result.failure !== null || facts.failure !== null) return 'nothing';
   if (result.loading || facts.loading || result.loaded === null) return 'loading';
