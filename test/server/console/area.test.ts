@@ -1,9 +1,9 @@
 import t from 'tap';
 import {
   areaText,
-  corners,
+  type Grip,
+  grips,
   moveArea,
-  moveCorner,
   movePoint,
   pointText,
   readArea,
@@ -12,7 +12,7 @@ import {
 
 const source = { width: 1000, height: 500 };
 const whole = { left: 0, top: 0, width: 1000, height: 500 };
-const [topLeft, topRight, bottomLeft, bottomRight] = corners as Required<typeof corners>;
+const [all, topLeft, topRight, bottomLeft, bottomRight] = grips as [Grip, Grip, Grip, Grip, Grip];
 
 t.test('reads the crop within the source, and the whole source for other texts', async (t) => {
   t.same(readArea('100,80,400,300', source), { left: 100, top: 80, width: 400, height: 300 });
@@ -30,13 +30,13 @@ t.test('writes no crop for the whole source', async (t) => {
 
 t.test('moves an area within the source', async (t) => {
   const area = { left: 100, top: 80, width: 400, height: 300 };
-  t.same(moveArea(area, 0.1, -0.1, source), { ...area, left: 200, top: 30 });
-  t.same(moveArea(area, 9, 9, source), { ...area, left: 600, top: 200 });
-  t.same(moveArea(area, -9, -9, source), { ...area, left: 0, top: 0 });
-  t.same(moveArea(area, 0, 0, source), area);
+  t.same(moveArea(area, all, 0.1, -0.1, source), { ...area, left: 200, top: 30 });
+  t.same(moveArea(area, all, 9, 9, source), { ...area, left: 600, top: 200 });
+  t.same(moveArea(area, all, -9, -9, source), { ...area, left: 0, top: 0 });
+  t.same(moveArea(area, all, 0, 0, source), area);
   const tiny = { width: 20, height: 20 };
   const part = { left: 0, top: 0, width: 10, height: 10 };
-  t.same(moveArea(part, 0.01, 0, tiny), { ...part, left: 1 }, 'the shortest step is a pixel');
+  t.same(moveArea(part, all, 0.01, 0, tiny), { ...part, left: 1 }, 'the shortest step is a pixel');
 });
 
 t.test('moves a corner, and keeps the opposite one', async (t) => {
@@ -50,7 +50,7 @@ t.test('moves a corner, and keeps the opposite one', async (t) => {
     [bottomRight, -9, -9, { left: 100, top: 100, width: 1, height: 1 }],
     [topLeft, -9, -9, { left: 0, top: 0, width: 500, height: 400 }],
   ] as const) {
-    if (corner !== undefined) t.same(moveCorner(area, corner, dx, dy, source), moved);
+    t.same(moveArea(area, corner, dx, dy, source), moved);
   }
 });
 

@@ -16,26 +16,25 @@ export interface Point {
   readonly y: number;
 }
 
-/** The sides of a rectangle that a corner moves, per direction. */
-export interface Corner {
+type Ends = 'start' | 'end' | 'both';
+
+/** A handle of an area: the ends that it moves in each direction. */
+export interface Grip {
   readonly name: string;
-  readonly x: 'left' | 'right';
-  readonly y: 'top' | 'bottom';
+  readonly x: Ends;
+  readonly y: Ends;
 }
 
-export const corners: readonly Corner[] = [
-  { name: 'Top left corner', x: 'left', y: 'top' },
-  { name: 'Top right corner', x: 'right', y: 'top' },
-  { name: 'Bottom left corner', x: 'left', y: 'bottom' },
-  { name: 'Bottom right corner', x: 'right', y: 'bottom' },
+export const grips: readonly Grip[] = [
+  { name: 'Crop', x: 'both', y: 'both' },
+  { name: 'Top left corner', x: 'start', y: 'start' },
+  { name: 'Top right corner', x: 'end', y: 'start' },
+  { name: 'Bottom left corner', x: 'start', y: 'end' },
+  { name: 'Bottom right corner', x: 'end', y: 'end' },
 ];
 
 const clamp = (value: number, min: number, max: number): number =>
   Math.min(Math.max(value, min), max);
-
-/** Returns a movement in whole pixels, at least 1 px, so that the shortest step moves too. */
-const pixels = (fraction: number, side: number): number =>
-  Math.round(fraction * side) || Math.sign(fraction);
 
 /** Returns a value's numbers, which the SDK separates by underscores. */
 const parseNumbers = (text: string): readonly number[] => text.split(/[,_]/).map(Number);
@@ -55,35 +54,22 @@ export function areaText({ left, top, ...sides }: Area, source: Sides): string {
   return isWhole ? '' : [left, top, sides.width, sides.height].join();
 }
 
-/** Moves an area within its source. @param dx fraction of the source's width, as `dy` of its height */
-export function moveArea(area: Area, dx: number, dy: number, source: Sides): Area {
-  return {
-    ...area,
-    left: clamp(area.left + pixels(dx, source.width), 0, source.width - area.width),
-    top: clamp(area.top + pixels(dy, source.height), 0, source.height - area.height),
-  };
+/**
+ * Moves ends of a length within `[0, whole]`, in whole pixels, at least 1 px, so that the shortest
+ * step moves too.
+ */
+function moveEnds(ends: Ends, start: number, length: number, fraction: number, whole: number) {
+  const by = Math.round(fraction * whole) || Math.sign(fraction);
+  if (ends === 'both') return [clamp(start + by, 0, whole - length), length] as const;
+  if (ends === 'end') return [start, clamp(length + by, 1, whole - start)] as const;
+  const moved = clamp(start + by, 0, start + length - 1);
+  return [moved, start + length - moved] as const;
 }
 
-/** Moves one end of a length within `[0, whole]`; the other end stays. */
-function resize(start: number, length: number, by: number, atStart: boolean, whole: number) {
-  const end = start + length;
-  if (!atStart) return [start, clamp(end + by, start + 1, whole) - start] as const;
-  const moved = clamp(start + by, 0, end - 1);
-  return [moved, end - moved] as const;
-}
-
-/** Moves a corner of an area within its source. @param dx fraction of the source's width, as `dy` of its height */
-export function moveCorner(
-  area: Area,
-  corner: Corner,
-  dx: number,
-  dy: number,
-  source: Sides,
-): Area {
-  const across = pixels(dx, source.width);
-  const down = pixels(dy, source.height);
-  const [left, width] = resize(area.left, area.width, across, corner.x === 'left', source.width);
-  const [top, height] = resize(area.top, area.height, down, corner.y === 'top', source.height);
+/** Moves a part of an area within its source. @param dx fraction of the source's width, as `dy` of its height */
+export function moveArea(area: Area, { x, y }: Grip, dx: number, dy: number, source: Sides): Area {
+  const [left, width] = moveEnds(x, area.left, area.width, dx, source.width);
+  const [top, height] = moveEnds(y, area.top, area.height, dy, source.height);
   return { left, top, width, height };
 }
 

@@ -2,11 +2,9 @@ import type { ComponentChildren } from 'preact';
 import { useRef } from 'preact/hooks';
 import type { Loaded } from '../api/image.ts';
 import {
-  type Area,
   areaText,
-  corners,
+  grips,
   moveArea,
-  moveCorner,
   movePoint,
   pointText,
   readArea,
@@ -48,52 +46,8 @@ const arrows: Readonly<Record<string, readonly [x: number, y: number]>> = {
 };
 
 /** Fraction of the frame per key press. */
-const step = 0.01;
+const smallStep = 0.01;
 const largeStep = 0.1;
-
-interface Drag<T> {
-  readonly value: T;
-  readonly x: number;
-  readonly y: number;
-  readonly frame: DOMRect;
-}
-
-/**
- * Returns the listeners of an element that users move by pointer or arrow keys within the nearest
- * `.frame`.
- *
- * @param move takes the previous value, and the movement as fractions of the frame
- */
-function useMovable<T>(value: T, move: (from: T, dx: number, dy: number) => void) {
-  const drag = useRef<Drag<T> | null>(null);
-  return {
-    onPointerDown(event: PointerEvent) {
-      const element = event.currentTarget as HTMLElement;
-      const frame = element.closest('.frame')?.getBoundingClientRect();
-      if (event.button !== 0 || frame === undefined) return;
-      element.setPointerCapture(event.pointerId);
-      element.focus();
-      drag.current = { value, x: event.clientX, y: event.clientY, frame };
-      // Prevent text selection and image dragging.
-      event.preventDefault();
-    },
-    onPointerMove({ clientX, clientY }: PointerEvent) {
-      if (drag.current === null) return;
-      const { value: from, x, y, frame } = drag.current;
-      move(from, (clientX - x) / frame.width, (clientY - y) / frame.height);
-    },
-    onLostPointerCapture() {
-      drag.current = null;
-    },
-    onKeyDown(event: KeyboardEvent) {
-      const arrow = arrows[event.key];
-      if (arrow === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
-      event.preventDefault();
-      const by = event.shiftKey ? largeStep : step;
-      move(value, arrow[0] * by, arrow[1] * by);
-    },
-  };
-}
 
 interface HandleProps<T> {
   readonly class: string;
@@ -104,15 +58,41 @@ interface HandleProps<T> {
   readonly place: Readonly<Record<string, string>>;
   /** The horizontal position, from 0 to 1. */
   readonly now: number;
+  /** Takes the previous value, and the movement as fractions of the frame. */
   readonly onMove: (from: T, dx: number, dy: number) => void;
 }
 
 /** Something on an image that users move in two directions, by pointer or arrow keys. */
 function Handle<T>({ label, value, text, place, now, onMove, ...props }: HandleProps<T>) {
+  const drag = useRef<((event: PointerEvent) => void) | null>(null);
+  const start = (event: PointerEvent) => {
+    const element = event.currentTarget as HTMLElement;
+    const frame = element.closest('.frame')?.getBoundingClientRect();
+    if (event.button !== 0 || frame === undefined) return;
+    element.setPointerCapture(event.pointerId);
+    element.focus();
+    const { clientX: x, clientY: y } = event;
+    drag.current = ({ clientX, clientY }) =>
+      onMove(value, (clientX - x) / frame.width, (clientY - y) / frame.height);
+    // Prevent text selection and image dragging.
+    event.preventDefault();
+  };
+  const step = (event: KeyboardEvent) => {
+    const arrow = arrows[event.key];
+    if (arrow === undefined || event.ctrlKey || event.altKey || event.metaKey) return;
+    event.preventDefault();
+    const by = event.shiftKey ? largeStep : smallStep;
+    onMove(value, arrow[0] * by, arrow[1] * by);
+  };
   return (
     <span
-      {...useMovable(value, onMove)}
       class={`handle ${props.class}`}
+      onPointerDown={start}
+      onPointerMove={(event) => drag.current?.(event)}
+      onLostPointerCapture={() => {
+        drag.current = null;
+      }}
+      onKeyDown={step}
       role="slider"
       tabIndex={0}
       aria-label={label}
@@ -130,46 +110,40 @@ interface CropEditorProps extends EditorProps {
   readonly source: Sides;
 }
 
-const percent = (part: number, whole: number): string => `${(100 * part) / whole}%`;
+const percent = (fraction: number): string => `${100 * fraction}%`;
 
 /** Shows the whole source with the area that `crop` keeps; users move the area and its corners. */
 export function CropEditor({ picture, source, value, onChange }: CropEditorProps) {
   const area = readArea(value, source);
-  const set = (next: Area) => onChange(areaText(next, source));
   const { left, top, width, height } = area;
   const box = {
-    left: percent(left, source.width),
-    top: percent(top, source.height),
-    width: percent(width, source.width),
-    height: percent(height, source.height),
+    left: percent(left / source.width),
+    top: percent(top / source.height),
+    width: percent(width / source.width),
+    height: percent(height / source.height),
   };
   return (
     <EditorFrame picture={picture} alt="The whole source">
       <span class="shade" aria-hidden="true">
         <span style={box} />
       </span>
-      <Handle
-        class="area"
-        label="Crop"
-        value={area}
-        text={`${width} × ${height} px at ${left}, ${top}`}
-        place={box}
-        now={left / source.width}
-        onMove={(from, dx, dy) => set(moveArea(from, dx, dy, source))}
-      />
-      {corners.map((corner) => {
-        const x = corner.x === 'left' ? left : left + width;
-        const y = corner.y === 'top' ? top : top + height;
+      {grips.map((grip) => {
+        const isArea = grip.x === 'both';
+        const x = grip.x === 'end' ? left + width : left;
+        const y = grip.y === 'end' ? top + height : top;
+        const corner = { left: percent(x / source.width), top: percent(y / source.height) };
         return (
           <Handle
-            key={corner.name}
-            class={`corner ${corner.x} ${corner.y}`}
-            label={corner.name}
+            key={grip.name}
+            class={isArea ? 'area' : 'corner'}
+            label={grip.name}
             value={area}
-            text={`${x}, ${y}`}
-            place={{ left: percent(x, source.width), top: percent(y, source.height) }}
+            text={isArea ? `${width} × ${height} px at ${left}, ${top}` : `${x}, ${y}`}
+            place={isArea ? box : corner}
             now={x / source.width}
-            onMove={(from, dx, dy) => set(moveCorner(from, corner, dx, dy, source))}
+            onMove={(from, dx, dy) =>
+              onChange(areaText(moveArea(from, grip, dx, dy, source), source))
+            }
           />
         );
       })}
@@ -181,13 +155,9 @@ export function CropEditor({ picture, source, value, onChange }: CropEditorProps
 export function FocusEditor({ picture, value, onChange }: EditorProps) {
   const point = readPoint(value);
   const { x, y } = point;
-  const percent = (fraction: number) => `${100 * fraction}%`;
   const jump = (event: MouseEvent) => {
-    const { left, top, width, height } = (
-      event.currentTarget as HTMLElement
-    ).getBoundingClientRect();
-    const [dx, dy] = [(event.clientX - left) / width, (event.clientY - top) / height];
-    onChange(pointText(movePoint({ x: 0, y: 0 }, dx, dy)));
+    const { width, height } = (event.currentTarget as HTMLElement).getBoundingClientRect();
+    onChange(pointText({ x: event.offsetX / width, y: event.offsetY / height }));
   };
   return (
     <EditorFrame picture={picture} alt="The image before it is cropped">
