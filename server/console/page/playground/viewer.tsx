@@ -2,9 +2,8 @@ import type { ImageFacts } from '@image-delivery/sdk';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { formatBytes, formatChange, formatNumber } from '../api/format.ts';
-import { cacheMeaning, useImage } from '../api/image.ts';
+import { cacheMeaning, type Loaded, useImage } from '../api/image.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
-import type { Failure } from '../api/service.ts';
 import { FailureNotice, Loading } from '../components/notice.tsx';
 import { Choices } from '../components/snippets.tsx';
 import { CropEditor, FocusEditor } from './editors.tsx';
@@ -56,7 +55,10 @@ export function Viewer({ picture, onChange, help }: ViewerProps) {
         {result.failure === null ? (
           <Content key={view} view={view} picture={picture} onChange={onChange} />
         ) : (
-          <FailedView failure={result.failure}>{help}</FailedView>
+          <div>
+            <FailureNotice failure={result.failure} />
+            {help}
+          </div>
         )}
       </div>
       {hint !== null && (
@@ -78,18 +80,6 @@ export function Viewer({ picture, onChange, help }: ViewerProps) {
   );
 }
 
-interface FailedViewProps {
-  readonly failure: Failure;
-  readonly children?: ComponentChildren;
-}
-
-const FailedView = ({ failure, children }: FailedViewProps) => (
-  <div class="failed">
-    <FailureNotice failure={failure} />
-    {children}
-  </div>
-);
-
 interface ContentProps extends Omit<ViewerProps, 'help'> {
   readonly view: View;
 }
@@ -100,15 +90,8 @@ function Content({ view, picture, onChange }: ContentProps) {
   const { loaded: shown, failure } = useImage(ground && path(ground), plainAccept, sign);
   const { loaded } = picture.result;
   const source = information?.source ?? null;
-  const set = (name: string) => (value: string) => onChange({ ...options, [name]: value });
   if (loaded === null) return <Loading />;
-  const missing = failure ?? picture.factsFailure;
-  if (view === 'Formats') {
-    if (missing !== null) return <FailedView failure={missing} />;
-    if (source === null) return <Loading />;
-    return <Formats picture={picture} source={source} onChoose={set('fmt')} />;
-  }
-  if (loaded.text !== null) {
+  if (loaded.text !== null && view !== 'Formats') {
     return (
       // biome-ignore lint/a11y/noNoninteractiveTabindex: a scrollable text is scrolled with the keyboard.
       <section class="text-result" aria-label="Text" tabIndex={0}>
@@ -117,32 +100,29 @@ function Content({ view, picture, onChange }: ContentProps) {
     );
   }
   if (view === 'Compare') {
-    const url = loaded.url ?? '';
     return (
       <>
-        {failure !== null && (
-          <div class="over">
-            <FailureNotice failure={failure} />
-          </div>
-        )}
-        <Compare before={shown?.url ?? null} after={{ ...loaded, url }} />
+        <div class="over">
+          <FailureNotice failure={failure} />
+        </div>
+        <Compare before={shown?.url ?? null} after={loaded} />
       </>
     );
   }
-  if (missing !== null) return <FailedView failure={missing} />;
-  if (shown === null || source === null) return <Loading />;
+  const missing = failure ?? picture.factsFailure;
+  if (missing !== null) return <FailureNotice failure={missing} />;
+  if (source === null) return <Loading />;
+  const set = (name: string) => (value: string) => onChange({ ...options, [name]: value });
+  if (view === 'Formats') return <Formats {...{ picture, source }} onChoose={set('fmt')} />;
+  if (shown === null) return <Loading />;
   if (shown.width === 0) return <p class="quiet">This browser does not show the source.</p>;
+  const { crop = '', fp = '' } = options;
   return (
     <>
       {view === 'Crop' ? (
-        <CropEditor
-          picture={shown}
-          source={source}
-          value={options['crop'] ?? ''}
-          onChange={set('crop')}
-        />
+        <CropEditor picture={shown} source={source} value={crop} onChange={set('crop')} />
       ) : (
-        <FocusEditor picture={shown} value={options['fp'] ?? ''} onChange={set('fp')} />
+        <FocusEditor picture={shown} value={fp} onChange={set('fp')} />
       )}
       {loaded.url !== null && <img class="outcome" src={loaded.url} alt="The result" />}
     </>
@@ -184,7 +164,7 @@ function Notices({ result }: Pick<Picture, 'result'>) {
 interface CompareProps {
   readonly before: string | null;
   /** Determines the aspect ratio of the frame. */
-  readonly after: { readonly url: string; readonly width: number; readonly height: number };
+  readonly after: Loaded;
 }
 
 /** Enlarges a small result to this width, px, and other results to twice their size. */
@@ -205,7 +185,7 @@ function Compare({ before, after }: CompareProps) {
   return (
     <figure class="compare" style={frame}>
       {before !== null && <img class="before" src={before} alt="The original" />}
-      <img class="after" src={after.url} alt="The result" />
+      <img class="after" src={after.url ?? ''} alt="The result" />
       {before !== null && (
         <>
           <input
@@ -258,11 +238,10 @@ interface FormatProps extends FormatsProps {
 function Format({ picture, source, format, onChoose }: FormatProps) {
   const { path, options, sign } = picture;
   const { loaded, failure } = useImage(path({ ...options, fmt: format }), plainAccept, sign);
-  const isShown = loaded !== null && loaded.width > 0;
   return (
     <li>
       <div class="format-picture">
-        {isShown && <img src={loaded.url ?? ''} alt={`As ${format}`} />}
+        {loaded?.url != null && loaded.width > 0 && <img src={loaded.url} alt={`As ${format}`} />}
         {loaded?.width === 0 && <p class="quiet">This browser does not show it.</p>}
         <FailureNotice failure={failure} />
       </div>
