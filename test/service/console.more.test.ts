@@ -150,8 +150,8 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
       'Crop',
       'Colour',
       'Filters',
-      'Layers',
       'Delivery',
+      'Layers',
     ]);
     const samples = await page.locator('.samples button').allInnerTexts();
     t.ok(samples.length > 0);

@@ -29,7 +29,7 @@ export type Values = Readonly<Record<string, string>>;
 export const getFields = (schema: Schema | undefined): Fields =>
   Object.entries(schema?.properties ?? {});
 
-type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'text';
+type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'choices' | 'text';
 
 /** Returns a schema and its alternatives, which the service's own rules nest in an `allOf`. */
 const getAlternatives = (schema: Schema): readonly Schema[] => [
@@ -45,7 +45,7 @@ const isNumeric = (schema: Schema): boolean =>
 
 export function chooseKind(schema: Schema): ControlKind {
   if (schema.name === 'ImageColour') return 'colour';
-  if (hasType(schema, 'array')) return 'list';
+  if (hasType(schema, 'array')) return getWords(schema.items ?? {}).length > 0 ? 'choices' : 'list';
   if (hasType(schema, 'boolean')) return isNumeric(schema) ? 'text' : 'flag';
   const isForm = (form: Schema) => form.pattern !== undefined && getOwnWords(form).length === 0;
   // Such as 10%.
@@ -93,7 +93,7 @@ export const splitLines = (text: string, separator = /[\s,]+/): readonly string[
  */
 function jsonValue(schema: Schema, text: string): unknown {
   const kind = chooseKind(schema);
-  if (kind === 'list') {
+  if (kind === 'list' || kind === 'choices') {
     const { items = {} } = schema;
     // URLs can contain commas.
     const lines = splitLines(text, items.format === 'uri' ? /\s+/ : undefined);
@@ -110,7 +110,7 @@ function jsonValue(schema: Schema, text: string): unknown {
  * control lists its values.
  */
 export function getExample(schema: Schema): string {
-  if (['choice', 'flag'].includes(chooseKind(schema))) return '';
+  if (['choice', 'choices', 'flag'].includes(chooseKind(schema))) return '';
   const [example] = schema.examples ?? [];
   return Array.isArray(example) ? String(example[0]) : toText(schema, example);
 }

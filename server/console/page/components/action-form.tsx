@@ -103,8 +103,6 @@ interface SchemaFormProps
     Pick<SchemaFieldsProps, 'schema' | 'placeholders'> {
   /** Initial texts of the controls. */
   readonly initial?: Values;
-  /** Shown above the controls. */
-  readonly intro?: ComponentChildren;
   /** Resolves with a success message, or '' to show no message. */
   readonly onSubmit: (body: object) => Promise<string>;
 }
@@ -114,7 +112,6 @@ export function SchemaForm({
   schema,
   placeholders = {},
   initial = {},
-  intro,
   onSubmit,
   ...form
 }: SchemaFormProps) {
@@ -122,10 +119,7 @@ export function SchemaForm({
   return (
     <ActionForm {...form} onSubmit={() => onSubmit(toBody(getFields(schema), values))}>
       {(errors) => (
-        <>
-          {intro}
-          <SchemaFields {...{ schema, values, errors, placeholders }} onChange={setValues} />
-        </>
+        <SchemaFields {...{ schema, values, errors, placeholders }} onChange={setValues} />
       )}
     </ActionForm>
   );

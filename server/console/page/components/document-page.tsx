@@ -6,10 +6,9 @@ import { fillPath } from '../api/openapi.ts';
 import { getFields, toBody, toValues, type Values } from '../api/schema.ts';
 import { useUnsaved } from '../route.ts';
 import { ActionForm } from './action-form.tsx';
-
 import { Loaded } from './notice.tsx';
 import { PageSection, type ProjectProps } from './page-section.tsx';
-import { GroupedFields, SchemaFields, useWide } from './schema-fields.tsx';
+import { GroupedFields, SchemaFields, toFormFields } from './schema-fields.tsx';
 
 /** Properties of a preview next to the form. */
 export interface PreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
@@ -80,7 +79,6 @@ function DocumentForm({ kind, stored, path, ...props }: DocumentFormProps) {
   const fields = getFields(schema);
   const [saved, setSaved] = useState(() => toValues(fields, stored));
   const [values, setValues] = useState(saved);
-  const wide = useWide();
   const changed = fields.filter(([name]) => (values[name] ?? '').trim() !== saved[name]);
   const count = changed.length;
   useUnsaved(count > 0);
@@ -110,10 +108,11 @@ function DocumentForm({ kind, stored, path, ...props }: DocumentFormProps) {
       }
     >
       {(errors): ComponentChildren => {
-        const shared = { schema, values, onChange: setValues, errors, placeholders };
-        if (groups === undefined) return <SchemaFields {...shared} />;
-        const openCount = wide ? 2 : 1;
-        return <GroupedFields {...shared} {...{ groups, openCount, saved }} example="watermark" />;
+        const shared = { values, onChange: setValues, errors };
+        if (groups === undefined) return <SchemaFields {...shared} {...{ schema, placeholders }} />;
+        return (
+          <GroupedFields {...shared} fields={toFormFields(schema, { groups })} saved={saved} />
+        );
       }}
     </ActionForm>
   );

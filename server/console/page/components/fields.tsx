@@ -1,6 +1,6 @@
 import type { ComponentChildren } from 'preact';
 import { useId } from 'preact/hooks';
-import { chooseKind, getRange, getWords, type Schema } from '../api/schema.ts';
+import { chooseKind, getRange, getWords, type Schema, splitLines } from '../api/schema.ts';
 
 /** A control for a text value. */
 interface FieldProps {
@@ -113,7 +113,7 @@ export function SelectField({ options, ...field }: SelectFieldProps) {
   );
 }
 
-interface SchemaFieldProps extends FieldProps {
+export interface SchemaFieldProps extends FieldProps {
   readonly schema: Schema;
   /** Slider position of an empty field; 0 or the nearest value by default. */
   readonly unset?: number | undefined;
@@ -133,6 +133,7 @@ export function SchemaField(props: SchemaFieldProps) {
   const kind = chooseKind(schema);
   if (kind === 'number') return <NumberField {...props} />;
   if (kind === 'colour') return <ColourField {...field} />;
+  if (kind === 'choices') return <Checkboxes {...props} />;
   if (kind === 'choice' || kind === 'flag') {
     const words = getWords(schema).map((word) => [word, word] as const);
     const options = kind === 'flag' ? [...flagOptions, ...words] : words;
@@ -149,6 +150,31 @@ export function SchemaField(props: SchemaFieldProps) {
   }
   const type = schema.format === 'uri' ? 'url' : 'text';
   return <TextField {...field} type={type} maxLength={schema.maxLength} />;
+}
+
+/** The words of a list. The value separates them by line breaks. */
+function Checkboxes({ label, name, schema, value, onChange, error, help }: SchemaFieldProps) {
+  const words = getWords(schema.items ?? {});
+  const chosen = splitLines(value);
+  const toggle = (word: string) => {
+    const next = words.filter((candidate) => chosen.includes(candidate) !== (candidate === word));
+    onChange(next.join('\n'));
+  };
+  return (
+    <fieldset class="choices field" data-name={name}>
+      <legend>{label}</legend>
+      <div>
+        {words.map((word) => (
+          <label key={word}>
+            <input type="checkbox" checked={chosen.includes(word)} onChange={() => toggle(word)} />
+            {word}
+          </label>
+        ))}
+      </div>
+      {error !== undefined && <p class="help error">{error}</p>}
+      <p class="help">{help}</p>
+    </fieldset>
+  );
 }
 
 /** Returns the colour for a picker, which takes six digits, or grey for a colour name. */

@@ -1,93 +1,67 @@
-import type { ComponentChildren } from 'preact';
 import { useEffect, useState } from 'preact/hooks';
 import { fieldLabel, formText } from '../api/format.ts';
-import {
-  chooseKind,
-  getExample,
-  getFields,
-  getWords,
-  type Schema,
-  splitLines,
-  type Values,
-} from '../api/schema.ts';
+import { chooseKind, getExample, getFields, type Schema, type Values } from '../api/schema.ts';
 import { type FieldErrors, noErrors } from '../api/service.ts';
-import { SchemaField, TextField } from './fields.tsx';
+import { SchemaField, type SchemaFieldProps, TextField } from './fields.tsx';
 
-export interface SchemaFieldsProps {
-  /** An object schema; each property gets a control. */
-  readonly schema: Schema;
+/** A field of a form, with the attributes of its control. */
+export interface FormField extends Omit<SchemaFieldProps, 'value' | 'onChange' | 'error'> {
+  readonly name: string;
+  readonly group?: string;
+  /** Other names to search. */
+  readonly aliases?: readonly string[];
+}
+
+interface FormState {
   readonly values: Values;
   readonly onChange: (values: Values) => void;
-  readonly placeholders?: Readonly<Record<string, string>>;
+  readonly errors?: FieldErrors | undefined;
+}
+
+interface FormFieldsProps extends FormState {
+  readonly fields: readonly FormField[];
+}
+
+const FormFields = ({ fields, values, onChange, errors = noErrors }: FormFieldsProps) => (
+  <>
+    {fields.map(({ group, aliases, ...field }) => (
+      <SchemaField
+        key={field.name}
+        {...field}
+        value={values[field.name] ?? ''}
+        onChange={(text) => onChange({ ...values, [field.name]: text })}
+        error={errors.get(field.name)}
+      />
+    ))}
+  </>
+);
+
+interface SchemaTexts {
+  /** The meanings of empty controls, by field. */
+  readonly placeholders?: Readonly<Record<string, string>> | undefined;
   /** Slider positions of empty fields. */
   readonly unset?: Readonly<Record<string, number>>;
-  readonly errors?: FieldErrors;
-}
-
-/** Controls for the fields of a control plane body. */
-export const SchemaFields = (props: SchemaFieldsProps) => <>{createControls(props)}</>;
-
-interface GroupedFieldsProps extends SchemaFieldsProps {
   /** Field names by group title; the last group contains all others. */
-  readonly groups: Readonly<Record<string, readonly string[]>>;
-  readonly openCount: number;
-  readonly example: string;
-  /** If set, groups count fields that differ from these values. */
-  readonly saved?: Values;
+  readonly groups?: Readonly<Record<string, readonly string[]>>;
 }
 
-/** Grouped controls, for many fields. */
-export function GroupedFields({ groups, openCount, example, saved, ...props }: GroupedFieldsProps) {
+/** Returns the fields of an object schema, such as a control plane body, by group. */
+export function toFormFields(schema: Schema, texts: SchemaTexts = {}): readonly FormField[] {
+  const { placeholders = {}, unset = {}, groups = { '': [] } } = texts;
   const titles = Object.keys(groups);
-  const controls = createControls(props);
-  const fields = getFields(props.schema).map(([name, field], index) => ({
-    name,
-    group: titles.find((title) => groups[title]?.includes(name)) ?? titles.at(-1) ?? '',
-    isUsed: (props.values[name] ?? '') !== (saved?.[name] ?? ''),
-    texts: [fieldLabel(name), field.description ?? ''],
-    control: controls[index],
-  }));
-  return (
-    <FieldGroups
-      groups={titles}
-      openCount={openCount}
-      fields={fields}
-      errors={props.errors ?? noErrors}
-      used={saved === undefined ? 'used' : 'changed'}
-      noun="field"
-      example={example}
-      grid="fields"
-    />
-  );
-}
-
-function createControls({ schema, values, onChange, ...props }: SchemaFieldsProps) {
-  const { placeholders = {}, unset = {}, errors = noErrors } = props;
-  return getFields(schema).map(([name, field]) => {
-    const common = {
-      label: fieldLabel(name),
+  const fields = getFields(schema).map(
+    ([name, field]): FormField => ({
       name,
-      value: values[name] ?? '',
-      onChange: (text: string) => onChange({ ...values, [name]: text }),
-      error: errors.get(name),
-    };
-    const words = getWords(field.items ?? {});
-    if (words.length > 0) {
-      const help = formText(field.description ?? '');
-      return <Checkboxes key={name} {...common} words={words} help={help} />;
-    }
-    return (
-      <SchemaField
-        key={name}
-        {...common}
-        schema={field}
-        placeholder={placeholders[name]}
-        unset={unset[name]}
-        required={schema.required?.includes(name) ?? false}
-        help={getHelp(field)}
-      />
-    );
-  });
+      schema: field,
+      label: fieldLabel(name),
+      group: titles.find((title) => groups[title]?.includes(name)) ?? titles.at(-1) ?? '',
+      placeholder: placeholders[name],
+      unset: unset[name],
+      required: schema.required?.includes(name) ?? false,
+      help: getHelp(field),
+    }),
+  );
+  return titles.flatMap((title) => fields.filter(({ group }) => group === title));
 }
 
 /** Explains a field, with an example. */
@@ -102,64 +76,14 @@ function getHelp(field: Schema): string {
     .join(' ');
 }
 
-interface CheckboxesProps {
-  readonly label: string;
-  readonly name: string;
-  readonly words: readonly string[];
-  /** Separated by line breaks. */
-  readonly value: string;
-  readonly onChange: (value: string) => void;
-  readonly error: string | undefined;
-  readonly help: string;
+export interface SchemaFieldsProps extends FormState, SchemaTexts {
+  readonly schema: Schema;
 }
 
-function Checkboxes({ label, name, words, value, onChange, error, help }: CheckboxesProps) {
-  const chosen = splitLines(value);
-  const toggle = (word: string) => {
-    const next = words.filter((candidate) => chosen.includes(candidate) !== (candidate === word));
-    onChange(next.join('\n'));
-  };
-  return (
-    <fieldset class="choices field" data-name={name}>
-      <legend>{label}</legend>
-      <div>
-        {words.map((word) => (
-          <label key={word}>
-            <input type="checkbox" checked={chosen.includes(word)} onChange={() => toggle(word)} />
-            {word}
-          </label>
-        ))}
-      </div>
-      {error !== undefined && <p class="help error">{error}</p>}
-      {help !== '' && <p class="help">{help}</p>}
-    </fieldset>
-  );
-}
-
-interface GroupedField {
-  readonly name: string;
-  readonly group: string;
-  /** Whether the group counts the field. */
-  readonly isUsed: boolean;
-  /** More texts to search. */
-  readonly texts: readonly string[];
-  readonly control: ComponentChildren;
-}
-
-interface FieldGroupsProps {
-  /** In order; the first are open initially. */
-  readonly groups: readonly string[];
-  readonly openCount: number;
-  readonly fields: readonly GroupedField[];
-  readonly errors: FieldErrors;
-  /** Describes counted fields. */
-  readonly used?: string;
-  /** Such as `parameter`. */
-  readonly noun: string;
-  /** An example search. */
-  readonly example: string;
-  readonly grid?: 'controls' | 'fields';
-}
+/** Controls for the fields of a control plane body. */
+export const SchemaFields = ({ schema, placeholders, unset = {}, ...form }: SchemaFieldsProps) => (
+  <FormFields fields={toFormFields(schema, { placeholders, unset })} {...form} />
+);
 
 const wideWindow = matchMedia('(min-width: 60rem)');
 
@@ -174,50 +98,50 @@ export function useWide(): boolean {
   return isWide;
 }
 
-/** Controls in groups. A search and an error open a group. */
-export function FieldGroups(props: FieldGroupsProps) {
-  const {
-    groups,
-    openCount,
-    fields,
-    errors,
-    noun,
-    example,
-    used = 'used',
-    grid = 'controls',
-  } = props;
+interface GroupedFieldsProps extends FormFieldsProps {
+  /** If set, groups count fields that differ from these values. */
+  readonly saved?: Values;
+  readonly noun?: 'parameter' | 'field';
+  readonly grid?: 'controls' | 'fields';
+}
+
+/** Controls in groups, of which the first are open. A search and an error open a group. */
+export function GroupedFields({ fields, saved, ...props }: GroupedFieldsProps) {
+  const { noun = 'field', grid = 'fields', ...form } = props;
+  const { values, errors = noErrors } = form;
   const [search, setSearch] = useState('');
+  const openCount = useWide() ? 2 : 1;
   const wanted = search.trim().toLowerCase();
-  const found = fields.filter(({ name, group, texts }) =>
-    [name, group, ...texts].some((text) => text.toLowerCase().includes(wanted)),
+  const found = fields.filter(({ name, label, group = '', help = '', aliases = [] }) =>
+    [name, label, group, help, ...aliases].some((text) => text.toLowerCase().includes(wanted)),
   );
-  const present = groups.filter((group) => fields.some((field) => field.group === group));
+  const groups = [...new Set(fields.map(({ group = '' }) => group))];
+  const isUsed = (name: string) => (values[name] ?? '') !== (saved?.[name] ?? '');
   return (
     <>
       <TextField
         label={`Find a ${noun}`}
-        help={`Part of its name or its explanation. Example: ${example}`}
+        help={`Part of its name or its explanation. Example: ${groups.at(-1)?.toLowerCase()}`}
         type="search"
         value={search}
         onChange={setSearch}
       />
-      {present.map((group, index) => {
+      {groups.map((group, index) => {
         const members = found.filter((field) => field.group === group);
         if (members.length === 0) return null;
-        const count = members.filter(({ isUsed }) => isUsed).length;
+        const count = members.filter(({ name }) => isUsed(name)).length;
         const isRefused = members.some(({ name }) => errors.has(name));
         return (
           <details key={group} class="group" open={index < openCount || wanted !== '' || isRefused}>
             <summary>
               {group}
               {count > 0 && (
-                <span class="quiet">
-                  {' '}
-                  {count} {used}
-                </span>
+                <span class="quiet">{` ${count} ${saved === undefined ? 'used' : 'changed'}`}</span>
               )}
             </summary>
-            <div class={grid}>{members.map(({ control }) => control)}</div>
+            <div class={grid}>
+              <FormFields {...form} fields={members} />
+            </div>
           </details>
         );
       })}

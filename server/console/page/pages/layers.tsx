@@ -16,7 +16,7 @@ import { multiline, SelectField } from '../components/fields.tsx';
 import { type ItemFieldsProps, itemsPage } from '../components/items-page.tsx';
 import type { ProjectProps } from '../components/page-section.tsx';
 import { Preview, PreviewImage, usePreviewSource } from '../components/preview.tsx';
-import { GroupedFields, useWide } from '../components/schema-fields.tsx';
+import { GroupedFields, toFormFields } from '../components/schema-fields.tsx';
 import { linkTo } from '../route.ts';
 
 const operation = 'putProjectLayer';
@@ -109,7 +109,6 @@ export const Layers = itemsPage<Layer>({
 function LayerFields({ values, onChange, errors, ...props }: ItemFieldsProps) {
   const { description } = props;
   const kind = values['kind'] ?? 'text';
-  const wide = useWide();
   return (
     <div class="split">
       <div>
@@ -121,13 +120,8 @@ function LayerFields({ values, onChange, errors, ...props }: ItemFieldsProps) {
           options={kinds}
         />
         <GroupedFields
-          groups={groups}
-          openCount={wide ? 2 : 1}
-          example="colour"
-          schema={findSchema(description, kind)}
-          values={values}
-          onChange={onChange}
-          errors={errors}
+          fields={toFormFields(findSchema(description, kind), { groups })}
+          {...{ values, onChange, errors }}
         />
       </div>
       <LayerPreview {...props} layer={toLayer(values, description)} />

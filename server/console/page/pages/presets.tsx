@@ -43,10 +43,8 @@ export const Presets = itemsPage<Preset>({
     Fields: ({ description, project, values, onChange, errors }) => (
       <Controls
         parameters={listAccepted(description)}
-        options={values}
-        fieldErrors={errors}
         defaults={toDefaults(project)}
-        onChange={onChange}
+        {...{ values, errors, onChange }}
       />
     ),
     toValues: (preset, { description }) =>

@@ -155,8 +155,8 @@ function Variants({ variants, most, parameters, defaults, onChange }: VariantsPr
             <legend>Variant {index + 1}</legend>
             <Controls
               {...{ parameters, defaults }}
-              options={variant}
-              onChange={(options) => onChange(variants.with(index, options))}
+              values={variant}
+              onChange={(values) => onChange(variants.with(index, values))}
             />
             {variants.length > 1 && (
               <button

@@ -117,8 +117,8 @@ export function Playground({ description, route, session }: PlaygroundProps) {
         <Samples project={project} near={known?.origin ?? source} onChoose={setSource} />
         <Controls
           parameters={parameters}
-          options={options}
           defaults={defaults}
+          values={options}
           onChange={setOptions}
         />
         <LayersField session={session} project={project} options={options} onChange={setOptions} />
