@@ -70,7 +70,10 @@ export const pageOptions = {
   charset: 'utf8',
   minify: true,
   loader: { '.svg': 'copy' },
-  alias: { '@image-delivery/sdk': join(root, 'sdk/src/index.ts') },
+  alias: {
+    '@image-delivery/sdk': join(root, 'sdk/src/index.ts'),
+    '@image-delivery/sdk/client': join(root, 'sdk/src/client/index.ts'),
+  },
   // The service checks what users enter.
   define: { 'process.env.NODE_ENV': '"production"' },
   logLevel: 'warning',

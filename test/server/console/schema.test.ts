@@ -10,8 +10,8 @@ import {
 import { openApiDocument } from '../../../server/control/openapi.ts';
 
 t.test('keeps the values of flags, and of flags with a keyword', async (t) => {
-  const { getOperation } = readOpenApi(openApiDocument('http://localhost:3000'));
-  const { parameters } = getOperation('putProjectPreset').body.properties ?? {};
+  const { getBody } = readOpenApi(openApiDocument('http://localhost:3000'));
+  const { parameters } = getBody('putProjectPreset').properties ?? {};
   const fields = getFields(parameters).filter(([name]) => ['enlarge', 'flip'].includes(name));
   const controls = fields.map(([name, schema]) => [name, chooseKind(schema), getWords(schema)]);
   t.same(controls, [

@@ -16,8 +16,7 @@ export function useSignPath(api: Api | null, project: Project | null): SignPath 
       // Page paths are relative to a prefix that a proxy can add; the API takes paths without the
       // prefix.
       const body = { url: path.replace(/^\./, '') };
-      const { signedUrl } = await api('POST', `/projects/${id}/signed-urls`, body);
-      return `.${signedUrl.url}`;
+      return `.${(await api.signProjectUrl({ projectId: id, ...body })).url}`;
     };
   }, [api, id]);
 }

@@ -1,8 +1,5 @@
 import { chooseKind, type Schema } from './schema.ts';
 
-/** The control plane's prefix, relative to the page, because a proxy can add a prefix. */
-export const prefix = 'api/sdk/v1';
-
 /** The parts of `openapi.json` that the page uses. */
 
 /** A transform parameter of the image endpoint. */
@@ -17,22 +14,13 @@ export interface ApiParameter {
   readonly aliases: readonly string[];
 }
 
-/** An operation of the control plane that takes a body. */
-export interface Operation {
-  readonly method: string;
-  /** Below the control plane's prefix, with names in braces. */
-  readonly path: string;
-  /** The schema of the body, without references. */
-  readonly body: Schema;
-}
-
 export interface ApiDescription {
   /** The base of delivery URLs, excluding the trailing slash. */
   readonly baseUrl: string;
   /** In the order of the service's table. */
   readonly parameters: readonly ApiParameter[];
-  /** Returns an operation by its id. */
-  readonly getOperation: (id: string) => Operation;
+  /** Returns the schema of an operation's body, without references. */
+  readonly getBody: (operation: string) => Schema;
 }
 
 interface DocumentParameter {
@@ -104,17 +92,7 @@ function createResolver(schemas: Readonly<Record<string, Schema>>) {
 export function readOpenApi(document: unknown): ApiDescription {
   const { servers, paths, components } = document as OpenApiDocument;
   const resolve = createResolver(components.schemas);
-  const operations = new Map<string, Operation>();
-  for (const [path, methods] of Object.entries(paths)) {
-    for (const [method, { operationId, requestBody }] of Object.entries(methods)) {
-      if (requestBody === undefined) continue;
-      operations.set(operationId, {
-        method: method.toUpperCase(),
-        path: path.slice(`/${prefix}`.length),
-        body: resolve(requestBody.content['application/json'].schema),
-      });
-    }
-  }
+  const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
   const parameters = (paths['/img/']?.['get']?.parameters ?? []).flatMap((parameter) => {
     const { name, schema, example, 'x-transform': transform } = parameter;
     if (transform === undefined) return [];
@@ -123,20 +101,12 @@ export function readOpenApi(document: unknown): ApiDescription {
   return {
     baseUrl: servers[0].url.replace(/\/+$/, ''),
     parameters,
-    getOperation(id) {
-      const operation = operations.get(id);
-      if (operation === undefined) throw new Error(`openapi.json has no operation ${id}`);
-      return operation;
+    getBody(id) {
+      const { requestBody } = operations.find(({ operationId }) => operationId === id) ?? {};
+      return resolve(requestBody?.content['application/json'].schema ?? {});
     },
   };
 }
-
-/** Returns an operation's path with these values instead of the names in braces. */
-export const fillPath = (path: string, ...values: readonly string[]): string =>
-  values.reduce(
-    (filled, value) => filled.replace(/\{\w+\}/, () => encodeURIComponent(value)),
-    path,
-  );
 
 /** Returns the parameters that a body accepts, in the order of the service's table. */
 export function listParameters(

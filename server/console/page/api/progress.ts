@@ -1,5 +1,5 @@
 import { useEffect, useState } from 'preact/hooks';
-import { type Api, Failure, type ResponseBody } from './service.ts';
+import { Failure } from './service.ts';
 
 /**
  * Calls a function immediately, and again after an interval, while the page is visible.
@@ -29,26 +29,26 @@ export function pollWhileVisible(look: () => Promise<boolean>, intervalMs: numbe
 
 const intervalMs = 1_000;
 
-/** Requests with progress reports from the control plane. */
-type Subject = 'prewarm' | 'purge';
-
-interface Progress<S extends Subject> {
+interface Progress<Status> {
   /** Null before the first response. */
-  readonly status: ResponseBody[S] | null;
+  readonly status: Status | null;
   readonly failure: Failure | null;
 }
 
 /**
  * Polls a request's progress until it ends, while the page is visible.
  *
- * @param path the status path, from the response's `Location`
+ * @param id the request's id; the effect of another one starts again
  */
-export function useProgress<S extends Subject>(api: Api, path: string, subject: S): Progress<S> {
-  const [progress, setProgress] = useState<Progress<S>>({ status: null, failure: null });
+export function useProgress<Status extends { readonly status: string }>(
+  id: string,
+  load: () => Promise<Status>,
+): Progress<Status> {
+  const [progress, setProgress] = useState<Progress<Status>>({ status: null, failure: null });
   useEffect(() => {
     const look = async () => {
       try {
-        const status = (await api('GET', path))[subject];
+        const status = await load();
         setProgress({ status, failure: null });
         return status.status === 'accepted';
       } catch (error) {
@@ -57,6 +57,6 @@ export function useProgress<S extends Subject>(api: Api, path: string, subject: 
       }
     };
     return pollWhileVisible(look, intervalMs);
-  }, [api, path, subject]);
+  }, [id]);
   return progress;
 }

@@ -1,6 +1,5 @@
-import type * as sdk from '@image-delivery/sdk/client';
+import { ApiError, type Client, createClient } from '@image-delivery/sdk/client';
 import { formText } from './format.ts';
-import { prefix } from './openapi.ts';
 
 /** An error response, or a missing response. */
 export class Failure extends Error {
@@ -19,6 +18,9 @@ export class Failure extends Error {
 
   static of(error: unknown): Failure {
     if (error instanceof Failure) return error;
+    if (error instanceof ApiError) {
+      return new Failure(error.status, error.code, error.message, error.hint ?? '');
+    }
     const hint = 'Check that the service runs and that this machine reaches it.';
     return new Failure(0, 'no_response', 'The service does not respond.', hint);
   }
@@ -43,67 +45,30 @@ export async function fetchJson(
   return response.json();
 }
 
-/** The fields of responses; each response contains one of them, and data from its headers. */
-export interface ResponseBody {
-  /** The query for a list's next page, or null on the last page. */
-  readonly next: string | null;
-  /** The id in the response's `Location`, or null. */
-  readonly locatedId: string | null;
-  readonly version: sdk.ServiceVersion;
-  readonly project: sdk.Project;
-  readonly projects: readonly sdk.Project[];
-  readonly prewarm: sdk.PrewarmStatus;
-  readonly purge: sdk.PurgeStatus;
-  readonly usage: sdk.Usage;
-  readonly top: sdk.Top;
-  readonly failures: readonly sdk.ImageFailure[];
-  readonly limits: sdk.Limits;
-  readonly freshness: sdk.Freshness;
-  readonly preset: sdk.Preset;
-  readonly presets: readonly sdk.Preset[];
-  readonly layer: sdk.Layer;
-  readonly layers: readonly sdk.Layer[];
-  readonly origin: sdk.ProjectOrigin;
-  readonly origins: readonly sdk.ProjectOrigin[];
-  readonly hosts: readonly sdk.DeliveryHost[];
-  readonly urlMeaning: sdk.UrlMeaning;
-  readonly urlSecret: sdk.UrlSecret;
-  readonly urlSecrets: readonly sdk.UrlSecret[];
-  readonly key: sdk.NewProjectKey;
-  readonly keys: readonly sdk.ProjectKey[];
-  readonly signing: sdk.Signing | sdk.NewSigningSecret;
-  readonly signedUrl: sdk.SignedUrl;
-  readonly callbacks: readonly sdk.Callback[];
-}
+/** Calls the control plane. */
+export type Api = Client;
 
-/** Calls the control plane. @throws Failure, or TypeError if there is no response */
-export type Api = (method: string, path: string, body?: unknown) => Promise<ResponseBody>;
+/** Returns the control plane client for an API key. @throws TypeError for an impossible key */
+export const apiWithKey = (apiKey: string): Api =>
+  createClient({
+    apiKey,
+    // A proxy can add a prefix.
+    baseUrl: new URL('.', location.href).href,
+    retries: { count: 0 },
+    fetch: (url, init) =>
+      fetch(url, {
+        ...init,
+        credentials: 'omit',
+        cache: 'no-store',
+        // The browser completes the request even if the page closes.
+        keepalive: init?.method === 'DELETE',
+      }),
+  });
 
-/** Returns the control plane client for an API key. */
-export function apiWithKey(key: string): Api {
-  return async (method, path, body) => {
-    const response = await fetch(`${prefix}${path}`, {
-      method,
-      headers: {
-        accept: 'application/json',
-        authorization: `Bearer ${key}`,
-        ...(body === undefined ? {} : { 'content-type': 'application/json' }),
-      },
-      ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-      credentials: 'omit',
-      cache: 'no-store',
-      // The browser completes the request even if the page closes.
-      keepalive: method === 'DELETE',
-    });
-    if (!response.ok) throw await readFailure(response);
-    const [, next = null] =
-      /<(\?[^>]*)>; rel="next"/.exec(response.headers.get('link') ?? '') ?? [];
-    const json = response.status === 204 ? {} : await response.json();
-    // A proxy might have changed the path prefix.
-    const locatedId = response.headers.get('location')?.split('/').at(-1) ?? null;
-    return { ...json, next, locatedId };
-  };
-}
+/** Calls an operation by its id. */
+export const callOperation = (api: Api, id: string, input: object): Promise<unknown> =>
+  (api as unknown as Readonly<Record<string, (input: object) => Promise<unknown>>>)[id]?.(input) ??
+  Promise.reject(new Error(`no operation ${id}`));
 
 /** A form's errors by field name. */
 export type FieldErrors = ReadonlyMap<string, string>;

@@ -9,8 +9,8 @@ export interface Session {
   readonly api: Api | null;
   /** The loaded projects that the key can access, or null before the first page arrives. */
   readonly projects: readonly Project[] | null;
-  /** The query for the next page of projects, or null when all are loaded. */
-  readonly next: string | null;
+  /** Whether not all projects are loaded. */
+  readonly hasMore: boolean;
   /** The failure of signing in with the key that the tab stored. */
   readonly failure: Failure | null;
   /** Checks a key by listing its projects. @throws Failure */
@@ -27,22 +27,38 @@ export interface Session {
 /** The key's name in session storage, which survives a reload and ends with the tab. */
 const storageKey = 'image-delivery-api-key';
 
-type State = Pick<Session, 'api' | 'projects' | 'next' | 'failure'>;
-const signedOut: State = { api: null, projects: null, next: null, failure: null };
+const pageSize = 100;
 
-/** The first page of the projects. */
-const firstPage = '?limit=100';
+/** Reads the projects in pages, as the page needs them. */
+async function* readPages(api: Api) {
+  let projects: Project[] = [];
+  for await (const project of api.iterate('listProjects')) {
+    if (projects.length === pageSize) {
+      yield { projects, hasMore: true };
+      projects = [];
+    }
+    projects.push(project);
+  }
+  yield { projects, hasMore: false };
+}
+
+interface State extends Pick<Session, 'api' | 'projects' | 'hasMore' | 'failure'> {
+  readonly pages: ReturnType<typeof readPages> | null;
+}
+
+const signedOut: State = { api: null, pages: null, projects: null, hasMore: false, failure: null };
 
 export function useSession(): Session {
   const [state, setState] = useState(signedOut);
 
   const signIn = useCallback(async (key: string) => {
     setState(signedOut);
-    const api = apiWithKey(key);
     try {
-      const { projects, next } = await api('GET', `/projects${firstPage}`);
+      const api = apiWithKey(key);
+      const pages = readPages(api);
+      const { value } = await pages.next();
       sessionStorage.setItem(storageKey, key);
-      setState({ api, projects, next, failure: null });
+      setState({ ...signedOut, api, pages, ...value });
     } catch (error) {
       const failure = Failure.of(error);
       // Keep the key while the service does not respond: it might be valid.
@@ -57,16 +73,16 @@ export function useSession(): Session {
     signIn(key).catch((failure) => setState({ ...signedOut, failure }));
   }, [signIn]);
 
-  const { api, next } = state;
+  const { pages } = state;
   const loadMore = useCallback(async () => {
-    if (api === null || next === null) return;
-    const page = await api('GET', `/projects${next}`);
+    const { value } = (await pages?.next()) ?? {};
+    if (!value) return;
     setState(({ projects, ...others }) => {
       const ids = new Set(projects?.map(({ id }) => id));
-      const added = page.projects.filter(({ id }) => !ids.has(id));
-      return { ...others, projects: [...(projects ?? []), ...added], next: page.next };
+      const added = value.projects.filter(({ id }) => !ids.has(id));
+      return { ...others, projects: [...(projects ?? []), ...added], hasMore: value.hasMore };
     });
-  }, [api, next]);
+  }, [pages]);
 
   return {
     ...state,
@@ -100,16 +116,13 @@ export function useSession(): Session {
  * not exist.
  */
 export function useProject(session: Session, id: string): Project | null | undefined {
-  const { api, projects, next, setProject } = session;
+  const { api, projects, hasMore, setProject } = session;
   const [missing, setMissing] = useState('');
   const listed = projects?.find((candidate) => candidate.id === id);
-  const mayExist = api !== null && listed === undefined && next !== null && id !== '';
+  const mayExist = api !== null && listed === undefined && hasMore && id !== '';
   useEffect(() => {
     if (api === null || !mayExist || missing === id) return;
-    api('GET', `/projects/${encodeURIComponent(id)}`).then(
-      ({ project }) => setProject(project),
-      () => setMissing(id),
-    );
+    api.getProject({ projectId: id }).then(setProject, () => setMissing(id));
   }, [api, id, mayExist, missing, setProject]);
   if (listed !== undefined) return listed;
   return mayExist && missing !== id ? undefined : null;

@@ -1,9 +1,10 @@
+import type { Project } from '@image-delivery/sdk/client';
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useMemo, useState } from 'preact/hooks';
 import { useData } from '../api/action.ts';
 import { countText } from '../api/format.ts';
-import { fillPath } from '../api/openapi.ts';
 import { getFields, toBody, toValues, type Values } from '../api/schema.ts';
+import { callOperation } from '../api/service.ts';
 import { useUnsaved } from '../route.ts';
 import { ActionForm } from './action-form.tsx';
 import { Loaded } from './notice.tsx';
@@ -22,10 +23,11 @@ export interface DocumentKind {
   readonly intro: string;
   /** The form's name. */
   readonly label: string;
-  /** The id of the operation that stores the document. Its body determines the controls. */
+  /**
+   * The id of the operation that stores the document. Its body determines the controls. `update…`
+   * changes fields of the project itself.
+   */
   readonly operation: string;
-  /** The response field; the fields of `project` belong to the project itself. */
-  readonly field: 'project' | 'freshness' | 'limits';
   /** The success message. */
   readonly saved: string;
   /** The meanings of empty controls, by field. */
@@ -39,21 +41,23 @@ export interface DocumentKind {
   readonly More?: ComponentType<ProjectProps>;
 }
 
+const isOfProject = ({ operation }: DocumentKind): boolean => operation.startsWith('update');
+
 /** Returns a document's page. */
 export const documentPage = (kind: DocumentKind) =>
   function DocumentPage(props: ProjectProps) {
-    const { api, project, description } = props;
-    const { title, intro, field, operation, More } = kind;
-    const path = fillPath(description.getOperation(operation).path, project.id);
+    const { api, project } = props;
+    const { title, intro, operation, More } = kind;
     // The form must have the stored values: saving empty controls would remove all values.
-    const document = useData<object>(
-      async () => (field === 'project' ? project : (await api('GET', path))[field]),
-      [api, path],
-    );
+    const load = async () =>
+      isOfProject(kind)
+        ? project
+        : callOperation(api, operation.replace('put', 'get'), { projectId: project.id });
+    const document = useData(load, [api, project.id]);
     return (
       <PageSection title={title} project={project} intro={intro}>
         <Loaded data={document}>
-          {(stored) => <DocumentForm {...props} kind={kind} stored={stored} path={path} />}
+          {(stored) => <DocumentForm {...props} kind={kind} stored={stored as object} />}
         </Loaded>
         {More !== undefined && <More {...props} />}
       </PageSection>
@@ -63,19 +67,18 @@ export const documentPage = (kind: DocumentKind) =>
 interface DocumentFormProps extends ProjectProps {
   readonly kind: DocumentKind;
   readonly stored: object;
-  readonly path: string;
 }
 
-function DocumentForm({ kind, stored, path, ...props }: DocumentFormProps) {
+function DocumentForm({ kind, stored, ...props }: DocumentFormProps) {
   const { api, project, description, onChange } = props;
-  const { label, operation, field, placeholders = {}, cleared = {}, groups, Preview } = kind;
-  const { method, body } = description.getOperation(operation);
-  const isPart = method === 'PATCH';
+  const { label, operation, placeholders = {}, cleared = {}, groups, Preview } = kind;
+  const body = description.getBody(operation);
+  const isPart = isOfProject(kind);
   const schema = useMemo(() => {
     const names = getFields(body).map(([name]) => name);
     const required = isPart ? names.filter((name) => !(name in cleared)) : [];
     return { properties: body.properties ?? {}, required };
-  }, [body]);
+  }, [description, operation]);
   const fields = getFields(schema);
   const [saved, setSaved] = useState(() => toValues(fields, stored));
   const [values, setValues] = useState(saved);
@@ -87,9 +90,10 @@ function DocumentForm({ kind, stored, path, ...props }: DocumentFormProps) {
     const sent = isPart ? changed : fields;
     const empty = sent.filter(([name]) => !isPart || name in cleared);
     const none = Object.fromEntries(empty.map(([name]) => [name, cleared[name] ?? null]));
-    const response = await api(method, path, { ...none, ...toBody(sent, values) });
-    if (field === 'project') onChange(response.project);
-    const next = toValues(fields, response[field]);
+    const input = { projectId: project.id, ...none, ...toBody(sent, values) };
+    const changedDocument = (await callOperation(api, operation, input)) as object;
+    if (isPart) onChange(changedDocument as Project);
+    const next = toValues(fields, changedDocument);
     setSaved(next);
     setValues(next);
     return kind.saved;

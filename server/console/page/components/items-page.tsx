@@ -1,9 +1,8 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
-import { fillPath } from '../api/openapi.ts';
 import { getFields, toBody, toValues, type Values } from '../api/schema.ts';
-import { type FieldErrors, nameKey, type ResponseBody } from '../api/service.ts';
+import { callOperation, type FieldErrors, nameKey } from '../api/service.ts';
 import { moveFocus, useUnsaved } from '../route.ts';
 import { ActionForm, Confirm } from './action-form.tsx';
 import { TextField } from './fields.tsx';
@@ -45,10 +44,10 @@ export interface ItemFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDele
  * secrets.
  */
 export interface ItemKind<T> {
-  /** The list field in a response. */
-  readonly plural: 'presets' | 'layers' | 'origins' | 'hosts' | 'urlSecrets';
-  /** The id of the operation that stores an item. Its body determines the controls. */
-  readonly operation: string;
+  /** The name in operation ids, such as `putProjectLayer`, whose body determines the controls. */
+  readonly noun: 'Preset' | 'Layer' | 'Origin' | 'Host' | 'UrlSecret';
+  /** The item's name in the operations. */
+  readonly nameField: 'presetName' | 'layerName' | 'host' | 'kind';
   readonly singular: string;
   readonly title: string;
   readonly intro: ComponentChildren;
@@ -75,32 +74,25 @@ export interface ItemKind<T> {
 /** Returns the form with a control per field of the operation's body. */
 const schemaForm = (operation: string): NonNullable<ItemKind<object>['form']> => ({
   Fields: ({ description, values, onChange, errors }) => (
-    <SchemaFields
-      schema={description.getOperation(operation).body}
-      {...{ values, onChange, errors }}
-    />
+    <SchemaFields schema={description.getBody(operation)} {...{ values, onChange, errors }} />
   ),
   toValues: (item, { description }) =>
-    toValues(getFields(description.getOperation(operation).body), item ?? {}),
-  toBody: (values, { description }) =>
-    toBody(getFields(description.getOperation(operation).body), values),
+    toValues(getFields(description.getBody(operation)), item ?? {}),
+  toBody: (values, { description }) => toBody(getFields(description.getBody(operation)), values),
 });
 
 /** Returns the page with a kind's items, and a form for one item, which opens on request. */
 export function itemsPage<T extends object>(kind: ItemKind<T>) {
-  const { plural, operation, singular, getName, form = schemaForm(operation) } = kind;
-  const toId = (item: T) => `${plural}-${getName(item)}`;
-  const newId = `new-${plural}`;
-  const getItems = (body: ResponseBody) => body[plural] as unknown as readonly T[];
+  const { noun, nameField, singular, getName, form = schemaForm(`putProject${noun}`) } = kind;
+  const toId = (item: T) => `${noun.toLowerCase()}s-${getName(item)}`;
+  const newId = `new-${noun.toLowerCase()}`;
 
   return function ItemsPage(props: ProjectProps) {
-    const { api, project, description } = props;
-    const { path } = description.getOperation(operation);
-    const toPath = (item: string) => fillPath(path, project.id, item);
-    const items = useData(
-      async () => getItems(await api('GET', fillPath(path.replace(/\/\{\w+\}$/, ''), project.id))),
-      [api, project.id],
-    );
+    const { api, project } = props;
+    const call = (operation: string, input: object = {}) =>
+      callOperation(api, operation, { projectId: project.id, ...input });
+    const load = async () => (await call(`listProject${noun}s`)) as readonly T[];
+    const items = useData(load, [api, project.id]);
     /** The item of the open form, null for a new item; undefined without a form. */
     const [edited, setEdited] = useState<T | null>();
     const [focusId, setFocusId] = useState('');
@@ -120,8 +112,8 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
       setFocusId(focus);
     };
     const save = async (name: string, values: Values) => {
-      const body = await api('PUT', toPath(name), form.toBody(values, props));
-      const item = body[plural.slice(0, -1) as keyof ResponseBody] as unknown as T;
+      const input = { [nameField]: name, ...form.toBody(values, props) };
+      const item = (await call(`putProject${noun}`, input)) as T;
       const others = (items.value ?? []).filter((other) => getName(other) !== getName(item));
       items.set([...others, item].sort((a, b) => (getName(a) < getName(b) ? -1 : 1)));
       close(toId(item));
@@ -132,7 +124,7 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
     const remove = async (name: string) => {
       setSaved(null);
       const isRemoved = await run(async () => {
-        items.set(getItems(await api('DELETE', toPath(name))));
+        items.set((await call(`deleteProject${noun}`, { [nameField]: name })) as readonly T[]);
         return `${name} deleted.`;
       });
       if (isRemoved) setFocusId(titleId);

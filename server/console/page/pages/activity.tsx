@@ -16,9 +16,10 @@ const windowNames = Object.keys(windows) as WindowName[];
 /** A project's latest failures, and its most requested sources and variants. */
 export function Activity({ api, project }: ProjectProps) {
   const [chosen, setChosen] = useState<WindowName>('hour');
-  const path = `/projects/${project.id}`;
-  const load = () => Promise.all([api('GET', `${path}/top`), api('GET', `${path}/failures`)]);
-  const activity = useData(load, [api, path]);
+  const projectId = project.id;
+  const load = () =>
+    Promise.all([api.getProjectTop({ projectId }), api.listProjectFailures({ projectId })]);
+  const activity = useData(load, [api, projectId]);
   return (
     <PageSection
       title="Activity"
@@ -26,7 +27,7 @@ export function Activity({ api, project }: ProjectProps) {
       intro="The latest failures and the most requested images, updated every minute. The console's own requests do not count."
     >
       <Loaded data={activity}>
-        {([{ top }, { failures }]) => (
+        {([top, failures]) => (
           <>
             <section aria-labelledby="failures">
               <h2 id="failures">Failures</h2>

@@ -9,7 +9,6 @@ export const Defaults = documentPage({
   intro: 'Used when an image URL omits a parameter.',
   label: 'Defaults',
   operation: 'updateProjectSettings',
-  field: 'project',
   saved: 'Saved. New images use these defaults within two seconds.',
   cleared: { maxWidth: 0, watermarkUrl: '' },
   groups: {

@@ -3,8 +3,8 @@ import { formatTime } from '../api/format.ts';
 import { itemsPage } from '../components/items-page.tsx';
 
 export const DeliveryHosts = itemsPage<DeliveryHost>({
-  plural: 'hosts',
-  operation: 'putProjectHost',
+  noun: 'Host',
+  nameField: 'host',
   singular: 'delivery host',
   title: 'Delivery hosts',
   intro:
@@ -24,8 +24,8 @@ export const DeliveryHosts = itemsPage<DeliveryHost>({
 
 /** The secrets with which other services sign a project's URLs. */
 export const UrlSecrets = itemsPage<UrlSecret>({
-  plural: 'urlSecrets',
-  operation: 'putProjectUrlSecret',
+  noun: 'UrlSecret',
+  nameField: 'kind',
   singular: 'URL secret',
   title: 'URL secrets',
   intro:

@@ -1,4 +1,4 @@
-import type { ProjectKey } from '@image-delivery/sdk/client';
+import type { OperationInput, ProjectKey } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
 import { formatTime } from '../api/format.ts';
@@ -11,24 +11,25 @@ import { moveFocus } from '../route.ts';
 
 /** The API keys of a project. */
 export function Keys({ api, project, description }: ProjectProps) {
-  const path = `/projects/${project.id}/keys`;
-  const keys = useData(async () => (await api('GET', path)).keys, [api, path]);
+  const projectId = project.id;
+  const keys = useData(() => api.listProjectKeys({ projectId }), [api, projectId]);
   /** The secret of the newest key. */
   const [secret, setSecret] = useState('');
   const { run, clear, message, failure } = useAction();
   const create = async (body: object) => {
-    const { secret, ...key } = (await api('POST', path, body)).key;
+    const input = { projectId, ...body } as OperationInput<'createProjectKey'>;
+    const { secret, ...key } = await api.createProjectKey(input);
     keys.set([...(keys.value ?? []), key]);
     setSecret(secret);
   };
   const revoke = async ({ id, name }: ProjectKey) => {
     const isRevoked = await run(async () => {
-      keys.set((await api('DELETE', `${path}/${id}`)).keys);
+      keys.set(await api.revokeProjectKey({ projectId, keyId: id }));
       return `${name} revoked. It stops working within two seconds.`;
     });
     if (isRevoked) moveFocus(titleId);
   };
-  const { properties = {} } = description.getOperation('createProjectKey').body;
+  const { properties = {} } = description.getBody('createProjectKey');
   return (
     <PageSection
       title="Keys"

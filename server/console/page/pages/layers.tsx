@@ -19,15 +19,13 @@ import { Preview, PreviewImage, usePreviewSource } from '../components/preview.t
 import { GroupedFields, toFormFields } from '../components/schema-fields.tsx';
 import { linkTo } from '../route.ts';
 
-const operation = 'putProjectLayer';
-
 const kinds = [
   ['text', 'A text'],
   ['image', 'An image'],
 ] as const;
 
-function findSchema({ getOperation }: ApiDescription, kind: string): Schema {
-  const schema = getOperation(operation).body.properties?.[kind] ?? {};
+function findSchema({ getBody }: ApiDescription, kind: string): Schema {
+  const schema = getBody('putProjectLayer').properties?.[kind] ?? {};
   const { words } = schema.properties ?? {};
   if (words === undefined) return schema;
   return {
@@ -65,8 +63,8 @@ function toLayer(values: Values, description: ApiDescription): object {
 
 /** A project's layers: named texts and images. */
 export const Layers = itemsPage<Layer>({
-  plural: 'layers',
-  operation,
+  noun: 'Layer',
+  nameField: 'layerName',
   singular: 'layer',
   title: 'Layers',
   intro: (
@@ -146,7 +144,7 @@ interface Draft {
  *
  * @param json null if there is no layer
  */
-function useDraft(api: Api, path: string, json: string | null): Draft {
+function useDraft(api: Api, projectId: string, json: string | null): Draft {
   const [draft, setDraft] = useState<Draft>({ name: null, changes: 0, failure: null });
   const name = useRef(`draft-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}`);
   /** The end of the last change, so that changes arrive in order. */
@@ -157,7 +155,7 @@ function useDraft(api: Api, path: string, json: string | null): Draft {
     const store = async () => {
       isStored.current = true;
       try {
-        await api('PUT', `${path}/${name.current}`, JSON.parse(json));
+        await api.putProjectLayer({ projectId, layerName: name.current, ...JSON.parse(json) });
         setDraft(({ changes }) => ({ name: name.current, changes: changes + 1, failure: null }));
       } catch (error) {
         setDraft((before) => ({ ...before, failure: Failure.of(error) }));
@@ -167,13 +165,13 @@ function useDraft(api: Api, path: string, json: string | null): Draft {
       last.current = last.current.then(store);
     }, debounceMs);
     return () => clearTimeout(timer);
-  }, [api, path, json]);
+  }, [api, projectId, json]);
   useEffect(() => {
     const remove = () => {
       if (!isStored.current) return;
       isStored.current = false;
       // If the deletion fails, the list of layers shows the layer.
-      api('DELETE', `${path}/${name.current}`).then(null, () => {});
+      api.deleteProjectLayer({ projectId, layerName: name.current }).then(null, () => {});
     };
     // Covers closing the tab.
     addEventListener('pagehide', remove);
@@ -181,7 +179,7 @@ function useDraft(api: Api, path: string, json: string | null): Draft {
       removeEventListener('pagehide', remove);
       void last.current.then(remove);
     };
-  }, [api, path]);
+  }, [api, projectId]);
   return draft;
 }
 
@@ -195,7 +193,7 @@ function LayerPreview({ api, project, layer }: LayerPreviewProps) {
   const isShown = isSource(source);
   const isComplete = Object.values(layer).some((parts) => 'words' in parts || 'url' in parts);
   const json = isShown && isComplete ? JSON.stringify(layer) : null;
-  const draft = useDraft(api, `/projects/${project.id}/layers`, json);
+  const draft = useDraft(api, project.id, json);
   const options = { w: width, layer: draft.name ?? '' };
   const path = isShown ? imagePath({ source, project: project.id, options }) : null;
   const sign = useSignPath(api, project);

@@ -21,7 +21,7 @@ import { linkTo } from '../route.ts';
 export function Overview(props: ProjectProps) {
   const { api, project } = props;
   const { id, name, origin, createdAt, requireSignedUrls } = project;
-  const usage = useData(async () => (await api('GET', `/projects/${id}/usage`)).usage, [api, id]);
+  const usage = useData(() => api.getProjectUsage({ projectId: id }), [api, id]);
   return (
     <PageSection
       title={name}

@@ -5,18 +5,16 @@ import { Controls, toDefaults } from '../components/controls.tsx';
 import { itemsPage } from '../components/items-page.tsx';
 import { linkTo } from '../route.ts';
 
-const operation = 'putProjectPreset';
-
 const listAccepted = (description: ApiDescription) =>
-  listParameters(description, description.getOperation(operation).body.properties?.['parameters']);
+  listParameters(description, description.getBody('putProjectPreset').properties?.['parameters']);
 
 const getFields = (description: ApiDescription) =>
   listAccepted(description).map(({ name, schema }) => [name, schema] as const);
 
 /** A project's presets: named image parameters. */
 export const Presets = itemsPage<Preset>({
-  plural: 'presets',
-  operation,
+  noun: 'Preset',
+  nameField: 'presetName',
   singular: 'preset',
   title: 'Presets',
   intro: (

@@ -1,3 +1,4 @@
+import type { OperationInput, PrewarmReference } from '@image-delivery/sdk/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { countText } from '../api/format.ts';
 import { exampleSource, type ParameterTexts, withAbsolute } from '../api/image-url.ts';
@@ -11,8 +12,7 @@ import { FailureNotice, Loaded, WorkerNotice } from '../components/notice.tsx';
 import { PageSection, type ProjectProps } from '../components/page-section.tsx';
 import { SchemaFields } from '../components/schema-fields.tsx';
 
-interface Accepted {
-  readonly path: string;
+interface Accepted extends PrewarmReference {
   /** Maximum number of images for the sources. */
   readonly images: number;
 }
@@ -31,7 +31,7 @@ const countImages = (formats: readonly string[]): number =>
 
 /** Queues images to render before the first request. */
 export function Prewarm({ api, project, description, missingWorker }: ProjectProps) {
-  const { properties = {} } = description.getOperation('prewarmProjectImages').body;
+  const { properties = {} } = description.getBody('prewarmProjectImages');
   const { sources = {}, variants: variantList } = properties;
   // `sources` replaces `src`, and the page shows the progress itself.
   const others = ['src', 'callbackUrl', 'sources', 'variants'];
@@ -61,9 +61,9 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
           variants: variants.map((variant) => toBody(variantFields, variant)),
         }
       : toBody(getFields({ properties: { sources, ...sizes } }), absolute);
-    const path = `/projects/${project.id}`;
-    const { locatedId } = await api('POST', `${path}/prewarm`, body);
-    setAccepted({ path: `${path}/prewarms/${locatedId}`, images });
+    const input = { projectId: project.id, ...body } as OperationInput<'prewarmProjectImages'>;
+    const { prewarmId } = await api.prewarmProjectImages(input);
+    setAccepted({ prewarmId, projectId: project.id, images });
     return '';
   };
   return (
@@ -118,7 +118,7 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
             </>
           )}
         </ActionForm>
-        {accepted !== null && <PrewarmProgress key={accepted.path} api={api} {...accepted} />}
+        {accepted !== null && <PrewarmProgress key={accepted.prewarmId} api={api} {...accepted} />}
       </div>
     </PageSection>
   );
@@ -183,8 +183,9 @@ function Variants({ variants, most, parameters, defaults, onChange }: VariantsPr
   );
 }
 
-function PrewarmProgress({ api, path, images }: Pick<ProjectProps, 'api'> & Accepted) {
-  const { status: value, failure } = useProgress(api, path, 'prewarm');
+function PrewarmProgress({ api, images, ...prewarm }: Pick<ProjectProps, 'api'> & Accepted) {
+  const load = () => api.getProjectPrewarm(prewarm);
+  const { status: value, failure } = useProgress(prewarm.prewarmId, load);
   if (value === null) return <Loaded data={{ value, failure }}>{() => null}</Loaded>;
   const { status, progress, sourceCount, sources, failures } = value;
   const { waiting, running, done, failed } = sources;

@@ -1,3 +1,4 @@
+import type { CreateProjectInput } from '@image-delivery/sdk/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/action.ts';
 import { countText, formatTime } from '../api/format.ts';
@@ -27,7 +28,7 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
     if (knownCount > 0) list.current?.children[knownCount]?.querySelector('a')?.focus();
   }, [knownCount]);
   const create = async (body: object) => {
-    const { project } = await api('POST', '/projects', body);
+    const project = await api.createProject(body as CreateProjectInput);
     session.setProject(project);
     location.hash = linkTo(`/projects/${project.id}`);
   };
@@ -43,7 +44,7 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
       <NewItem
         noun="project"
         submit="Create"
-        schema={description.getOperation('createProject').body}
+        schema={description.getBody('createProject')}
         onCreate={create}
       />
       {projects.length === 0 ? (
@@ -71,7 +72,7 @@ export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
         </ul>
       )}
       <FailureNotice failure={failure} />
-      {session.next !== null && (
+      {session.hasMore && (
         <button type="button" aria-disabled={busy} onClick={() => !busy && loadMore()}>
           Show more projects
         </button>

@@ -1,4 +1,4 @@
-import type { PurgeStatus } from '@image-delivery/sdk/client';
+import type { OperationInput, PurgeStatus } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction } from '../api/action.ts';
 import { countText } from '../api/format.ts';
@@ -20,18 +20,17 @@ const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {
 
 /** Deletes cached images of changed sources. */
 export function Purge({ api, project, description }: ProjectProps) {
-  const { sources = {} } = description.getOperation('purgeProjectImages').body.properties ?? {};
+  const { sources = {} } = description.getBody('purgeProjectImages').properties ?? {};
   const schema = { properties: { sources }, required: ['sources'] };
   const [values, setValues] = useState<Values>({});
-  /** The last purge's progress. */
-  const [progressPath, setProgressPath] = useState<string | null>(null);
+  /** The last purge. */
+  const [purgeId, setPurgeId] = useState<string | null>(null);
   const all = useAction();
   const purge = async (body: object) => {
     all.clear();
-    const path = `/projects/${project.id}`;
-    const { purge, locatedId } = await api('POST', `${path}/purge`, body);
-    const { sourceCount } = purge;
-    setProgressPath(locatedId === null ? null : `${path}/purges/${locatedId}`);
+    const input = { projectId: project.id, ...body } as OperationInput<'purgeProjectImages'>;
+    const { sourceCount, purgeId } = await api.purgeProjectImages(input);
+    setPurgeId(purgeId);
     const what =
       sourceCount === 0 ? 'All images' : `The images of ${countText(sourceCount, 'source')}`;
     return `${what} are purged. Within two seconds the service stops sending the old ones.`;
@@ -79,17 +78,22 @@ export function Purge({ api, project, description }: ProjectProps) {
           )}
         </ActionForm>
         <Outcome message={all.message} failure={all.failure} />
-        {progressPath !== null && (
-          <PurgeProgress key={progressPath} api={api} path={progressPath} />
+        {purgeId !== null && (
+          <PurgeProgress key={purgeId} api={api} projectId={project.id} purgeId={purgeId} />
         )}
       </div>
     </PageSection>
   );
 }
 
+interface PurgeProgressProps extends OperationInput<'getProjectPurge'> {
+  readonly api: Api;
+}
+
 /** Shows whether a purge is in effect, and whether its hook was called. */
-function PurgeProgress({ api, path }: { readonly api: Api; readonly path: string }) {
-  const { status: purge, failure } = useProgress(api, path, 'purge');
+function PurgeProgress({ api, ...purgeRef }: PurgeProgressProps) {
+  const load = () => api.getProjectPurge(purgeRef);
+  const { status: purge, failure } = useProgress(purgeRef.purgeId, load);
   if (purge === null) return failure === null ? <Loading /> : <FailureNotice failure={failure} />;
   const { status, hook } = purge;
   // Hooks are called after the purge takes effect.

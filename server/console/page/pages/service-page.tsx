@@ -44,7 +44,7 @@ export function ServicePage({ history, api }: ServicePageProps) {
 
 function State({ history, api }: ServicePageProps) {
   // Needs a key. If the request fails, the service's state shows the reason.
-  const load = async () => (api === null ? null : (await api('GET', '/version')).version);
+  const load = async () => (api === null ? null : api.getServiceVersion());
   const { value: version } = useData(load, [api]);
   const health = history.samples.at(-1)?.health;
   if (health === undefined) return null;

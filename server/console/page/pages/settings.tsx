@@ -11,7 +11,6 @@ export const Freshness = documentPage({
     'How images follow sources that change under the same URL. Without a source age, an image changes only after a purge, or with another v in its URL.',
   label: 'Freshness',
   operation: 'putProjectFreshness',
-  field: 'freshness',
   placeholders: { sourceAge: 'never', browserAge: 'a year' },
   saved: 'Saved. Images follow it within two seconds; browsers keep their images.',
 });
@@ -22,7 +21,6 @@ export const Limits = documentPage({
     'Daily limits (UTC). Above a limit, the service refuses images that are not cached. Changing limits needs a root key.',
   label: 'Daily limits',
   operation: 'putProjectLimits',
-  field: 'limits',
   placeholders: { rendersPerDay: 'no limit', bytesPerDay: 'no limit' },
   saved: 'Saved. Above a limit, the service refuses images that are not cached.',
 });
@@ -32,7 +30,6 @@ export const Settings = documentPage({
   intro: "The project's name and site.",
   label: 'Name and site',
   operation: 'updateProject',
-  field: 'project',
   saved: 'Saved.',
   More: Deletion,
 });
@@ -42,7 +39,7 @@ function Deletion({ api, project, onDelete }: ProjectProps) {
   const [typed, setTyped] = useState('');
   const [isForced, setForced] = useState(false);
   const remove = async () => {
-    await api('DELETE', `/projects/${project.id}${isForced ? '?force=true' : ''}`);
+    await api.deleteProject({ projectId: project.id, force: isForced });
     location.hash = linkTo('/projects');
     onDelete(project);
     return '';

@@ -1,4 +1,4 @@
-import type { Signing as SigningState } from '@image-delivery/sdk/client';
+import type { OperationInput, Signing as SigningState } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
 import { formatDuration, formatNumber, formatTime } from '../api/format.ts';
@@ -12,8 +12,8 @@ import { moveFocus } from '../route.ts';
 /** Whether a project's image URLs need signatures, and the secrets that make them. */
 export function Signing(props: ProjectProps) {
   const { api, project, description, onChange } = props;
-  const path = `/projects/${project.id}/signing`;
-  const signing = useData<SigningState>(async () => (await api('GET', path)).signing, [api, path]);
+  const at = { projectId: project.id };
+  const signing = useData<SigningState>(() => api.getProjectSigning(at), [api, project.id]);
   const [secret, setSecret] = useState('');
   const { run, clear, message, failure } = useAction();
   const show = ({ secret = '', ...next }: SigningState & { readonly secret?: string }) => {
@@ -27,17 +27,17 @@ export function Signing(props: ProjectProps) {
   };
   const create = async (body: object) => {
     clear();
-    show((await api('POST', `${path}/secrets`, body)).signing);
+    show(await api.createSigningSecret({ ...at, ...body }));
     return '';
   };
-  const remove = async (part: string, done: string) => {
+  const remove = async (change: Promise<SigningState>, done: string) => {
     const isDone = await run(async () => {
-      show((await api('DELETE', path + part)).signing);
+      show(await change);
       return done;
     });
     if (isDone) moveFocus(titleId);
   };
-  const { ttlSeconds = {} } = description.getOperation('createSigningSecret').body.properties ?? {};
+  const { ttlSeconds = {} } = description.getBody('createSigningSecret').properties ?? {};
   const longest = { ...ttlSeconds, description: 'Maximum lifetime of a signed URL.' };
   return (
     <PageSection
@@ -66,7 +66,9 @@ export function Signing(props: ProjectProps) {
                     verb="Revoke"
                     object="the old secret"
                     consequence="URLs signed with it stop working."
-                    onConfirm={() => remove('/secrets/previous', 'Only the new secret is valid.')}
+                    onConfirm={() =>
+                      remove(api.revokePreviousSigningSecret(at), 'Only the new secret is valid.')
+                    }
                     isAlone
                   />
                 )}
@@ -74,7 +76,9 @@ export function Signing(props: ProjectProps) {
                   verb="Accept"
                   object="unsigned URLs"
                   consequence="Anyone can request any size. Both secrets are deleted."
-                  onConfirm={() => remove('', 'URLs no longer need a signature.')}
+                  onConfirm={() =>
+                    remove(api.stopRequiringSignatures(at), 'URLs no longer need a signature.')
+                  }
                   isAlone
                 />
               </p>
@@ -108,8 +112,8 @@ const toFacts = ({ ttlSeconds, secretCount }: SigningState): readonly Fact[] => 
 
 /** Shows how many requests of the last hour would fail if the project required signatures. */
 function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
-  const path = `/projects/${project.id}/top`;
-  const unsigned = useData(async () => (await api('GET', path)).top.hour.unsigned, [api, path]);
+  const load = async () => (await api.getProjectTop({ projectId: project.id })).hour.unsigned;
+  const unsigned = useData(load, [api, project.id]);
   return (
     <>
       <Loaded data={unsigned}>
@@ -126,9 +130,10 @@ function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
 function SignUrl({ api, project, description }: ProjectProps) {
   const [signed, setSigned] = useState<string | null>(null);
   const sign = async (body: object) => {
-    const { signedUrl } = await api('POST', `/projects/${project.id}/signed-urls`, body);
-    setSigned(signedUrl.url);
-    return `Valid until ${formatTime(signedUrl.expiresAt)}.`;
+    const input = { projectId: project.id, ...body } as OperationInput<'signProjectUrl'>;
+    const { url, expiresAt } = await api.signProjectUrl(input);
+    setSigned(url);
+    return `Valid until ${formatTime(expiresAt)}.`;
   };
   return (
     <section class="card" aria-labelledby="sign-url">
@@ -136,7 +141,7 @@ function SignUrl({ api, project, description }: ProjectProps) {
       <SchemaForm
         label="Sign one URL"
         submit="Sign"
-        schema={description.getOperation('signProjectUrl').body}
+        schema={description.getBody('signProjectUrl')}
         placeholders={{ url: `${description.baseUrl}/img/…?project=${project.id}&w=800` }}
         onSubmit={sign}
       />

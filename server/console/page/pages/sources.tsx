@@ -16,7 +16,7 @@ const toId = (host: string): string => `host-${host}`;
 
 /** The hosts from which a project may fetch sources. */
 export function AllowedHosts({ api, project, query, onChange }: ProjectProps) {
-  const path = `/projects/${project.id}/domains`;
+  const projectId = project.id;
   // A failed image links here with its host.
   const [host, setHost] = useState(query['host'] ?? '');
   const [focusId, setFocusId] = useState('');
@@ -27,8 +27,7 @@ export function AllowedHosts({ api, project, query, onChange }: ProjectProps) {
   }, [focusId]);
   const remove = async (allowed: string) => {
     const isRemoved = await run(async () => {
-      const { project } = await api('DELETE', `${path}?${new URLSearchParams({ host: allowed })}`);
-      onChange(project);
+      onChange(await api.removeProjectDomain({ projectId, host: allowed }));
       return `${allowed} removed.`;
     });
     // The button is gone. Focus on the next button would let a double click remove two hosts.
@@ -36,7 +35,7 @@ export function AllowedHosts({ api, project, query, onChange }: ProjectProps) {
   };
   const add = async () => {
     const known = new Set(project.allowedOrigins);
-    const changed = (await api('POST', path, { host: host.trim() })).project;
+    const changed = await api.addProjectDomain({ projectId, host: host.trim() });
     onChange(changed);
     setHost('');
     const added = changed.allowedOrigins.find((pattern) => !known.has(pattern));
@@ -89,10 +88,8 @@ const credentialTypes = [
   ['s3', 'S3 credentials'],
 ] as const;
 
-const operation = 'putProjectOrigin';
-
-const getBucketSchema = ({ getOperation }: ApiDescription): Schema =>
-  getOperation(operation).body.properties?.['s3'] ?? {};
+const getBucketSchema = ({ getBody }: ApiDescription): Schema =>
+  getBody('putProjectOrigin').properties?.['s3'] ?? {};
 
 /**
  * Turns lines such as `Authorization: Bearer …` into an object. A line without a colon becomes a
@@ -110,8 +107,8 @@ function parseHeaders(text: string): Record<string, string> {
 
 /** Origins that need headers, or are buckets. */
 export const PrivateSources = itemsPage<ProjectOrigin>({
-  plural: 'origins',
-  operation,
+  noun: 'Origin',
+  nameField: 'host',
   singular: 'private source',
   title: 'Private sources',
   intro:

@@ -6,8 +6,8 @@ import { PageSection, type ProjectProps } from '../components/page-section.tsx';
 
 /** A project's latest callbacks. */
 export function Webhooks({ api, project }: ProjectProps) {
-  const path = `/projects/${project.id}/callbacks`;
-  const callbacks = useData(async () => (await api('GET', path)).callbacks, [api, path]);
+  const { id } = project;
+  const callbacks = useData(() => api.listProjectCallbacks({ projectId: id }), [api, id]);
   return (
     <PageSection
       title="Webhooks"

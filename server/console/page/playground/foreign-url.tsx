@@ -1,4 +1,4 @@
-import type { DeliveryHost, Project } from '@image-delivery/sdk/client';
+import type { DeliveryHost, OperationInput, Project } from '@image-delivery/sdk/client';
 import { useEffect, useState } from 'preact/hooks';
 import { useData } from '../api/action.ts';
 import { imageHeaders, useSignPath } from '../api/image.ts';
@@ -6,6 +6,7 @@ import { imagePath, type ParameterTexts } from '../api/image-url.ts';
 import type { ApiDescription } from '../api/openapi.ts';
 import { type Api, Failure, fetchJson } from '../api/service.ts';
 import { SelectField, TextField } from '../components/fields.tsx';
+import type { Sides } from './area.ts';
 
 type Hosts = readonly DeliveryHost[];
 
@@ -13,7 +14,7 @@ type Hosts = readonly DeliveryHost[];
 export function useDeliveryHosts(api: Api | null, project: Project | null): Hosts {
   const id = project?.id;
   const load = async () =>
-    api === null || id === undefined ? [] : (await api('GET', `/projects/${id}/hosts`)).hosts;
+    api === null || id === undefined ? [] : api.listProjectHosts({ projectId: id });
   return useData(load, [api, id]).value ?? [];
 }
 
@@ -46,18 +47,16 @@ export function ForeignUrl({ api, project, description, url, onUrl, onRead }: Fo
     setError('');
     setIgnored([]);
     if (url === '') return;
-    const read = async (size: Readonly<Record<string, string>>) => {
-      const query = new URLSearchParams({ url, urls, ...size });
-      return (await api('GET', `/projects/${project.id}/url-meaning?${query}`)).urlMeaning;
-    };
+    const input = { projectId: project.id, url, urls } as OperationInput<'getProjectUrlMeaning'>;
+    const read = (size: Partial<Sides>) => api.getProjectUrlMeaning({ ...input, ...size });
     const readSized = async () => {
       const meaning = await read({});
       if (meaning.native !== null) return meaning;
       const path = imagePath({ source: meaning.source, project: project.id, options: sizeOptions });
       const signed = sign === null ? path : await sign(path);
       const facts = await fetchJson(signed, undefined, imageHeaders);
-      const { width, height } = (facts as { source: Record<'width' | 'height', number> }).source;
-      return read({ width: String(width), height: String(height) });
+      const { width, height } = (facts as { readonly source: Sides }).source;
+      return read({ width, height });
     };
     readSized().then(
       (meaning) => {
@@ -108,7 +107,7 @@ export function ForeignUrl({ api, project, description, url, onUrl, onRead }: Fo
 }
 
 /** The services that delivery hosts can read URLs of. */
-function kindsIn({ getOperation }: ApiDescription): readonly string[] {
-  const { urls } = getOperation('putProjectHost').body.properties ?? {};
+function kindsIn({ getBody }: ApiDescription): readonly string[] {
+  const { urls } = getBody('putProjectHost').properties ?? {};
   return (urls?.enum ?? []).map(String).filter((kind) => kind !== 'native');
 }

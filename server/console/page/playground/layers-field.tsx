@@ -24,7 +24,7 @@ export function LayersField({ session, project, options, onChange }: LayersField
   const { api, projects } = session;
   const isListed = projects?.some(({ id }) => id === project) ?? false;
   const load = async () =>
-    api === null || !isListed ? [] : (await api('GET', `/projects/${project}/layers`)).layers;
+    api === null || !isListed ? [] : api.listProjectLayers({ projectId: project });
   const { value, failure } = useData<readonly Layer[]>(load, [api, project, isListed]);
   // The image, which needs no key, appears even if its layers cannot be listed.
   const layers = failure === null ? value : [];

@@ -52,7 +52,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
   const [accept, setAccept] = useState<string>(browsers[0][0]);
   const [loads, setLoads] = useState(0);
   const onlyProject =
-    session.next === null && session.projects?.length === 1 ? session.projects[0] : undefined;
+    !session.hasMore && session.projects?.length === 1 ? session.projects[0] : undefined;
   useEffect(() => {
     if (project === '' && onlyProject !== undefined) setProject(onlyProject.id);
   }, [project, onlyProject]);
@@ -166,7 +166,7 @@ interface ProjectFieldProps {
 /** Selects a project of the key, or takes an id, which needs no key, or if the key has many projects. */
 function ProjectField({ session, value, onChange }: ProjectFieldProps) {
   const projects = session.projects ?? [];
-  if (projects.length === 0 || session.next !== null) {
+  if (projects.length === 0 || session.hasMore) {
     const set = (text: string) => onChange(text.trim());
     return (
       <TextField
