@@ -1,10 +1,11 @@
 import { render } from 'preact';
 import { useEffect, useLayoutEffect, useRef, useState } from 'preact/hooks';
-import { computeState, type HealthHistory, missingWorker, useHealth } from './api/health.ts';
+import { computeState, useHealth } from './api/health.ts';
 import { type ApiDescription, readOpenApi } from './api/openapi.ts';
 import { launchCommand } from './api/page-data.ts';
 import { Failure, fetchJson } from './api/service.ts';
-import { type Session, useProject, useSession } from './api/session.ts';
+import { useProject, useSession } from './api/session.ts';
+import { type App, AppContext, ProjectContext, useApp } from './app.ts';
 import { ActionForm } from './components/action-form.tsx';
 import { TextField } from './components/fields.tsx';
 import { FailureNotice, Loading } from './components/notice.tsx';
@@ -13,9 +14,9 @@ import { ProjectPage } from './pages/project-page.tsx';
 import { ProjectsPage } from './pages/projects-page.tsx';
 import { ServicePage } from './pages/service-page.tsx';
 import { Playground } from './playground/playground.tsx';
-import { confirmLeaving, linkTo, moveFocus, type PageRoute, useRoute } from './route.ts';
+import { confirmLeaving, linkTo, moveFocus, useRoute } from './route.ts';
 
-function App() {
+function Console() {
   const route = useRoute();
   const session = useSession();
   const history = useHealth();
@@ -42,25 +43,21 @@ function App() {
   }, [isSignedIn, route.path]);
   return (
     <>
-      <Header path={route.path} session={session} history={history} />
+      <Header {...{ route, session, history }} />
       <main id="main" tabIndex={-1}>
         <FailureNotice failure={failure} />
         {description === null && failure === null && <Loading />}
         {description !== null && (
-          <Page route={route} session={session} history={history} description={description} />
+          <AppContext.Provider value={{ route, session, history, description }}>
+            <Page />
+          </AppContext.Provider>
         )}
       </main>
     </>
   );
 }
 
-interface HeaderProps {
-  readonly path: string;
-  readonly session: Session;
-  readonly history: HealthHistory;
-}
-
-function Header({ path, session, history }: HeaderProps) {
+function Header({ route: { path }, session, history }: Omit<App, 'description'>) {
   const signOut = () => {
     if (!confirmLeaving()) return;
     session.signOut();
@@ -103,56 +100,36 @@ function Header({ path, session, history }: HeaderProps) {
   );
 }
 
-interface PageProps {
-  readonly route: PageRoute;
-  readonly session: Session;
-  readonly history: HealthHistory;
-  readonly description: ApiDescription;
-}
-
-function Page({ route, session, history, description }: PageProps) {
+function Page() {
+  const app = useApp();
+  const { route, session } = app;
   const [, page = '', id = '', segment = '', ...more] = route.path.split('/');
   const project = useProject(session, page === 'projects' ? id : '');
-  if (page === 'service') return <ServicePage history={history} api={session.api} />;
+  if (page === 'service') return <ServicePage />;
   if (page === '') {
     // A link to another project or image resets the state.
     const { project = '', url = '' } = route.query;
-    return (
-      <Playground
-        key={`${project} ${url}`}
-        route={route}
-        session={session}
-        description={description}
-      />
-    );
+    return <Playground key={`${project} ${url}`} />;
   }
   const isKnown = page === 'projects' || (page === 'sign-in' && id === '');
   if (!isKnown || more.length > 0) return <UnknownPage back="/" to="the playground" />;
   const { api, projects } = session;
-  if (api === null || projects === null) return <SignIn session={session} />;
-  if (id === '') return <ProjectsPage api={api} session={session} description={description} />;
+  if (api === null || projects === null) return <SignIn />;
+  if (id === '') return <ProjectsPage api={api} />;
   if (project === undefined) return <Loading />;
   if (project === null) {
     const message = `Project ${id} does not exist, or the key cannot access it.`;
     return <UnknownPage message={message} back="/projects" to="all projects" />;
   }
-  const onChange = session.setProject;
   return (
-    <ProjectPage
-      key={`${id}/${segment}`}
-      segment={segment}
-      api={api}
-      project={project}
-      query={route.query}
-      description={description}
-      onChange={onChange}
-      onDelete={session.removeProject}
-      missingWorker={missingWorker(history)}
-    />
+    <ProjectContext.Provider value={{ ...app, api, project }}>
+      <ProjectPage key={`${id}/${segment}`} segment={segment} />
+    </ProjectContext.Provider>
   );
 }
 
-function SignIn({ session }: { readonly session: Session }) {
+function SignIn() {
+  const { session } = useApp();
   const [key, setKey] = useState('');
   const signIn = async () => {
     await session.signIn(key.trim());
@@ -185,4 +162,4 @@ function SignIn({ session }: { readonly session: Session }) {
 }
 
 const root = document.getElementById('app');
-if (root !== null) render(<App />, root);
+if (root !== null) render(<Console />, root);

@@ -5,14 +5,15 @@ import { useData } from '../api/action.ts';
 import { countText } from '../api/format.ts';
 import { getFields, toBody, toValues, type Values } from '../api/schema.ts';
 import { callOperation } from '../api/service.ts';
+import { useOpenProject } from '../app.ts';
 import { useUnsaved } from '../route.ts';
 import { ActionForm } from './action-form.tsx';
 import { Loaded } from './notice.tsx';
-import { PageSection, type ProjectProps } from './page-section.tsx';
+import { PageSection } from './page-section.tsx';
 import { GroupedFields, SchemaFields, toFormFields } from './schema-fields.tsx';
 
 /** Properties of a preview next to the form. */
-export interface PreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
+export interface PreviewProps {
   readonly values: Values;
   readonly saved: Values;
 }
@@ -38,15 +39,15 @@ export interface DocumentKind {
   readonly groups?: Readonly<Record<string, readonly string[]>>;
   readonly Preview?: ComponentType<PreviewProps>;
   /** More sections of the page. */
-  readonly More?: ComponentType<ProjectProps>;
+  readonly More?: ComponentType;
 }
 
 const isOfProject = ({ operation }: DocumentKind): boolean => operation.startsWith('update');
 
 /** Returns a document's page. */
 export const documentPage = (kind: DocumentKind) =>
-  function DocumentPage(props: ProjectProps) {
-    const { api, project } = props;
+  function DocumentPage() {
+    const { api, project } = useOpenProject();
     const { title, intro, operation, More } = kind;
     // The form must have the stored values: saving empty controls would remove all values.
     const load = async () =>
@@ -55,22 +56,22 @@ export const documentPage = (kind: DocumentKind) =>
         : callOperation(api, operation.replace('put', 'get'), { projectId: project.id });
     const document = useData(load, [api, project.id]);
     return (
-      <PageSection title={title} project={project} intro={intro}>
+      <PageSection title={title} intro={intro}>
         <Loaded data={document}>
-          {(stored) => <DocumentForm {...props} kind={kind} stored={stored as object} />}
+          {(stored) => <DocumentForm kind={kind} stored={stored as object} />}
         </Loaded>
-        {More !== undefined && <More {...props} />}
+        {More !== undefined && <More />}
       </PageSection>
     );
   };
 
-interface DocumentFormProps extends ProjectProps {
+interface DocumentFormProps {
   readonly kind: DocumentKind;
   readonly stored: object;
 }
 
-function DocumentForm({ kind, stored, ...props }: DocumentFormProps) {
-  const { api, project, description, onChange } = props;
+function DocumentForm({ kind, stored }: DocumentFormProps) {
+  const { api, project, description, session } = useOpenProject();
   const { label, operation, placeholders = {}, cleared = {}, groups, Preview } = kind;
   const body = description.getBody(operation);
   const isPart = isOfProject(kind);
@@ -92,7 +93,7 @@ function DocumentForm({ kind, stored, ...props }: DocumentFormProps) {
     const none = Object.fromEntries(empty.map(([name]) => [name, cleared[name] ?? null]));
     const input = { projectId: project.id, ...none, ...toBody(sent, values) };
     const changedDocument = (await callOperation(api, operation, input)) as object;
-    if (isPart) onChange(changedDocument as Project);
+    if (isPart) session.setProject(changedDocument as Project);
     const next = toValues(fields, changedDocument);
     setSaved(next);
     setValues(next);
@@ -124,7 +125,7 @@ function DocumentForm({ kind, stored, ...props }: DocumentFormProps) {
   return (
     <div class="split card">
       {form}
-      <Preview {...{ api, project, values, saved }} />
+      <Preview {...{ values, saved }} />
     </div>
   );
 }

@@ -1,13 +1,15 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
+import type { ApiDescription } from '../api/openapi.ts';
 import { getFields, toBody, toValues, type Values } from '../api/schema.ts';
 import { callOperation, type FieldErrors, nameKey } from '../api/service.ts';
+import { useApp, useOpenProject } from '../app.ts';
 import { moveFocus, useUnsaved } from '../route.ts';
 import { ActionForm, Confirm } from './action-form.tsx';
 import { TextField } from './fields.tsx';
 import { Loaded, Outcome } from './notice.tsx';
-import { PageSection, type ProjectProps, titleId } from './page-section.tsx';
+import { PageSection, titleId } from './page-section.tsx';
 import { SchemaFields } from './schema-fields.tsx';
 
 interface ItemListProps<T> {
@@ -33,7 +35,7 @@ export function ItemList<T>({ items, empty, toId, children }: ItemListProps<T>) 
 }
 
 /** Properties of an item's controls. */
-export interface ItemFieldsProps extends Omit<ProjectProps, 'onChange' | 'onDelete'> {
+export interface ItemFieldsProps {
   readonly values: Values;
   readonly onChange: (values: Values) => void;
   readonly errors: FieldErrors;
@@ -66,19 +68,16 @@ export interface ItemKind<T> {
   readonly form?: {
     readonly Fields: ComponentType<ItemFieldsProps>;
     /** @param item null for a new item */
-    readonly toValues: (item: T | null, props: ProjectProps) => Values;
-    readonly toBody: (values: Values, props: ProjectProps) => object;
+    readonly toValues: (item: T | null, description: ApiDescription) => Values;
+    readonly toBody: (values: Values, description: ApiDescription) => object;
   };
 }
 
 /** Returns the form with a control per field of the operation's body. */
 const schemaForm = (operation: string): NonNullable<ItemKind<object>['form']> => ({
-  Fields: ({ description, values, onChange, errors }) => (
-    <SchemaFields schema={description.getBody(operation)} {...{ values, onChange, errors }} />
-  ),
-  toValues: (item, { description }) =>
-    toValues(getFields(description.getBody(operation)), item ?? {}),
-  toBody: (values, { description }) => toBody(getFields(description.getBody(operation)), values),
+  Fields: (props) => <SchemaFields schema={useApp().description.getBody(operation)} {...props} />,
+  toValues: (item, { getBody }) => toValues(getFields(getBody(operation)), item ?? {}),
+  toBody: (values, { getBody }) => toBody(getFields(getBody(operation)), values),
 });
 
 /** Returns the page with a kind's items, and a form for one item, which opens on request. */
@@ -87,8 +86,8 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
   const toId = (item: T) => `${noun.toLowerCase()}s-${getName(item)}`;
   const newId = `new-${noun.toLowerCase()}`;
 
-  return function ItemsPage(props: ProjectProps) {
-    const { api, project } = props;
+  return function ItemsPage() {
+    const { api, project, description } = useOpenProject();
     const call = (operation: string, input: object = {}) =>
       callOperation(api, operation, { projectId: project.id, ...input });
     const load = async () => (await call(`listProject${noun}s`)) as readonly T[];
@@ -112,7 +111,7 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
       setFocusId(focus);
     };
     const save = async (name: string, values: Values) => {
-      const input = { [nameField]: name, ...form.toBody(values, props) };
+      const input = { [nameField]: name, ...form.toBody(values, description) };
       const item = (await call(`putProject${noun}`, input)) as T;
       const others = (items.value ?? []).filter((other) => getName(other) !== getName(item));
       items.set([...others, item].sort((a, b) => (getName(a) < getName(b) ? -1 : 1)));
@@ -130,7 +129,7 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
       if (isRemoved) setFocusId(titleId);
     };
     return (
-      <PageSection title={kind.title} project={project} intro={kind.intro}>
+      <PageSection title={kind.title} intro={kind.intro}>
         <Loaded data={items}>
           {(list) =>
             (list.length > 0 || edited === undefined) && (
@@ -181,10 +180,9 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
           <ItemForm
             // Each item's form keeps its own values.
             key={edited === null ? '' : getName(edited)}
-            {...props}
             kind={{ ...kind, form }}
             name={edited === null ? null : getName(edited)}
-            initial={form.toValues(edited, props)}
+            initial={form.toValues(edited, description)}
             onSave={save}
             onClose={() => close(edited === null ? newId : toId(edited))}
           />
@@ -194,7 +192,7 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
   };
 }
 
-interface ItemFormProps<T> extends ProjectProps {
+interface ItemFormProps<T> {
   readonly kind: ItemKind<T> & Required<Pick<ItemKind<T>, 'form'>>;
   /** Null for a new item. */
   readonly name: string | null;
@@ -231,7 +229,7 @@ function ItemForm<T>({ kind, name, onSave, onClose, ...props }: ItemFormProps<T>
                 error={errors.get(nameKey) ?? errors.get('host') ?? errors.get('kind')}
               />
             )}
-            <form.Fields {...props} values={values} onChange={setValues} errors={errors} />
+            <form.Fields values={values} onChange={setValues} errors={errors} />
           </>
         )}
       </ActionForm>

@@ -1,9 +1,7 @@
-import type { Project } from '@image-delivery/sdk/client';
 import type { ComponentChildren } from 'preact';
 import { useEffect } from 'preact/hooks';
-import type { ApiDescription } from '../api/openapi.ts';
-import type { Api } from '../api/service.ts';
-import { linkTo, type PageRoute } from '../route.ts';
+import { useOpenProject } from '../app.ts';
+import { linkTo } from '../route.ts';
 
 /** The id of a page's heading, which receives the focus when the page opens. */
 export const titleId = 'title';
@@ -21,27 +19,15 @@ export function Title({ text, of = '' }: { readonly text: string; readonly of?: 
   );
 }
 
-/** Properties of every project page. */
-export interface ProjectProps {
-  readonly api: Api;
-  readonly project: Project;
-  /** The route's query. */
-  readonly query: PageRoute['query'];
-  readonly description: ApiDescription;
-  readonly onChange: (project: Project) => void;
-  readonly onDelete: (project: Project) => void;
-  /** A warning that no worker takes prewarming and webhook jobs, or null while a worker does. */
-  readonly missingWorker: string | null;
-}
-
 interface PageSectionProps {
   readonly title: string;
-  readonly project: Project;
   readonly intro: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
-export function PageSection({ title, project, intro, children }: PageSectionProps) {
+/** A page of the open project. */
+export function PageSection({ title, intro, children }: PageSectionProps) {
+  const { project } = useOpenProject();
   return (
     <>
       <Title text={title} of={project.name} />

@@ -1,16 +1,16 @@
-import type { Project } from '@image-delivery/sdk/client';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { formatBytes } from '../api/format.ts';
 import type { ImageState } from '../api/image.ts';
 import { exampleSource, isSource } from '../api/image-url.ts';
 import { keepPicture, lastPicture } from '../api/page-data.ts';
+import { useOpenProject } from '../app.ts';
 import { TextField } from './fields.tsx';
 import { FailureNotice, Loading } from './notice.tsx';
 import { Samples } from './samples.tsx';
 
 /** Returns the project's preview source. The playground then opens with it. */
-export function usePreviewSource({ id }: Project) {
+export function usePreviewSource(id: string) {
   const [source, setSource] = useState(() => lastPicture(id).source);
   const choose = (next: string) => {
     setSource(next);
@@ -21,7 +21,6 @@ export function usePreviewSource({ id }: Project) {
 }
 
 interface PreviewProps {
-  readonly project: Project;
   readonly source: string;
   readonly onChange: (source: string) => void;
   readonly note: ComponentChildren;
@@ -29,7 +28,8 @@ interface PreviewProps {
 }
 
 /** Images that show a form's effect and stay in view next to it. */
-export function Preview({ project, source, onChange, note, children }: PreviewProps) {
+export function Preview({ source, onChange, note, children }: PreviewProps) {
+  const { project } = useOpenProject();
   return (
     <div class="result">
       <section class="stage" aria-label="Preview">

@@ -2,10 +2,11 @@ import type { ImageFailure, Top } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useData } from '../api/action.ts';
 import { countText, formatBytes, formatNumber, formatTime } from '../api/format.ts';
+import { useOpenProject } from '../app.ts';
 import { type Fact, FactList } from '../components/figures.tsx';
 import { ItemList } from '../components/items-page.tsx';
 import { FailureText, Loaded, ReloadButton } from '../components/notice.tsx';
-import { PageSection, type ProjectProps } from '../components/page-section.tsx';
+import { PageSection } from '../components/page-section.tsx';
 import { SourceHelp } from '../components/samples.tsx';
 import { linkTo } from '../route.ts';
 
@@ -14,7 +15,8 @@ type WindowName = keyof typeof windows;
 const windowNames = Object.keys(windows) as WindowName[];
 
 /** A project's latest failures, and its most requested sources and variants. */
-export function Activity({ api, project }: ProjectProps) {
+export function Activity() {
+  const { api, project } = useOpenProject();
   const [chosen, setChosen] = useState<WindowName>('hour');
   const projectId = project.id;
   const load = () =>
@@ -23,7 +25,6 @@ export function Activity({ api, project }: ProjectProps) {
   return (
     <PageSection
       title="Activity"
-      project={project}
       intro="The latest failures and the most requested images, updated every minute. The console's own requests do not count."
     >
       <Loaded data={activity}>

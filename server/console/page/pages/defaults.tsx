@@ -1,6 +1,7 @@
 import { browsers, useImage, useSignPath } from '../api/image.ts';
 import { imagePath, isSource, type ParameterTexts } from '../api/image-url.ts';
 import type { Values } from '../api/schema.ts';
+import { useOpenProject } from '../app.ts';
 import { documentPage, type PreviewProps } from '../components/document-page.tsx';
 import { Preview, PreviewImage, usePreviewSource } from '../components/preview.tsx';
 
@@ -48,20 +49,16 @@ function toOptions(values: Values): ParameterTexts {
 }
 
 /** An image with the saved defaults and watermark, and with the form's values. */
-function DefaultsPreview({ api, project, values, saved }: PreviewProps) {
-  const [source, setSource] = usePreviewSource(project);
+function DefaultsPreview({ values, saved }: PreviewProps) {
+  const { api, project } = useOpenProject();
+  const [source, setSource] = usePreviewSource(project.id);
   const path = (from: Values) =>
     isSource(source) ? imagePath({ source, project: project.id, options: toOptions(from) }) : null;
   const sign = useSignPath(api, project);
   const before = useImage(path(saved), modernAccept, sign);
   const after = useImage(path(values), modernAccept, sign);
   return (
-    <Preview
-      project={project}
-      source={source}
-      onChange={setSource}
-      note="The preview uses the saved watermark."
-    >
+    <Preview source={source} onChange={setSource} note="The preview uses the saved watermark.">
       <PreviewImage title="Saved" state={before} />
       <PreviewImage title="With your changes" state={after} />
     </Preview>

@@ -2,15 +2,17 @@ import type { OperationInput, ProjectKey } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
 import { formatTime } from '../api/format.ts';
+import { useOpenProject } from '../app.ts';
 import { Confirm, NewItem } from '../components/action-form.tsx';
 import { ShownOnce } from '../components/copy.tsx';
 import { ItemList } from '../components/items-page.tsx';
 import { Loaded, Outcome } from '../components/notice.tsx';
-import { PageSection, type ProjectProps, titleId } from '../components/page-section.tsx';
+import { PageSection, titleId } from '../components/page-section.tsx';
 import { moveFocus } from '../route.ts';
 
 /** The API keys of a project. */
-export function Keys({ api, project, description }: ProjectProps) {
+export function Keys() {
+  const { api, project, description } = useOpenProject();
   const projectId = project.id;
   const keys = useData(() => api.listProjectKeys({ projectId }), [api, projectId]);
   /** The secret of the newest key. */
@@ -33,7 +35,6 @@ export function Keys({ api, project, description }: ProjectProps) {
   return (
     <PageSection
       title="Keys"
-      project={project}
       intro="API keys that can access only this project. Managing them needs a key for all projects."
     >
       {secret !== '' && <ShownOnce title="The new key" secret={secret} />}

@@ -12,9 +12,9 @@ import {
   type Values,
 } from '../api/schema.ts';
 import { type Api, Failure } from '../api/service.ts';
+import { useApp, useOpenProject } from '../app.ts';
 import { multiline, SelectField } from '../components/fields.tsx';
 import { type ItemFieldsProps, itemsPage } from '../components/items-page.tsx';
-import type { ProjectProps } from '../components/page-section.tsx';
 import { Preview, PreviewImage, usePreviewSource } from '../components/preview.tsx';
 import { GroupedFields, toFormFields } from '../components/schema-fields.tsx';
 import { linkTo } from '../route.ts';
@@ -94,18 +94,18 @@ export const Layers = itemsPage<Layer>({
   saved: 'Images with it change within two seconds.',
   form: {
     Fields: LayerFields,
-    toValues: (layer, { description }) => {
+    toValues: (layer, description) => {
       if (layer === null) return { ...newText, kind: 'text' };
       const kind = layer.image === undefined ? 'text' : 'image';
       const given = layer[kind] ?? {};
       return { ...toValues(fieldsOfKind(description, kind), given), kind };
     },
-    toBody: (values, { description }) => toLayer(values, description),
+    toBody: toLayer,
   },
 });
 
-function LayerFields({ values, onChange, errors, ...props }: ItemFieldsProps) {
-  const { description } = props;
+function LayerFields({ values, onChange, errors }: ItemFieldsProps) {
+  const { description } = useApp();
   const kind = values['kind'] ?? 'text';
   return (
     <div class="split">
@@ -122,7 +122,7 @@ function LayerFields({ values, onChange, errors, ...props }: ItemFieldsProps) {
           {...{ values, onChange, errors }}
         />
       </div>
-      <LayerPreview {...props} layer={toLayer(values, description)} />
+      <LayerPreview layer={toLayer(values, description)} />
     </div>
   );
 }
@@ -183,13 +183,10 @@ function useDraft(api: Api, projectId: string, json: string | null): Draft {
   return draft;
 }
 
-interface LayerPreviewProps extends Pick<ProjectProps, 'api' | 'project'> {
-  readonly layer: object;
-}
-
 /** An image that previews the edited layer. */
-function LayerPreview({ api, project, layer }: LayerPreviewProps) {
-  const [source, setSource] = usePreviewSource(project);
+function LayerPreview({ layer }: { readonly layer: object }) {
+  const { api, project } = useOpenProject();
+  const [source, setSource] = usePreviewSource(project.id);
   const isShown = isSource(source);
   const isComplete = Object.values(layer).some((parts) => 'words' in parts || 'url' in parts);
   const json = isShown && isComplete ? JSON.stringify(layer) : null;
@@ -201,7 +198,6 @@ function LayerPreview({ api, project, layer }: LayerPreviewProps) {
   const isDrawn = draft.name !== null && image.loaded?.path === path;
   return (
     <Preview
-      project={project}
       source={source}
       onChange={setSource}
       note={

@@ -5,11 +5,12 @@ import { formatBytes, formatChange, formatNumber, formatTime } from '../api/form
 import { browsers } from '../api/image.ts';
 import { toAbsolute } from '../api/image-url.ts';
 import { lastPicture } from '../api/page-data.ts';
+import { useOpenProject } from '../app.ts';
 import { CopyText } from '../components/copy.tsx';
 import { TextField } from '../components/fields.tsx';
 import { type Fact, FactList, Graph } from '../components/figures.tsx';
 import { FailureNotice, Loaded, Loading } from '../components/notice.tsx';
-import { PageSection, type ProjectProps } from '../components/page-section.tsx';
+import { PageSection } from '../components/page-section.tsx';
 import { Samples, SourceHelp } from '../components/samples.tsx';
 import { Snippets } from '../components/snippets.tsx';
 import { type Picture, usePicture } from '../playground/use-picture.ts';
@@ -18,14 +19,13 @@ import { linkTo } from '../route.ts';
 /**
  * A project's id, and its usage in the last 30 days, or instructions to deliver its first image.
  */
-export function Overview(props: ProjectProps) {
-  const { api, project } = props;
+export function Overview() {
+  const { api, project } = useOpenProject();
   const { id, name, origin, createdAt, requireSignedUrls } = project;
   const usage = useData(() => api.getProjectUsage({ projectId: id }), [api, id]);
   return (
     <PageSection
       title={name}
-      project={project}
       intro={
         <>
           {origin}, created {formatTime(createdAt)}.{' '}
@@ -38,9 +38,7 @@ export function Overview(props: ProjectProps) {
         <CopyText label="project id" text={id} />
       </div>
       <Loaded data={usage}>
-        {(loaded) =>
-          loaded.total.bytes === 0 ? <FirstPicture {...props} /> : <LastDays usage={loaded} />
-        }
+        {(loaded) => (loaded.total.bytes === 0 ? <FirstPicture /> : <LastDays usage={loaded} />)}
       </Loaded>
     </PageSection>
   );
@@ -98,7 +96,8 @@ const options = { w: '800' } as const;
 const [[accept]] = browsers;
 
 /** Guides a project without deliveries: its first image, URL and code, and the next steps. */
-function FirstPicture({ api, project, description }: ProjectProps) {
+function FirstPicture() {
+  const { api, project, description } = useOpenProject();
   const { id, origin } = project;
   const [text, setText] = useState(() => lastPicture(id).source);
   const source = toAbsolute(text, origin);

@@ -1,8 +1,9 @@
 import type { Preset } from '@image-delivery/sdk/client';
 import { type ApiDescription, listParameters } from '../api/openapi.ts';
 import { toBody, toValues } from '../api/schema.ts';
+import { useOpenProject } from '../app.ts';
 import { Controls, toDefaults } from '../components/controls.tsx';
-import { itemsPage } from '../components/items-page.tsx';
+import { type ItemFieldsProps, itemsPage } from '../components/items-page.tsx';
 import { linkTo } from '../route.ts';
 
 const listAccepted = (description: ApiDescription) =>
@@ -38,15 +39,16 @@ export const Presets = itemsPage<Preset>({
   ),
   saved: 'New images use it within two seconds.',
   form: {
-    Fields: ({ description, project, values, onChange, errors }) => (
-      <Controls
-        parameters={listAccepted(description)}
-        defaults={toDefaults(project)}
-        {...{ values, errors, onChange }}
-      />
-    ),
-    toValues: (preset, { description }) =>
+    Fields: PresetFields,
+    toValues: (preset, description) =>
       preset === null ? {} : toValues(getFields(description), preset.parameters),
-    toBody: (values, { description }) => ({ parameters: toBody(getFields(description), values) }),
+    toBody: (values, description) => ({ parameters: toBody(getFields(description), values) }),
   },
 });
+
+function PresetFields(props: ItemFieldsProps) {
+  const { description, project } = useOpenProject();
+  return (
+    <Controls parameters={listAccepted(description)} defaults={toDefaults(project)} {...props} />
+  );
+}

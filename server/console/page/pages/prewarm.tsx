@@ -1,15 +1,17 @@
 import type { OperationInput, PrewarmReference } from '@image-delivery/sdk/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { countText } from '../api/format.ts';
+import { missingWorker } from '../api/health.ts';
 import { exampleSource, type ParameterTexts, withAbsolute } from '../api/image-url.ts';
 import { type ApiParameter, listParameters } from '../api/openapi.ts';
 import { useProgress } from '../api/progress.ts';
 import { getFields, splitLines, toBody, type Values } from '../api/schema.ts';
+import { useOpenProject } from '../app.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Controls, toDefaults } from '../components/controls.tsx';
 import { SelectField } from '../components/fields.tsx';
 import { FailureNotice, Loaded, WorkerNotice } from '../components/notice.tsx';
-import { PageSection, type ProjectProps } from '../components/page-section.tsx';
+import { PageSection } from '../components/page-section.tsx';
 import { SchemaFields } from '../components/schema-fields.tsx';
 
 interface Accepted extends PrewarmReference {
@@ -30,7 +32,9 @@ const countImages = (formats: readonly string[]): number =>
   formats.reduce((sum, fmt) => sum + (fmt === '' || fmt === 'auto' ? autoImages : 1), 0);
 
 /** Queues images to render before the first request. */
-export function Prewarm({ api, project, description, missingWorker }: ProjectProps) {
+export function Prewarm() {
+  const { api, project, description, history } = useOpenProject();
+  const warning = missingWorker(history);
   const { properties = {} } = description.getBody('prewarmProjectImages');
   const { sources = {}, variants: variantList } = properties;
   // `sources` replaces `src`, and the page shows the progress itself.
@@ -69,10 +73,9 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
   return (
     <PageSection
       title="Prewarm"
-      project={project}
       intro="Renders images before clients request them, when the service has time."
     >
-      {missingWorker !== null && <WorkerNotice warning={missingWorker} />}
+      {warning !== null && <WorkerNotice warning={warning} />}
       <div class="card">
         <ActionForm label="Prewarm" submit="Prewarm" onSubmit={submit}>
           {(errors) => (
@@ -118,7 +121,7 @@ export function Prewarm({ api, project, description, missingWorker }: ProjectPro
             </>
           )}
         </ActionForm>
-        {accepted !== null && <PrewarmProgress key={accepted.prewarmId} api={api} {...accepted} />}
+        {accepted !== null && <PrewarmProgress key={accepted.prewarmId} {...accepted} />}
       </div>
     </PageSection>
   );
@@ -183,7 +186,8 @@ function Variants({ variants, most, parameters, defaults, onChange }: VariantsPr
   );
 }
 
-function PrewarmProgress({ api, images, ...prewarm }: Pick<ProjectProps, 'api'> & Accepted) {
+function PrewarmProgress({ images, ...prewarm }: Accepted) {
+  const { api } = useOpenProject();
   const load = () => api.getProjectPrewarm(prewarm);
   const { status: value, failure } = useProgress(prewarm.prewarmId, load);
   if (value === null) return <Loaded data={{ value, failure }}>{() => null}</Loaded>;

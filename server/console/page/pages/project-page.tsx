@@ -1,7 +1,8 @@
 import type { ComponentType } from 'preact';
 import { useEffect } from 'preact/hooks';
 import { keepProject } from '../api/page-data.ts';
-import { type ProjectProps, UnknownPage } from '../components/page-section.tsx';
+import { useOpenProject } from '../app.ts';
+import { UnknownPage } from '../components/page-section.tsx';
 import { useWide } from '../components/schema-fields.tsx';
 import { linkTo } from '../route.ts';
 import { Activity } from './activity.tsx';
@@ -18,7 +19,7 @@ import { Signing } from './signing.tsx';
 import { AllowedHosts, PrivateSources } from './sources.tsx';
 import { Webhooks } from './webhooks.tsx';
 
-type Pages = Readonly<Record<string, readonly [name: string, Page: ComponentType<ProjectProps>]>>;
+type Pages = Readonly<Record<string, readonly [name: string, Page: ComponentType]>>;
 
 /** Project pages by route segment, in groups, in display order. */
 const groups: Readonly<Record<string, Pages>> = {
@@ -48,13 +49,9 @@ const groups: Readonly<Record<string, Pages>> = {
 };
 const pages: Pages = Object.assign({}, ...Object.values(groups));
 
-interface ProjectPageProps extends ProjectProps {
-  /** The route segment after the project, or ''. */
-  readonly segment: string;
-}
-
-export function ProjectPage({ segment, ...props }: ProjectPageProps) {
-  const { id, name } = props.project;
+/** @param segment the route segment after the project, or '' */
+export function ProjectPage({ segment }: { readonly segment: string }) {
+  const { id, name } = useOpenProject().project;
   const [title, Page] = (Object.hasOwn(pages, segment) && pages[segment]) || ['Pages', undefined];
   const wide = useWide();
   // The playground opens with this project.
@@ -90,7 +87,7 @@ export function ProjectPage({ segment, ...props }: ProjectPageProps) {
         {Page === undefined ? (
           <UnknownPage back={`/projects/${id}`} to={`the overview of ${name}`} />
         ) : (
-          <Page {...props} />
+          <Page />
         )}
       </div>
     </div>

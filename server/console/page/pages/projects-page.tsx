@@ -2,22 +2,16 @@ import type { CreateProjectInput } from '@image-delivery/sdk/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/action.ts';
 import { countText, formatTime } from '../api/format.ts';
-import type { ApiDescription } from '../api/openapi.ts';
 import type { Api } from '../api/service.ts';
-import type { Session } from '../api/session.ts';
+import { useApp } from '../app.ts';
 import { NewItem } from '../components/action-form.tsx';
 import { FailureNotice } from '../components/notice.tsx';
 import { Title } from '../components/page-section.tsx';
 import { linkTo } from '../route.ts';
 
-interface ProjectsPageProps {
-  readonly api: Api;
-  readonly session: Session;
-  readonly description: ApiDescription;
-}
-
 /** A form for a new project, and the projects that the key can access. */
-export function ProjectsPage({ api, session, description }: ProjectsPageProps) {
+export function ProjectsPage({ api }: { readonly api: Api }) {
+  const { session, description } = useApp();
   const projects = session.projects ?? [];
   const list = useRef<HTMLUListElement>(null);
   /** The number of projects before loading more. */

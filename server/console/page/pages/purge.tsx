@@ -5,10 +5,10 @@ import { countText } from '../api/format.ts';
 import { exampleSource, withAbsolute } from '../api/image-url.ts';
 import { useProgress } from '../api/progress.ts';
 import { getFields, toBody, type Values } from '../api/schema.ts';
-import type { Api } from '../api/service.ts';
+import { useOpenProject } from '../app.ts';
 import { ActionForm, Confirm } from '../components/action-form.tsx';
 import { FailureNotice, Loading, Outcome } from '../components/notice.tsx';
-import { PageSection, type ProjectProps } from '../components/page-section.tsx';
+import { PageSection } from '../components/page-section.tsx';
 import { SchemaFields } from '../components/schema-fields.tsx';
 
 const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {
@@ -19,7 +19,8 @@ const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {
 };
 
 /** Deletes cached images of changed sources. */
-export function Purge({ api, project, description }: ProjectProps) {
+export function Purge() {
+  const { api, project, description } = useOpenProject();
   const { sources = {} } = description.getBody('purgeProjectImages').properties ?? {};
   const schema = { properties: { sources }, required: ['sources'] };
   const [values, setValues] = useState<Values>({});
@@ -43,7 +44,6 @@ export function Purge({ api, project, description }: ProjectProps) {
   return (
     <PageSection
       title="Purge"
-      project={project}
       intro={
         <>
           Deletes the cached images of changed sources, in all sizes and formats. CDNs and browsers
@@ -79,21 +79,18 @@ export function Purge({ api, project, description }: ProjectProps) {
         </ActionForm>
         <Outcome message={all.message} failure={all.failure} />
         {purgeId !== null && (
-          <PurgeProgress key={purgeId} api={api} projectId={project.id} purgeId={purgeId} />
+          <PurgeProgress key={purgeId} projectId={project.id} purgeId={purgeId} />
         )}
       </div>
     </PageSection>
   );
 }
 
-interface PurgeProgressProps extends OperationInput<'getProjectPurge'> {
-  readonly api: Api;
-}
-
 /** Shows whether a purge is in effect, and whether its hook was called. */
-function PurgeProgress({ api, ...purgeRef }: PurgeProgressProps) {
-  const load = () => api.getProjectPurge(purgeRef);
-  const { status: purge, failure } = useProgress(purgeRef.purgeId, load);
+function PurgeProgress(input: OperationInput<'getProjectPurge'>) {
+  const { api } = useOpenProject();
+  const load = () => api.getProjectPurge(input);
+  const { status: purge, failure } = useProgress(input.purgeId, load);
   if (purge === null) return failure === null ? <Loading /> : <FailureNotice failure={failure} />;
   const { status, hook } = purge;
   // Hooks are called after the purge takes effect.

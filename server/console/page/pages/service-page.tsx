@@ -2,26 +2,19 @@ import { useData } from '../api/action.ts';
 import { formatBytes, formatDuration, formatNumber } from '../api/format.ts';
 import {
   computeState,
-  type HealthHistory,
   type HealthSample,
   missingWorker,
   openJobs,
   perSecond,
 } from '../api/health.ts';
-import type { Api } from '../api/service.ts';
+import { useApp } from '../app.ts';
 import { type Fact, FactList, Graph, type GraphProps } from '../components/figures.tsx';
 import { FailureNotice, Loading, WorkerNotice } from '../components/notice.tsx';
 import { Title } from '../components/page-section.tsx';
 
-interface ServicePageProps {
-  readonly history: HealthHistory;
-  /** Null if the user is not signed in. */
-  readonly api: Api | null;
-}
-
 /** The service's state, queues and caches over the last minutes. */
-export function ServicePage({ history, api }: ServicePageProps) {
-  const { samples, failure } = history;
+export function ServicePage() {
+  const { samples, failure } = useApp().history;
   return (
     <section class="service">
       <Title text="Service" />
@@ -29,7 +22,7 @@ export function ServicePage({ history, api }: ServicePageProps) {
       {samples.length === 0 && failure === null && <Loading />}
       {samples.length > 0 && (
         <>
-          <State history={history} api={api} />
+          <State />
           <h2>The last five minutes</h2>
           <div class="graphs">
             {describeGraphs(samples).map((graph) => (
@@ -42,7 +35,9 @@ export function ServicePage({ history, api }: ServicePageProps) {
   );
 }
 
-function State({ history, api }: ServicePageProps) {
+function State() {
+  const { history, session } = useApp();
+  const { api } = session;
   // Needs a key. If the request fails, the service's state shows the reason.
   const load = async () => (api === null ? null : api.getServiceVersion());
   const { value: version } = useData(load, [api]);

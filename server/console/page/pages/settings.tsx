@@ -1,8 +1,8 @@
 import { useState } from 'preact/hooks';
+import { useOpenProject } from '../app.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { documentPage } from '../components/document-page.tsx';
 import { TextField } from '../components/fields.tsx';
-import type { ProjectProps } from '../components/page-section.tsx';
 import { linkTo } from '../route.ts';
 
 export const Freshness = documentPage({
@@ -35,13 +35,14 @@ export const Settings = documentPage({
 });
 
 /** Deletes a project after the user types its name. */
-function Deletion({ api, project, onDelete }: ProjectProps) {
+function Deletion() {
+  const { api, project, session } = useOpenProject();
   const [typed, setTyped] = useState('');
   const [isForced, setForced] = useState(false);
   const remove = async () => {
     await api.deleteProject({ projectId: project.id, force: isForced });
     location.hash = linkTo('/projects');
-    onDelete(project);
+    session.removeProject(project);
     return '';
   };
   return (

@@ -2,16 +2,17 @@ import type { OperationInput, Signing as SigningState } from '@image-delivery/sd
 import { useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
 import { formatDuration, formatNumber, formatTime } from '../api/format.ts';
+import { useOpenProject } from '../app.ts';
 import { Confirm, SchemaForm } from '../components/action-form.tsx';
 import { CopyText, ShownOnce } from '../components/copy.tsx';
 import { type Fact, FactList } from '../components/figures.tsx';
 import { Loaded, Outcome } from '../components/notice.tsx';
-import { PageSection, type ProjectProps, titleId } from '../components/page-section.tsx';
+import { PageSection, titleId } from '../components/page-section.tsx';
 import { moveFocus } from '../route.ts';
 
 /** Whether a project's image URLs need signatures, and the secrets that make them. */
-export function Signing(props: ProjectProps) {
-  const { api, project, description, onChange } = props;
+export function Signing() {
+  const { api, project, description, session } = useOpenProject();
   const at = { projectId: project.id };
   const signing = useData<SigningState>(() => api.getProjectSigning(at), [api, project.id]);
   const [secret, setSecret] = useState('');
@@ -19,7 +20,7 @@ export function Signing(props: ProjectProps) {
   const show = ({ secret = '', ...next }: SigningState & { readonly secret?: string }) => {
     signing.set(next);
     setSecret(secret);
-    onChange({
+    session.setProject({
       ...project,
       requireSignedUrls: next.required,
       signedUrlTtlSeconds: next.ttlSeconds,
@@ -42,7 +43,6 @@ export function Signing(props: ProjectProps) {
   return (
     <PageSection
       title="Signing"
-      project={project}
       intro="With signatures, the project delivers only images whose URLs your backend has signed with its secret."
     >
       <Outcome message={message} failure={failure} />
@@ -82,7 +82,7 @@ export function Signing(props: ProjectProps) {
                   isAlone
                 />
               </p>
-              <SignUrl {...props} />
+              <SignUrl />
             </>
           ) : (
             <>
@@ -91,7 +91,7 @@ export function Signing(props: ProjectProps) {
                 label="Require signatures"
                 submit="Require signatures"
                 schema={{ properties: { ttlSeconds: longest } }}
-                question={<BrokenUrls {...props} />}
+                question={<BrokenUrls />}
                 placeholders={{ ttlSeconds: 'no limit' }}
                 onSubmit={create}
                 class="card narrow"
@@ -111,7 +111,8 @@ const toFacts = ({ ttlSeconds, secretCount }: SigningState): readonly Fact[] => 
 ];
 
 /** Shows how many requests of the last hour would fail if the project required signatures. */
-function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
+function BrokenUrls() {
+  const { api, project } = useOpenProject();
   const load = async () => (await api.getProjectTop({ projectId: project.id })).hour.unsigned;
   const unsigned = useData(load, [api, project.id]);
   return (
@@ -127,7 +128,8 @@ function BrokenUrls({ api, project }: Pick<ProjectProps, 'api' | 'project'>) {
   );
 }
 
-function SignUrl({ api, project, description }: ProjectProps) {
+function SignUrl() {
+  const { api, project, description } = useOpenProject();
   const [signed, setSigned] = useState<string | null>(null);
   const sign = async (body: object) => {
     const input = { projectId: project.id, ...body } as OperationInput<'signProjectUrl'>;

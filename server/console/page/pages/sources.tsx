@@ -4,21 +4,23 @@ import { useAction } from '../api/action.ts';
 import { formatTime } from '../api/format.ts';
 import type { ApiDescription } from '../api/openapi.ts';
 import { getFields, type Schema, toBody } from '../api/schema.ts';
+import { useApp, useOpenProject } from '../app.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { multiline, SchemaField, SelectField, TextField } from '../components/fields.tsx';
 import { type ItemFieldsProps, ItemList, itemsPage } from '../components/items-page.tsx';
 import { Outcome } from '../components/notice.tsx';
-import { PageSection, type ProjectProps, titleId } from '../components/page-section.tsx';
+import { PageSection, titleId } from '../components/page-section.tsx';
 import { SchemaFields } from '../components/schema-fields.tsx';
 import { moveFocus } from '../route.ts';
 
 const toId = (host: string): string => `host-${host}`;
 
 /** The hosts from which a project may fetch sources. */
-export function AllowedHosts({ api, project, query, onChange }: ProjectProps) {
+export function AllowedHosts() {
+  const { api, project, route, session } = useOpenProject();
   const projectId = project.id;
   // A failed image links here with its host.
-  const [host, setHost] = useState(query['host'] ?? '');
+  const [host, setHost] = useState(route.query['host'] ?? '');
   const [focusId, setFocusId] = useState('');
   const { run, message, failure } = useAction();
   useLayoutEffect(() => {
@@ -27,7 +29,7 @@ export function AllowedHosts({ api, project, query, onChange }: ProjectProps) {
   }, [focusId]);
   const remove = async (allowed: string) => {
     const isRemoved = await run(async () => {
-      onChange(await api.removeProjectDomain({ projectId, host: allowed }));
+      session.setProject(await api.removeProjectDomain({ projectId, host: allowed }));
       return `${allowed} removed.`;
     });
     // The button is gone. Focus on the next button would let a double click remove two hosts.
@@ -36,7 +38,7 @@ export function AllowedHosts({ api, project, query, onChange }: ProjectProps) {
   const add = async () => {
     const known = new Set(project.allowedOrigins);
     const changed = await api.addProjectDomain({ projectId, host: host.trim() });
-    onChange(changed);
+    session.setProject(changed);
     setHost('');
     const added = changed.allowedOrigins.find((pattern) => !known.has(pattern));
     if (added !== undefined) setFocusId(toId(added));
@@ -45,7 +47,6 @@ export function AllowedHosts({ api, project, query, onChange }: ProjectProps) {
   return (
     <PageSection
       title="Allowed hosts"
-      project={project}
       intro={
         <>
           Sources may come from these hosts. <code>*.example.com</code> allows all its subdomains.
@@ -127,14 +128,15 @@ export const PrivateSources = itemsPage<ProjectOrigin>({
   form: {
     Fields: OriginFields,
     toValues: (origin) => ({ way: origin !== null && origin.location !== null ? 's3' : 'headers' }),
-    toBody: ({ way, headers = '', ...values }, { description }) =>
+    toBody: ({ way, headers = '', ...values }, description) =>
       way === 's3'
         ? { s3: toBody(getFields(getBucketSchema(description)), values) }
         : { headers: parseHeaders(headers) },
   },
 });
 
-function OriginFields({ description, values, onChange, errors }: ItemFieldsProps) {
+function OriginFields({ values, onChange, errors }: ItemFieldsProps) {
+  const { description } = useApp();
   const isBucket = values['way'] === 's3';
   return (
     <>

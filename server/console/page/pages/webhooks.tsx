@@ -1,17 +1,18 @@
 import { useData } from '../api/action.ts';
 import { countText, formatTime } from '../api/format.ts';
+import { useOpenProject } from '../app.ts';
 import { ItemList } from '../components/items-page.tsx';
 import { Loaded, ReloadButton } from '../components/notice.tsx';
-import { PageSection, type ProjectProps } from '../components/page-section.tsx';
+import { PageSection } from '../components/page-section.tsx';
 
 /** A project's latest callbacks. */
-export function Webhooks({ api, project }: ProjectProps) {
+export function Webhooks() {
+  const { api, project } = useOpenProject();
   const { id } = project;
   const callbacks = useData(() => api.listProjectCallbacks({ projectId: id }), [api, id]);
   return (
     <PageSection
       title="Webhooks"
-      project={project}
       intro={
         <>
           If an API request for prewarming or a purge contains a <code>callbackUrl</code>, that URL

@@ -5,6 +5,7 @@ import { imageHeaders, useSignPath } from '../api/image.ts';
 import { imagePath, type ParameterTexts } from '../api/image-url.ts';
 import type { ApiDescription } from '../api/openapi.ts';
 import { type Api, Failure, fetchJson } from '../api/service.ts';
+import { useApp } from '../app.ts';
 import { SelectField, TextField } from '../components/fields.tsx';
 import type { Sides } from './area.ts';
 
@@ -25,7 +26,6 @@ export const isOnHost = (text: string, hosts: Hosts): boolean =>
 interface ForeignUrlProps {
   readonly api: Api;
   readonly project: Project;
-  readonly description: ApiDescription;
   readonly url: string;
   readonly onUrl: (url: string) => void;
   readonly onRead: (source: string, options: ParameterTexts) => void;
@@ -35,7 +35,8 @@ interface ForeignUrlProps {
 const sizeOptions = { fmt: 'json', w: '1' };
 
 /** A URL of another service or a delivery host, which fills the controls with its meaning. */
-export function ForeignUrl({ api, project, description, url, onUrl, onRead }: ForeignUrlProps) {
+export function ForeignUrl({ api, project, url, onUrl, onRead }: ForeignUrlProps) {
+  const { description } = useApp();
   const kinds = kindsIn(description);
   const [urls, setUrls] = useState(kinds[0] ?? '');
   const [error, setError] = useState('');

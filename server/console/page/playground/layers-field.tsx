@@ -1,13 +1,12 @@
 import type { Layer } from '@image-delivery/sdk/client';
 import { useData } from '../api/action.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
-import type { Session } from '../api/session.ts';
+import { useApp } from '../app.ts';
 import { TextField } from '../components/fields.tsx';
 import { Loading } from '../components/notice.tsx';
 import { linkTo } from '../route.ts';
 
 interface LayersFieldProps {
-  readonly session: Session;
   readonly project: string;
   readonly options: ParameterTexts;
   readonly onChange: (options: ParameterTexts) => void;
@@ -20,8 +19,8 @@ const namesIn = (options: ParameterTexts): readonly string[] =>
  * Chooses the project's layers, which requires an API key, and takes the texts of layers in the
  * URL.
  */
-export function LayersField({ session, project, options, onChange }: LayersFieldProps) {
-  const { api, projects } = session;
+export function LayersField({ project, options, onChange }: LayersFieldProps) {
+  const { api, projects } = useApp().session;
   const isListed = projects?.some(({ id }) => id === project) ?? false;
   const load = async () =>
     api === null || !isListed ? [] : api.listProjectLayers({ projectId: project });

@@ -1,25 +1,20 @@
 import { useEffect, useState } from 'preact/hooks';
 import { browsers } from '../api/image.ts';
 import { isProjectId, isSource, type ParameterTexts, readImageUrl } from '../api/image-url.ts';
-import { type ApiDescription, parametersIn } from '../api/openapi.ts';
+import { parametersIn } from '../api/openapi.ts';
 import { initial, keepProject, lastPicture, lastProject, launchCommand } from '../api/page-data.ts';
-import { type Session, useProject } from '../api/session.ts';
+import { useProject } from '../api/session.ts';
+import { useApp } from '../app.ts';
 import { Controls, toDefaults } from '../components/controls.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { SelectField, TextField } from '../components/fields.tsx';
 import { Title } from '../components/page-section.tsx';
 import { Samples, SourceHelp } from '../components/samples.tsx';
-import { linkTo, type PageRoute, replaceRoute } from '../route.ts';
+import { linkTo, replaceRoute } from '../route.ts';
 import { ForeignUrl, isOnHost, useDeliveryHosts } from './foreign-url.tsx';
 import { LayersField } from './layers-field.tsx';
 import { Result } from './result.tsx';
 import { usePicture } from './use-picture.ts';
-
-interface PlaygroundProps {
-  readonly description: ApiDescription;
-  readonly route: PageRoute;
-  readonly session: Session;
-}
 
 const invalidSource =
   'Start with http:// or https:// and a host, or with a slash for a path on the site.';
@@ -30,7 +25,8 @@ const urlDelayMs = 150;
 /**
  * An image, its parameters and the result. The URL contains the state, so that it can be shared.
  */
-export function Playground({ description, route, session }: PlaygroundProps) {
+export function Playground() {
+  const { description, route, session } = useApp();
   const { project: givenProject = '', url: givenUrl = '', ...givenOptions } = route.query;
   const isEmpty = givenProject === '' && givenUrl === '';
   const [project, setProject] = useState(() =>
@@ -92,7 +88,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
     <div class="playground">
       <div class="card">
         <Title text="Playground" />
-        <ProjectField session={session} value={project} onChange={chooseProject} />
+        <ProjectField value={project} onChange={chooseProject} />
         <TextField
           label="Source image URL"
           value={source}
@@ -105,7 +101,6 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           <ForeignUrl
             api={api}
             project={known}
-            description={description}
             url={foreign}
             onUrl={setForeign}
             onRead={(read, meaning) => {
@@ -121,7 +116,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           values={options}
           onChange={setOptions}
         />
-        <LayersField session={session} project={project} options={options} onChange={setOptions} />
+        <LayersField project={project} options={options} onChange={setOptions} />
         <SelectField
           label="For a browser that supports"
           help="The formats from which auto chooses, by the Accept header."
@@ -144,7 +139,7 @@ export function Playground({ description, route, session }: PlaygroundProps) {
           }
         />
       ) : (
-        <Welcome session={session} hasProject={project !== ''} />
+        <Welcome hasProject={project !== ''} />
       )}
     </div>
   );
@@ -158,13 +153,13 @@ const isStarted = (text: string): boolean =>
 const pageBase = (): string => new URL('.', location.href).href.replace(/\/+$/, '');
 
 interface ProjectFieldProps {
-  readonly session: Session;
   readonly value: string;
   readonly onChange: (id: string) => void;
 }
 
 /** Selects a project of the key, or takes an id, which needs no key, or if the key has many projects. */
-function ProjectField({ session, value, onChange }: ProjectFieldProps) {
+function ProjectField({ value, onChange }: ProjectFieldProps) {
+  const { session } = useApp();
   const projects = session.projects ?? [];
   if (projects.length === 0 || session.hasMore) {
     const set = (text: string) => onChange(text.trim());
@@ -196,14 +191,9 @@ function ProjectField({ session, value, onChange }: ProjectFieldProps) {
 
 const admin = launchCommand('admin', 'npm run --silent admin --');
 
-interface WelcomeProps {
-  readonly session: Session;
-  readonly hasProject: boolean;
-}
-
 /** The next steps for a user without images. */
-function Welcome({ session, hasProject }: WelcomeProps) {
-  const { api, projects } = session;
+function Welcome({ hasProject }: { readonly hasProject: boolean }) {
+  const { api, projects } = useApp().session;
   return (
     <section class="card welcome" aria-label="What to do next">
       <h2>About this service</h2>
