@@ -2,13 +2,8 @@ const number = new Intl.NumberFormat('en', { maximumFractionDigits: 1 });
 
 export function formatBytes(bytes: number): string {
   const units = ['B', 'KB', 'MB', 'GB', 'TB'];
-  let value = bytes;
-  let unit = 0;
-  while (value >= 1_000 && unit < units.length - 1) {
-    value /= 1_000;
-    unit += 1;
-  }
-  return `${number.format(value)} ${units[unit]}`;
+  const unit = Math.min(units.length - 1, Math.floor(Math.log10(Math.max(1, bytes)) / 3));
+  return `${number.format(bytes / 1_000 ** unit)} ${units[unit]}`;
 }
 
 export const formatNumber = (value: number | null): string =>

@@ -1,6 +1,7 @@
 import type { Project } from '@image-delivery/sdk/client';
 import { useEffect, useMemo, useState } from 'preact/hooks';
-import { type Api, Failure, readFailure } from './service.ts';
+import { useApp } from '../app.ts';
+import { Failure, readFailure } from './service.ts';
 
 /** Signs an image path. @throws Failure if the key has no permission to sign */
 export type SignPath = (path: string) => Promise<string>;
@@ -8,7 +9,8 @@ export type SignPath = (path: string) => Promise<string>;
 /**
  * Returns the signer of a project's image paths, or null if the project or user does not sign URLs.
  */
-export function useSignPath(api: Api | null, project: Project | null): SignPath | null {
+export function useSignPath(project: Project | null): SignPath | null {
+  const { api } = useApp().session;
   const id = project?.requireSignedUrls === true ? project.id : null;
   return useMemo(() => {
     if (api === null || id === null) return null;

@@ -8,16 +8,16 @@ import { ItemList } from '../components/items-page.tsx';
 import { FailureText, Loaded, ReloadButton } from '../components/notice.tsx';
 import { PageSection } from '../components/page-section.tsx';
 import { SourceHelp } from '../components/samples.tsx';
+import { Choices } from '../components/snippets.tsx';
 import { linkTo } from '../route.ts';
 
-const windows = { hour: 'Last hour', day: 'Last day' } as const;
-type WindowName = keyof typeof windows;
-const windowNames = Object.keys(windows) as WindowName[];
+const windows = { 'Last hour': 'hour', 'Last day': 'day' } as const;
+const windowTitles = ['Last hour', 'Last day'] as const;
 
 /** A project's latest failures, and its most requested sources and variants. */
 export function Activity() {
   const { api, project } = useOpenProject();
-  const [chosen, setChosen] = useState<WindowName>('hour');
+  const [chosen, setChosen] = useState<keyof typeof windows>('Last hour');
   const projectId = project.id;
   const load = () =>
     Promise.all([api.getProjectTop({ projectId }), api.listProjectFailures({ projectId })]);
@@ -42,23 +42,14 @@ export function Activity() {
             </section>
             <section aria-labelledby="requests">
               <h2 id="requests">Requests</h2>
-              <fieldset class="choices">
-                <legend class="hidden">Window</legend>
-                <div>
-                  {windowNames.map((name) => (
-                    <label key={name}>
-                      <input
-                        type="radio"
-                        name="window"
-                        checked={name === chosen}
-                        onChange={() => setChosen(name)}
-                      />{' '}
-                      {windows[name]}
-                    </label>
-                  ))}
-                </div>
-              </fieldset>
-              <Window {...top[chosen]} />
+              <Choices
+                legend="Window"
+                name="window"
+                options={windowTitles}
+                value={chosen}
+                onChange={setChosen}
+              />
+              <Window {...top[windows[chosen]]} />
             </section>
           </>
         )}
@@ -106,7 +97,7 @@ const percent = (ratio: number | null): string =>
   ratio === null ? 'none' : `${formatNumber(ratio * 100)} %`;
 const time = (ms: number | null): string => (ms === null ? 'none' : `${formatNumber(ms)} ms`);
 
-function toFacts({ hitRatio, missMs, ...window }: Top[WindowName]): readonly Fact[] {
+function toFacts({ hitRatio, missMs, ...window }: Top['hour']): readonly Fact[] {
   return [
     ['Requests', formatNumber(window.requests), `since ${formatTime(window.from)}`],
     ...Object.entries(hitRatio).map(
@@ -121,7 +112,7 @@ function toFacts({ hitRatio, missMs, ...window }: Top[WindowName]): readonly Fac
   ];
 }
 
-function Window(window: Top[WindowName]) {
+function Window(window: Top['hour']) {
   if (window.requests === 0) return <p class="card empty">No requests.</p>;
   const sources = window.sources.map(({ source, requests }) => [source, requests] as const);
   const variants = window.variants.map(

@@ -50,11 +50,11 @@ function toOptions(values: Values): ParameterTexts {
 
 /** An image with the saved defaults and watermark, and with the form's values. */
 function DefaultsPreview({ values, saved }: PreviewProps) {
-  const { api, project } = useOpenProject();
+  const { project } = useOpenProject();
   const [source, setSource] = usePreviewSource(project.id);
   const path = (from: Values) =>
     isSource(source) ? imagePath({ source, project: project.id, options: toOptions(from) }) : null;
-  const sign = useSignPath(api, project);
+  const sign = useSignPath(project);
   const before = useImage(path(saved), modernAccept, sign);
   const after = useImage(path(values), modernAccept, sign);
   return (

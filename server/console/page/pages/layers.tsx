@@ -193,7 +193,7 @@ function LayerPreview({ layer }: { readonly layer: object }) {
   const draft = useDraft(api, project.id, json);
   const options = { w: width, layer: draft.name ?? '' };
   const path = isShown ? imagePath({ source, project: project.id, options }) : null;
-  const sign = useSignPath(api, project);
+  const sign = useSignPath(project);
   const image = useImage(path, modernAccept, sign, draft.changes);
   const isDrawn = draft.name !== null && image.loaded?.path === path;
   return (

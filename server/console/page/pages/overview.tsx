@@ -97,15 +97,12 @@ const [[accept]] = browsers;
 
 /** Guides a project without deliveries: its first image, URL and code, and the next steps. */
 function FirstPicture() {
-  const { api, project, description } = useOpenProject();
+  const { project } = useOpenProject();
   const { id, origin } = project;
   const [text, setText] = useState(() => lastPicture(id).source);
   const source = toAbsolute(text, origin);
-  const { baseUrl } = description;
   const picture = usePicture({
-    api,
     known: project,
-    baseUrl,
     accept,
     source,
     project: id,

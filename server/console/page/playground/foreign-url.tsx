@@ -4,7 +4,7 @@ import { useData } from '../api/action.ts';
 import { imageHeaders, useSignPath } from '../api/image.ts';
 import { imagePath, type ParameterTexts } from '../api/image-url.ts';
 import type { ApiDescription } from '../api/openapi.ts';
-import { type Api, Failure, fetchJson } from '../api/service.ts';
+import { type Api, fetchJson } from '../api/service.ts';
 import { useApp } from '../app.ts';
 import { SelectField, TextField } from '../components/fields.tsx';
 import type { Sides } from './area.ts';
@@ -39,49 +39,32 @@ export function ForeignUrl({ api, project, url, onUrl, onRead }: ForeignUrlProps
   const { description } = useApp();
   const kinds = kindsIn(description);
   const [urls, setUrls] = useState(kinds[0] ?? '');
-  const [error, setError] = useState('');
   const [isOpen, setOpen] = useState(false);
-  const [ignored, setIgnored] = useState<readonly string[]>([]);
-  const sign = useSignPath(api, project);
-  useEffect(() => {
-    let isCurrent = true;
-    setError('');
-    setIgnored([]);
-    if (url === '') return;
+  const sign = useSignPath(project);
+  const read = async () => {
+    if (url === '') return null;
     const input = { projectId: project.id, url, urls } as OperationInput<'getProjectUrlMeaning'>;
-    const read = (size: Partial<Sides>) => api.getProjectUrlMeaning({ ...input, ...size });
-    const readSized = async () => {
-      const meaning = await read({});
-      if (meaning.native !== null) return meaning;
-      const path = imagePath({ source: meaning.source, project: project.id, options: sizeOptions });
-      const signed = sign === null ? path : await sign(path);
-      const facts = await fetchJson(signed, undefined, imageHeaders);
-      const { width, height } = (facts as { readonly source: Sides }).source;
-      return read({ width, height });
-    };
-    readSized().then(
-      (meaning) => {
-        if (!isCurrent) return;
-        setIgnored(meaning.ignored);
-        onRead(
-          meaning.source,
-          Object.fromEntries(meaning.options.map(({ name, value }) => [name, value])),
-        );
-      },
-      (thrown) => {
-        const { code, message, hint } = Failure.of(thrown);
-        const isOfUrl = code === 'invalid_request';
-        if (isCurrent) setError(isOfUrl ? message.replace(/^url: /, '') : `${message} ${hint}`);
-      },
-    );
-    return () => {
-      isCurrent = false;
-    };
-  }, [url, urls, project.id]);
+    const meaning = await api.getProjectUrlMeaning(input);
+    if (meaning.native !== null) return meaning;
+    const path = imagePath({ source: meaning.source, project: project.id, options: sizeOptions });
+    const signed = sign === null ? path : await sign(path);
+    const facts = await fetchJson(signed, undefined, imageHeaders);
+    const { width, height } = (facts as { readonly source: Sides }).source;
+    return api.getProjectUrlMeaning({ ...input, width, height });
+  };
+  const { value: meaning, failure } = useData(read, [url, urls, project.id]);
+  useEffect(() => {
+    if (meaning === null) return;
+    const options = meaning.options.map(({ name, value }) => [name, value]);
+    onRead(meaning.source, Object.fromEntries(options));
+  }, [meaning]);
+  const { code = '', message = '', hint = '' } = failure ?? {};
+  const error = code === 'invalid_request' ? message.replace(/^url: /, '') : `${message} ${hint}`;
+  const ignored = meaning?.ignored ?? [];
   return (
     <details
       class="foreign"
-      open={isOpen || error !== ''}
+      open={isOpen || failure !== null}
       onToggle={(event) => setOpen(event.currentTarget.open)}
     >
       <summary>URL of another service</summary>
@@ -96,7 +79,7 @@ export function ForeignUrl({ api, project, url, onUrl, onRead }: ForeignUrlProps
         type="url"
         value={url}
         onChange={(text) => onUrl(text.trim())}
-        error={error}
+        error={error.trim()}
         help={
           ignored.length === 0
             ? 'Fills in the source image URL and the controls with the same image at this service.'

@@ -81,8 +81,7 @@ export function Playground() {
     setOptions(parametersIn(own.query, description));
   };
 
-  const { baseUrl, parameters } = description;
-  const picture = usePicture({ api, known, baseUrl, source, project, options, accept, loads });
+  const picture = usePicture({ known, source, project, options, accept, loads });
   const defaults = toDefaults(known);
   return (
     <div class="playground">
@@ -111,7 +110,7 @@ export function Playground() {
         )}
         <Samples project={project} near={known?.origin ?? source} onChoose={setSource} />
         <Controls
-          parameters={parameters}
+          parameters={description.parameters}
           defaults={defaults}
           values={options}
           onChange={setOptions}

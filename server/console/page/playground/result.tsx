@@ -59,33 +59,24 @@ export function Result({ picture, onChange, onReload, help }: ResultProps) {
  * @param source null if unknown
  */
 function toFacts(loaded: Loaded | null, source: ImageFacts['source'] | null): readonly Fact[] {
-  const compared = (text: (loaded: Loaded, source: ImageFacts['source']) => string) =>
-    loaded === null || source === null ? '' : text(loaded, source);
-  const isText = loaded?.width === 0;
+  if (loaded === null) {
+    return ['Format', 'Size', 'Pixels', 'Time', 'Cache'].map((name) => [name, '–', '']);
+  }
+  const { type, bytes, width, height, ms, cache } = loaded;
+  const from = (text: (original: ImageFacts['source']) => string) =>
+    source === null ? '' : text(source);
+  const change = from((original) => formatChange(original.bytes, bytes));
+  const sides = from((original) => `from ${original.width} × ${original.height}`);
   return [
-    [
-      'Format',
-      loaded?.type.replace(/^image\//, '') ?? '–',
-      compared((_, { format }) => `from ${format}`),
-    ],
+    ['Format', type.replace(/^image\//, ''), from(({ format }) => `from ${format}`)],
     [
       'Size',
-      loaded === null ? '–' : formatBytes(loaded.bytes),
-      compared(
-        (to, from) => `${formatChange(from.bytes, to.bytes)} from ${formatBytes(from.bytes)}`,
-      ),
+      formatBytes(bytes),
+      from((original) => `${change} from ${formatBytes(original.bytes)}`),
     ],
-    [
-      'Pixels',
-      loaded === null || isText ? '–' : `${loaded.width} × ${loaded.height}`,
-      isText ? '' : compared((_, from) => `from ${from.width} × ${from.height}`),
-    ],
-    [
-      'Time',
-      loaded === null ? '–' : `${formatNumber(Math.round(loaded.ms))} ms`,
-      'in this browser',
-    ],
-    ['Cache', loaded?.cache ?? '–', cacheMeaning[loaded?.cache ?? ''] ?? ''],
+    ['Pixels', width === 0 ? '–' : `${width} × ${height}`, width === 0 ? '' : sides],
+    ['Time', `${formatNumber(Math.round(ms))} ms`, 'in this browser'],
+    ['Cache', cache, cacheMeaning[cache] ?? ''],
   ];
 }
 

@@ -1,7 +1,7 @@
 import type { ImageFacts } from '@image-delivery/sdk';
 import type { Project } from '@image-delivery/sdk/client';
 import { useEffect, useMemo } from 'preact/hooks';
-import { browsers, type ImageState, type SignPath, useImage, useSignPath } from '../api/image.ts';
+import { browsers, type ImageState, useImage, useSignPath } from '../api/image.ts';
 import {
   imagePath,
   imageUrl,
@@ -10,33 +10,17 @@ import {
   type ParameterTexts,
 } from '../api/image-url.ts';
 import { keepPicture } from '../api/page-data.ts';
-import type { Api, Failure } from '../api/service.ts';
+import { useApp } from '../app.ts';
 import { toDefaults } from '../components/controls.tsx';
 import type { PictureFacts } from './picture-code.ts';
-import { factsOptions, type Known, type Snippet, snippets } from './snippets.ts';
+import { factsOptions, type Known, snippets } from './snippets.ts';
 
 /** A project's image, with facts and code. */
-export interface Picture {
-  readonly source: string;
-  readonly options: ParameterTexts;
-  readonly result: ImageState;
-  /** Null until loaded. */
-  readonly information: ImageFacts | null;
-  readonly factsFailure: Failure | null;
-  readonly url: string;
-  /** Whether the URL is signed and expires. */
-  readonly isSigned: boolean;
-  readonly snippets: readonly Snippet[];
-  /** Returns this source's path with other options, or null before both fields are complete. */
-  readonly path: (options: ParameterTexts) => string | null;
-  readonly sign: SignPath | null;
-}
+export type Picture = ReturnType<typeof usePicture>;
 
 interface PictureRequest extends PageImage {
-  readonly api: Api | null;
   /** Null if the key cannot read the project. */
   readonly known: Project | null;
-  readonly baseUrl: string;
   readonly accept: string;
   /** A new number reloads the image. */
   readonly loads?: number;
@@ -48,12 +32,14 @@ const unknownSite = 'https://your-site.example';
 /** The Accept header of a browser that lacks modern formats. */
 export const [plainAccept] = browsers[2];
 
-export function usePicture(request: PictureRequest): Picture {
-  const { api, known, baseUrl, source, project, options, accept, loads = 0 } = request;
+export function usePicture(request: PictureRequest) {
+  const { known, source, project, options, accept, loads = 0 } = request;
+  const { baseUrl } = useApp().description;
   const isComplete = project !== '' && isSource(source);
+  /** Returns this source's path with other options, or null before both fields are complete. */
   const path = (wanted: ParameterTexts) =>
     isComplete ? imagePath({ source, project, options: wanted }) : null;
-  const sign = useSignPath(api, known);
+  const sign = useSignPath(known);
   const result = useImage(path(options), accept, sign, loads);
   useEffect(() => {
     // Even an image that fails: the user returns to it after allowing its host.
@@ -61,7 +47,11 @@ export function usePicture(request: PictureRequest): Picture {
   }, [isComplete, project, source, options]);
   const facts = useImage(path(factsOptions(options)), plainAccept, sign);
   const text = facts.loaded?.text ?? null;
-  const information = useMemo(() => (text === null ? null : readInformation(text)), [text]);
+  /** Null until loaded. */
+  const information = useMemo(
+    () => (text === null ? null : (JSON.parse(text) as ImageFacts)),
+    [text],
+  );
   const site = known?.origin ?? (URL.canParse(source) ? source : unknownSite);
   const image = { source, project, options };
   const signedPath = sign === null ? null : (result.loaded?.signedPath ?? null);
@@ -82,6 +72,7 @@ export function usePicture(request: PictureRequest): Picture {
     information,
     factsFailure: facts.failure,
     url: signedPath === null ? imageUrl(baseUrl, image) : baseUrl + signedPath.slice(1),
+    /** Whether the URL is signed and expires. */
     isSigned: signedPath !== null,
     snippets: known?.requireSignedUrls === true ? code.filter(({ signs }) => signs) : code,
     path,
@@ -107,12 +98,4 @@ function findKnown(
   if (loaded.width === 0) return 'nothing';
   const { width, height } = information.output;
   return { ...page, result: loaded, source: { ...information.source, width, height } };
-}
-
-function readInformation(text: string): ImageFacts | null {
-  try {
-    return JSON.parse(text) as ImageFacts;
-  } catch {
-    return null;
-  }
 }
