@@ -6,6 +6,20 @@ import { type FieldErrors, toFieldErrors } from '../api/service.ts';
 import { FailureNotice } from './notice.tsx';
 import { SchemaFields, type SchemaFieldsProps } from './schema-fields.tsx';
 
+/**
+ * A button that opens something in its place, and takes the focus back when that closes. The focus
+ * moves to whichever button has the reference.
+ */
+function useOpening() {
+  const [isOpen, setOpen] = useState<boolean | null>(null);
+  const button = useRef<HTMLButtonElement>(null);
+  // Do not focus on page load.
+  useLayoutEffect(() => {
+    if (isOpen !== null) button.current?.focus();
+  }, [isOpen]);
+  return { isOpen: isOpen === true, setOpen, button };
+}
+
 interface ActionFormProps {
   /** The form's name. */
   readonly label: string;
@@ -36,12 +50,7 @@ export function ActionForm({
 }: ActionFormProps) {
   const { run, clear, busy, message, failure } = useAction();
   const form = useRef<HTMLFormElement>(null);
-  const [isAsking, setAsking] = useState<boolean | null>(null);
-  const submitButton = useRef<HTMLButtonElement>(null);
-  const cancelButton = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    if (isAsking !== null) (isAsking ? cancelButton : submitButton).current?.focus();
-  }, [isAsking]);
+  const { isOpen: isAsking, setOpen: setAsking, button } = useOpening();
   const isOpened = onCancel !== undefined;
   useLayoutEffect(() => {
     if (isOpened)
@@ -57,8 +66,8 @@ export function ActionForm({
   const send = async (event: Event) => {
     event.preventDefault();
     if (busy || isDisabled) return;
-    if (question !== undefined && isAsking !== true) return setAsking(true);
-    if (isAsking === true) setAsking(false);
+    if (question !== undefined && !isAsking) return setAsking(true);
+    if (isAsking) setAsking(false);
     await run(onSubmit);
   };
   return (
@@ -72,15 +81,20 @@ export function ActionForm({
     >
       {children(toFieldErrors(failure))}
       <FailureNotice failure={failure} />
-      {isAsking === true && <div class="notice">{question}</div>}
+      {isAsking && <div class="notice">{question}</div>}
       <p class="row">
         {/* With the attribute `disabled` it would lose the focus, for example when it has saved the changes. */}
-        <button ref={submitButton} type="submit" class="primary" aria-disabled={isDisabled}>
+        <button
+          ref={isAsking ? null : button}
+          type="submit"
+          class="primary"
+          aria-disabled={isDisabled}
+        >
           {submit}
-          {question !== undefined && isAsking !== true && ' …'}
+          {question !== undefined && !isAsking && ' …'}
         </button>
-        {isAsking === true && (
-          <button ref={cancelButton} type="button" onClick={() => setAsking(false)}>
+        {isAsking && (
+          <button ref={button} type="button" onClick={() => setAsking(false)}>
             Cancel
           </button>
         )}
@@ -139,18 +153,14 @@ interface NewItemProps {
 
 /** A button that opens a form for a new item. It takes the focus back when the user cancels. */
 export function NewItem({ noun, isReady = true, onOpen, onCreate, ...form }: NewItemProps) {
-  const [isOpen, setOpen] = useState<boolean | null>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  useLayoutEffect(() => {
-    if (isOpen === false) button.current?.focus();
-  }, [isOpen]);
+  const { isOpen, setOpen, button } = useOpening();
   const title = `New ${noun}`;
   const open = () => {
     if (!isReady) return;
     onOpen?.();
     setOpen(true);
   };
-  if (isOpen !== true) {
+  if (!isOpen) {
     return (
       <p>
         <button ref={button} type="button" class="primary" aria-disabled={!isReady} onClick={open}>
@@ -161,6 +171,7 @@ export function NewItem({ noun, isReady = true, onOpen, onCreate, ...form }: New
   }
   const create = async (body: object) => {
     await onCreate(body);
+    // The new item takes the focus.
     setOpen(null);
     return '';
   };
@@ -188,14 +199,9 @@ interface ConfirmProps {
  * A button that asks before it acts. Focuses the choice that cancels, and then the button again.
  */
 export function Confirm({ verb, object, consequence, onConfirm, isAlone = false }: ConfirmProps) {
-  const [isAsking, setAsking] = useState<boolean | null>(null);
-  const button = useRef<HTMLButtonElement>(null);
-  // Do not focus on page load.
-  useLayoutEffect(() => {
-    if (isAsking !== null) button.current?.focus();
-  }, [isAsking]);
+  const { isOpen: isAsking, setOpen: setAsking, button } = useOpening();
   const size = isAlone ? undefined : 'small';
-  if (isAsking !== true) {
+  if (!isAsking) {
     return (
       <button ref={button} type="button" class={size} onClick={() => setAsking(true)}>
         {verb}
