@@ -12,13 +12,18 @@ import { openApiDocument } from '../../../server/control/openapi.ts';
 t.test('keeps the values of flags, and of flags with a keyword', async (t) => {
   const { getBody } = readOpenApi(openApiDocument('http://localhost:3000'));
   const { parameters } = getBody('putProjectPreset').properties ?? {};
-  const fields = getFields(parameters).filter(([name]) => ['enlarge', 'flip'].includes(name));
-  const controls = fields.map(([name, schema]) => [name, chooseKind(schema), getWords(schema)]);
+  const { enlarge = {}, flip = {} } = parameters?.properties ?? {};
+  const schema = { properties: { enlarge, flip } };
+  const controls = getFields(schema).map(([name, schema]) => [
+    name,
+    chooseKind(schema),
+    getWords(schema),
+  ]);
   t.same(controls, [
     ['enlarge', 'flag', ['box']],
     ['flip', 'flag', []],
   ]);
   for (const body of [{ enlarge: 'box' }, { enlarge: true, flip: false }, { enlarge: false }]) {
-    t.same(toBody(fields, toValues(fields, body)), body);
+    t.same(toBody(schema, toValues(schema, body)), body);
   }
 });

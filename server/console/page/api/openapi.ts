@@ -111,8 +111,7 @@ export function readOpenApi(document: unknown): ApiDescription {
 /** Returns the parameters that a body accepts, in the order of the service's table. */
 export function listParameters(
   { parameters }: ApiDescription,
-  body: Schema | undefined,
+  { properties = {} }: Schema,
 ): readonly ApiParameter[] {
-  const accepted = body?.properties ?? {};
-  return parameters.filter(({ name }) => name in accepted);
+  return parameters.filter(({ name }) => name in properties);
 }

@@ -21,13 +21,13 @@ export interface Schema {
   readonly required?: readonly string[];
 }
 
-export type Fields = ReadonlyArray<readonly [name: string, schema: Schema]>;
-
 /** A form's texts by field name. An empty control has '' or no key. */
 export type Values = Readonly<Record<string, string>>;
 
-export const getFields = (schema: Schema | undefined): Fields =>
-  Object.entries(schema?.properties ?? {});
+export const getFields = ({ properties = {} }: Schema) => Object.entries(properties);
+
+export const getField = ({ properties = {} }: Schema, name: string): Schema =>
+  properties[name] ?? {};
 
 type ControlKind = 'choice' | 'flag' | 'number' | 'colour' | 'list' | 'choices' | 'text';
 
@@ -123,8 +123,8 @@ function toText(schema: Schema, value: unknown): string {
 }
 
 /** Returns a form's body, omitting empty fields. */
-export function toBody(fields: Fields, values: Values): Record<string, unknown> {
-  const given = fields.flatMap(([name, schema]) => {
+export function toBody(schema: Schema, values: Values): Record<string, unknown> {
+  const given = getFields(schema).flatMap(([name, schema]) => {
     const text = (values[name] ?? '').trim();
     return text === '' ? [] : [[name, jsonValue(schema, text)] as const];
   });
@@ -132,7 +132,9 @@ export function toBody(fields: Fields, values: Values): Record<string, unknown> 
 }
 
 /** Returns the texts of an object's fields. */
-export function toValues(fields: Fields, object: object): Values {
+export function toValues(schema: Schema, object: object | null): Values {
   const values: Readonly<Record<string, unknown>> = { ...object };
-  return Object.fromEntries(fields.map(([name, schema]) => [name, toText(schema, values[name])]));
+  return Object.fromEntries(
+    getFields(schema).map(([name, field]) => [name, toText(field, values[name])]),
+  );
 }

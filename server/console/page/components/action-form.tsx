@@ -1,7 +1,7 @@
 import type { ComponentChildren } from 'preact';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { useAction } from '../api/action.ts';
-import { getFields, type Schema, toBody, type Values } from '../api/schema.ts';
+import { type Schema, toBody, type Values } from '../api/schema.ts';
 import { type FieldErrors, toFieldErrors } from '../api/service.ts';
 import { FailureNotice } from './notice.tsx';
 import { SchemaFields, type SchemaFieldsProps } from './schema-fields.tsx';
@@ -131,7 +131,7 @@ export function SchemaForm({
 }: SchemaFormProps) {
   const [values, setValues] = useState(initial);
   return (
-    <ActionForm {...form} onSubmit={() => onSubmit(toBody(getFields(schema), values))}>
+    <ActionForm {...form} onSubmit={() => onSubmit(toBody(schema, values))}>
       {(errors) => (
         <SchemaFields {...{ schema, values, errors, placeholders }} onChange={setValues} />
       )}

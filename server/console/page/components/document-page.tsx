@@ -81,7 +81,7 @@ function DocumentForm({ kind, stored }: DocumentFormProps) {
     return { properties: body.properties ?? {}, required };
   }, [description, operation]);
   const fields = getFields(schema);
-  const [saved, setSaved] = useState(() => toValues(fields, stored));
+  const [saved, setSaved] = useState(() => toValues(schema, stored));
   const [values, setValues] = useState(saved);
   const changed = fields.filter(([name]) => (values[name] ?? '').trim() !== saved[name]);
   const count = changed.length;
@@ -91,10 +91,14 @@ function DocumentForm({ kind, stored }: DocumentFormProps) {
     const sent = isPart ? changed : fields;
     const empty = sent.filter(([name]) => !isPart || name in cleared);
     const none = Object.fromEntries(empty.map(([name]) => [name, cleared[name] ?? null]));
-    const input = { projectId: project.id, ...none, ...toBody(sent, values) };
+    const input = {
+      projectId: project.id,
+      ...none,
+      ...toBody({ properties: Object.fromEntries(sent) }, values),
+    };
     const changedDocument = (await callOperation(api, operation, input)) as object;
     if (isPart) session.setProject(changedDocument as Project);
-    const next = toValues(fields, changedDocument);
+    const next = toValues(schema, changedDocument);
     setSaved(next);
     setValues(next);
     return kind.saved;

@@ -124,8 +124,9 @@ const flagOptions = [
   ['0', 'off'],
 ] as const;
 
-/** The format of multi-line text. */
-export const multiline = 'multiline';
+/** Whether a text's pattern accepts a line break. */
+const isMultiline = ({ pattern }: Schema): boolean =>
+  pattern !== undefined && new RegExp(pattern).test('\n');
 
 /** A labelled control, generated from the value's schema. */
 export function SchemaField(props: SchemaFieldProps) {
@@ -140,7 +141,7 @@ export function SchemaField(props: SchemaFieldProps) {
     const none = ['', 'default'] as const;
     return <SelectField {...field} options={field.required ? options : [none, ...options]} />;
   }
-  if (kind === 'list' || schema.format === multiline) {
+  if (kind === 'list' || isMultiline(schema)) {
     return (
       <Labelled
         {...field}

@@ -1,10 +1,9 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
-import type { ApiDescription } from '../api/openapi.ts';
-import { getFields, toBody, toValues, type Values } from '../api/schema.ts';
+import { type Schema, toBody, toValues, type Values } from '../api/schema.ts';
 import { callOperation, type FieldErrors, nameKey } from '../api/service.ts';
-import { useApp, useOpenProject } from '../app.ts';
+import { useOpenProject } from '../app.ts';
 import { moveFocus, useUnsaved } from '../route.ts';
 import { ActionForm, Confirm } from './action-form.tsx';
 import { TextField } from './fields.tsx';
@@ -36,6 +35,8 @@ export function ItemList<T>({ items, empty, toId, children }: ItemListProps<T>) 
 
 /** Properties of an item's controls. */
 export interface ItemFieldsProps {
+  /** The schema of the operation's body. */
+  readonly schema: Schema;
   readonly values: Values;
   readonly onChange: (values: Values) => void;
   readonly errors: FieldErrors;
@@ -64,30 +65,26 @@ export interface ItemKind<T> {
   readonly consequence: (name: string) => ComponentChildren;
   /** The success message after saving an item. */
   readonly saved: string;
-  /** Own controls, with the texts and the body of their values. */
+  /** Own controls, with the texts and the body of their values. By default, one per field. */
   readonly form?: {
     readonly Fields: ComponentType<ItemFieldsProps>;
     /** @param item null for a new item */
-    readonly toValues: (item: T | null, description: ApiDescription) => Values;
-    readonly toBody: (values: Values, description: ApiDescription) => object;
+    readonly toValues: (schema: Schema, item: T | null) => Values;
+    readonly toBody: (schema: Schema, values: Values) => object;
   };
 }
 
-/** Returns the form with a control per field of the operation's body. */
-const schemaForm = (operation: string): NonNullable<ItemKind<object>['form']> => ({
-  Fields: (props) => <SchemaFields schema={useApp().description.getBody(operation)} {...props} />,
-  toValues: (item, { getBody }) => toValues(getFields(getBody(operation)), item ?? {}),
-  toBody: (values, { getBody }) => toBody(getFields(getBody(operation)), values),
-});
+const schemaForm = { Fields: SchemaFields, toValues, toBody };
 
 /** Returns the page with a kind's items, and a form for one item, which opens on request. */
 export function itemsPage<T extends object>(kind: ItemKind<T>) {
-  const { noun, nameField, singular, getName, form = schemaForm(`putProject${noun}`) } = kind;
+  const { noun, nameField, singular, getName, form = schemaForm } = kind;
   const toId = (item: T) => `${noun.toLowerCase()}s-${getName(item)}`;
   const newId = `new-${noun.toLowerCase()}`;
 
   return function ItemsPage() {
     const { api, project, description } = useOpenProject();
+    const schema = description.getBody(`putProject${noun}`);
     const call = (operation: string, input: object = {}) =>
       callOperation(api, operation, { projectId: project.id, ...input });
     const load = async () => (await call(`listProject${noun}s`)) as readonly T[];
@@ -111,7 +108,7 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
       setFocusId(focus);
     };
     const save = async (name: string, values: Values) => {
-      const input = { [nameField]: name, ...form.toBody(values, description) };
+      const input = { [nameField]: name, ...form.toBody(schema, values) };
       const item = (await call(`putProject${noun}`, input)) as T;
       const others = (items.value ?? []).filter((other) => getName(other) !== getName(item));
       items.set([...others, item].sort((a, b) => (getName(a) < getName(b) ? -1 : 1)));
@@ -181,8 +178,9 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
             // Each item's form keeps its own values.
             key={edited === null ? '' : getName(edited)}
             kind={{ ...kind, form }}
+            schema={schema}
             name={edited === null ? null : getName(edited)}
-            initial={form.toValues(edited, description)}
+            initial={form.toValues(schema, edited)}
             onSave={save}
             onClose={() => close(edited === null ? newId : toId(edited))}
           />
@@ -194,6 +192,7 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
 
 interface ItemFormProps<T> {
   readonly kind: ItemKind<T> & Required<Pick<ItemKind<T>, 'form'>>;
+  readonly schema: Schema;
   /** Null for a new item. */
   readonly name: string | null;
   readonly initial: Values;
@@ -201,7 +200,7 @@ interface ItemFormProps<T> {
   readonly onClose: () => void;
 }
 
-function ItemForm<T>({ kind, name, onSave, onClose, ...props }: ItemFormProps<T>) {
+function ItemForm<T>({ kind, schema, name, onSave, onClose, ...props }: ItemFormProps<T>) {
   const { singular, nameLabel, nameHelp, form } = kind;
   const [initial] = useState(props.initial);
   const [newName, setNewName] = useState('');
@@ -229,7 +228,7 @@ function ItemForm<T>({ kind, name, onSave, onClose, ...props }: ItemFormProps<T>
                 error={errors.get(nameKey) ?? errors.get('host') ?? errors.get('kind')}
               />
             )}
-            <form.Fields values={values} onChange={setValues} errors={errors} />
+            <form.Fields {...{ schema, values, errors }} onChange={setValues} />
           </>
         )}
       </ActionForm>

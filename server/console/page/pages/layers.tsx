@@ -2,18 +2,10 @@ import type { Layer } from '@image-delivery/sdk/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
 import { browsers, useImage, useSignPath } from '../api/image.ts';
 import { imagePath, isSource } from '../api/image-url.ts';
-import type { ApiDescription } from '../api/openapi.ts';
-import {
-  type Fields,
-  getFields,
-  type Schema,
-  toBody,
-  toValues,
-  type Values,
-} from '../api/schema.ts';
+import { getField, type Schema, toBody, toValues, type Values } from '../api/schema.ts';
 import { type Api, Failure } from '../api/service.ts';
-import { useApp, useOpenProject } from '../app.ts';
-import { multiline, SelectField } from '../components/fields.tsx';
+import { useOpenProject } from '../app.ts';
+import { SelectField } from '../components/fields.tsx';
 import { type ItemFieldsProps, itemsPage } from '../components/items-page.tsx';
 import { Preview, PreviewImage, usePreviewSource } from '../components/preview.tsx';
 import { GroupedFields, toFormFields } from '../components/schema-fields.tsx';
@@ -23,19 +15,6 @@ const kinds = [
   ['text', 'A text'],
   ['image', 'An image'],
 ] as const;
-
-function findSchema({ getBody }: ApiDescription, kind: string): Schema {
-  const schema = getBody('putProjectLayer').properties?.[kind] ?? {};
-  const { words } = schema.properties ?? {};
-  if (words === undefined) return schema;
-  return {
-    ...schema,
-    properties: { ...schema.properties, words: { ...words, format: multiline } },
-  };
-}
-
-const fieldsOfKind = (description: ApiDescription, kind: string): Fields =>
-  getFields(findSchema(description, kind));
 
 /** Field names by group. */
 const groups = {
@@ -56,10 +35,9 @@ const newText: Values = {
 };
 
 /** Returns a layer's body from the texts of its controls. */
-function toLayer(values: Values, description: ApiDescription): object {
-  const kind = values['kind'] === 'image' ? 'image' : 'text';
-  return { [kind]: toBody(fieldsOfKind(description, kind), values) };
-}
+const toLayer = (schema: Schema, { kind = 'text', ...values }: Values): object => ({
+  [kind]: toBody(getField(schema, kind), values),
+});
 
 /** A project's layers: named texts and images. */
 export const Layers = itemsPage<Layer>({
@@ -94,18 +72,16 @@ export const Layers = itemsPage<Layer>({
   saved: 'Images with it change within two seconds.',
   form: {
     Fields: LayerFields,
-    toValues: (layer, description) => {
+    toValues: (schema, layer) => {
       if (layer === null) return { ...newText, kind: 'text' };
       const kind = layer.image === undefined ? 'text' : 'image';
-      const given = layer[kind] ?? {};
-      return { ...toValues(fieldsOfKind(description, kind), given), kind };
+      return { ...toValues(getField(schema, kind), layer[kind] ?? null), kind };
     },
     toBody: toLayer,
   },
 });
 
-function LayerFields({ values, onChange, errors }: ItemFieldsProps) {
-  const { description } = useApp();
+function LayerFields({ schema, values, onChange, errors }: ItemFieldsProps) {
   const kind = values['kind'] ?? 'text';
   return (
     <div class="split">
@@ -118,11 +94,11 @@ function LayerFields({ values, onChange, errors }: ItemFieldsProps) {
           options={kinds}
         />
         <GroupedFields
-          fields={toFormFields(findSchema(description, kind), { groups })}
+          fields={toFormFields(getField(schema, kind), { groups })}
           {...{ values, onChange, errors }}
         />
       </div>
-      <LayerPreview layer={toLayer(values, description)} />
+      <LayerPreview layer={toLayer(schema, values)} />
     </div>
   );
 }

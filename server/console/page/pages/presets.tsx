@@ -1,16 +1,10 @@
 import type { Preset } from '@image-delivery/sdk/client';
-import { type ApiDescription, listParameters } from '../api/openapi.ts';
-import { toBody, toValues } from '../api/schema.ts';
+import { listParameters } from '../api/openapi.ts';
+import { getField, toBody, toValues } from '../api/schema.ts';
 import { useOpenProject } from '../app.ts';
 import { Controls, toDefaults } from '../components/controls.tsx';
 import { type ItemFieldsProps, itemsPage } from '../components/items-page.tsx';
 import { linkTo } from '../route.ts';
-
-const listAccepted = (description: ApiDescription) =>
-  listParameters(description, description.getBody('putProjectPreset').properties?.['parameters']);
-
-const getFields = (description: ApiDescription) =>
-  listAccepted(description).map(({ name, schema }) => [name, schema] as const);
 
 /** A project's presets: named image parameters. */
 export const Presets = itemsPage<Preset>({
@@ -40,15 +34,14 @@ export const Presets = itemsPage<Preset>({
   saved: 'New images use it within two seconds.',
   form: {
     Fields: PresetFields,
-    toValues: (preset, description) =>
-      preset === null ? {} : toValues(getFields(description), preset.parameters),
-    toBody: (values, description) => ({ parameters: toBody(getFields(description), values) }),
+    toValues: (schema, preset) =>
+      toValues(getField(schema, 'parameters'), preset?.parameters ?? null),
+    toBody: (schema, values) => ({ parameters: toBody(getField(schema, 'parameters'), values) }),
   },
 });
 
-function PresetFields(props: ItemFieldsProps) {
+function PresetFields({ schema, ...props }: ItemFieldsProps) {
   const { description, project } = useOpenProject();
-  return (
-    <Controls parameters={listAccepted(description)} defaults={toDefaults(project)} {...props} />
-  );
+  const parameters = listParameters(description, getField(schema, 'parameters'));
+  return <Controls parameters={parameters} defaults={toDefaults(project)} {...props} />;
 }

@@ -5,7 +5,7 @@ import { missingWorker } from '../api/health.ts';
 import { exampleSource, type ParameterTexts, withAbsolute } from '../api/image-url.ts';
 import { type ApiParameter, listParameters } from '../api/openapi.ts';
 import { useProgress } from '../api/progress.ts';
-import { getFields, splitLines, toBody, type Values } from '../api/schema.ts';
+import { splitLines, toBody, type Values } from '../api/schema.ts';
 import { useOpenProject } from '../app.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Controls, toDefaults } from '../components/controls.tsx';
@@ -42,7 +42,8 @@ export function Prewarm() {
   const sizes = Object.fromEntries(
     Object.entries(properties).filter(([name]) => !others.includes(name)),
   );
-  const parameters = listParameters(description, variantList?.items);
+  const variantSchema = variantList?.items ?? {};
+  const parameters = listParameters(description, variantSchema);
   const defaults = toDefaults(project);
   const [values, setValues] = useState<Values>({ formats: 'auto' });
   const [way, setWay] = useState<string>('sizes');
@@ -58,13 +59,12 @@ export function Prewarm() {
   const images = sourceCount * each;
   const submit = async () => {
     const absolute = withAbsolute(values, project.origin);
-    const variantFields = parameters.map(({ name, schema }) => [name, schema] as const);
     const body = isVariants
       ? {
-          ...toBody([['sources', sources]], absolute),
-          variants: variants.map((variant) => toBody(variantFields, variant)),
+          ...toBody({ properties: { sources } }, absolute),
+          variants: variants.map((variant) => toBody(variantSchema, variant)),
         }
-      : toBody(getFields({ properties: { sources, ...sizes } }), absolute);
+      : toBody({ properties: { sources, ...sizes } }, absolute);
     const input = { projectId: project.id, ...body } as OperationInput<'prewarmProjectImages'>;
     const { prewarmId } = await api.prewarmProjectImages(input);
     setAccepted({ prewarmId, projectId: project.id, images });

@@ -4,7 +4,7 @@ import { useAction } from '../api/action.ts';
 import { countText } from '../api/format.ts';
 import { exampleSource, withAbsolute } from '../api/image-url.ts';
 import { useProgress } from '../api/progress.ts';
-import { getFields, toBody, type Values } from '../api/schema.ts';
+import { getField, toBody, type Values } from '../api/schema.ts';
 import { useOpenProject } from '../app.ts';
 import { ActionForm, Confirm } from '../components/action-form.tsx';
 import { FailureNotice, Loading, Outcome } from '../components/notice.tsx';
@@ -21,7 +21,7 @@ const hookTexts: Readonly<Record<PurgeStatus['hook']['status'], string>> = {
 /** Deletes cached images of changed sources. */
 export function Purge() {
   const { api, project, description } = useOpenProject();
-  const { sources = {} } = description.getBody('purgeProjectImages').properties ?? {};
+  const sources = getField(description.getBody('purgeProjectImages'), 'sources');
   const schema = { properties: { sources }, required: ['sources'] };
   const [values, setValues] = useState<Values>({});
   /** The last purge. */
@@ -37,7 +37,7 @@ export function Purge() {
     return `${what} are purged. Within two seconds the service stops sending the old ones.`;
   };
   const purgeSources = async () => {
-    const message = await purge(toBody(getFields(schema), withAbsolute(values, project.origin)));
+    const message = await purge(toBody(schema, withAbsolute(values, project.origin)));
     setValues({});
     return message;
   };

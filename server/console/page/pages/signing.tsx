@@ -2,6 +2,7 @@ import type { OperationInput, Signing as SigningState } from '@image-delivery/sd
 import { useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
 import { formatDuration, formatNumber, formatTime } from '../api/format.ts';
+import { getField } from '../api/schema.ts';
 import { useOpenProject } from '../app.ts';
 import { Confirm, SchemaForm } from '../components/action-form.tsx';
 import { CopyText, ShownOnce } from '../components/copy.tsx';
@@ -38,7 +39,7 @@ export function Signing() {
     });
     if (isDone) moveFocus(titleId);
   };
-  const { ttlSeconds = {} } = description.getBody('createSigningSecret').properties ?? {};
+  const ttlSeconds = getField(description.getBody('createSigningSecret'), 'ttlSeconds');
   const longest = { ...ttlSeconds, description: 'Maximum lifetime of a signed URL.' };
   return (
     <PageSection

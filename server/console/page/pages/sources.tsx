@@ -2,11 +2,10 @@ import type { ProjectOrigin } from '@image-delivery/sdk/client';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction } from '../api/action.ts';
 import { formatTime } from '../api/format.ts';
-import type { ApiDescription } from '../api/openapi.ts';
-import { getFields, type Schema, toBody } from '../api/schema.ts';
-import { useApp, useOpenProject } from '../app.ts';
+import { getField, toBody } from '../api/schema.ts';
+import { useOpenProject } from '../app.ts';
 import { ActionForm } from '../components/action-form.tsx';
-import { multiline, SchemaField, SelectField, TextField } from '../components/fields.tsx';
+import { SchemaField, SelectField, TextField } from '../components/fields.tsx';
 import { type ItemFieldsProps, ItemList, itemsPage } from '../components/items-page.tsx';
 import { Outcome } from '../components/notice.tsx';
 import { PageSection, titleId } from '../components/page-section.tsx';
@@ -89,9 +88,6 @@ const credentialTypes = [
   ['s3', 'S3 credentials'],
 ] as const;
 
-const getBucketSchema = ({ getBody }: ApiDescription): Schema =>
-  getBody('putProjectOrigin').properties?.['s3'] ?? {};
-
 /**
  * Turns lines such as `Authorization: Bearer …` into an object. A line without a colon becomes a
  * header with an empty value.
@@ -127,16 +123,17 @@ export const PrivateSources = itemsPage<ProjectOrigin>({
   saved: 'New fetches use this configuration.',
   form: {
     Fields: OriginFields,
-    toValues: (origin) => ({ way: origin !== null && origin.location !== null ? 's3' : 'headers' }),
-    toBody: ({ way, headers = '', ...values }, description) =>
+    toValues: (_, origin) => ({
+      way: origin !== null && origin.location !== null ? 's3' : 'headers',
+    }),
+    toBody: (schema, { way, headers = '', ...values }) =>
       way === 's3'
-        ? { s3: toBody(getFields(getBucketSchema(description)), values) }
+        ? { s3: toBody(getField(schema, 's3'), values) }
         : { headers: parseHeaders(headers) },
   },
 });
 
-function OriginFields({ values, onChange, errors }: ItemFieldsProps) {
-  const { description } = useApp();
+function OriginFields({ schema, values, onChange, errors }: ItemFieldsProps) {
   const isBucket = values['way'] === 's3';
   return (
     <>
@@ -148,10 +145,10 @@ function OriginFields({ values, onChange, errors }: ItemFieldsProps) {
         options={credentialTypes}
       />
       {isBucket ? (
-        <SchemaFields schema={getBucketSchema(description)} {...{ values, onChange, errors }} />
+        <SchemaFields schema={getField(schema, 's3')} {...{ values, onChange, errors }} />
       ) : (
         <SchemaField
-          schema={{ type: 'string', format: multiline }}
+          schema={{ type: 'array' }}
           label="Headers"
           value={values['headers'] ?? ''}
           onChange={(headers) => onChange({ ...values, headers })}
