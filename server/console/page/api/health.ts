@@ -1,8 +1,7 @@
 import type { HealthStatus } from '@image-delivery/sdk/client';
-import { useEffect, useState } from 'preact/hooks';
 import { formatTime } from './format.ts';
-import { pollWhileVisible } from './progress.ts';
-import { Failure, fetchJson } from './service.ts';
+import { usePolled } from './progress.ts';
+import { type Failure, fetchJson } from './service.ts';
 
 type Complete<T> = T extends object
   ? { readonly [K in keyof T]-?: Complete<Exclude<T[K], undefined>> }
@@ -28,32 +27,20 @@ export interface HealthHistory {
   readonly failure: Failure | null;
 }
 
-const intervalMs = 2_000;
 /** Samples of five minutes. */
 const maxSamples = 150;
 const accepted = (status: number): boolean => status === 200 || status === 503;
 
+const load = async (samples: readonly HealthSample[] | null) => {
+  const at = performance.now();
+  const health = (await fetchJson('api/health', accepted)) as HealthBody;
+  return [...(samples ?? []), { at, health }].slice(-maxSamples);
+};
+
 /** Polls the service's health while the page is visible. */
 export function useHealth(): HealthHistory {
-  const [history, setHistory] = useState<HealthHistory>({ samples: [], failure: null });
-  useEffect(() => {
-    const look = async () => {
-      const at = performance.now();
-      try {
-        const health = (await fetchJson('api/health', accepted)) as HealthBody;
-        const sample = { at, health };
-        setHistory(({ samples }) => ({
-          samples: [...samples, sample].slice(-maxSamples),
-          failure: null,
-        }));
-      } catch (error) {
-        setHistory(({ samples }) => ({ samples, failure: Failure.of(error) }));
-      }
-      return true;
-    };
-    return pollWhileVisible(look, intervalMs);
-  }, []);
-  return history;
+  const { value, failure } = usePolled({ load, intervalMs: 2_000 });
+  return { samples: value ?? [], failure };
 }
 
 /** The service's state in a word, the same on every page. */

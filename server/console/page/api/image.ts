@@ -92,14 +92,16 @@ async function fetchImage(
   const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
   const isImage = type.startsWith('image/');
   const url = isImage ? URL.createObjectURL(blob) : null;
-  const size = url === null ? { width: 0, height: 0 } : await measureSize(url);
+  // Show the bytes and headers of a format that the browser does not support anyway.
+  const { width, height } = await createImageBitmap(blob).catch(() => ({ width: 0, height: 0 }));
   return {
     path,
     signedPath,
     url,
     type,
     ms,
-    ...size,
+    width,
+    height,
     text: isImage ? null : await blob.text(),
     bytes: blob.size,
     cache: response.headers.get('x-cache') ?? '',
@@ -107,17 +109,6 @@ async function fetchImage(
     warnings: response.headers.get('x-image-warnings') ?? '',
     steps: readSteps(response.headers.get('server-timing') ?? ''),
   };
-}
-
-async function measureSize(url: string): Promise<{ width: number; height: number }> {
-  const image = new Image();
-  image.src = url;
-  try {
-    await image.decode();
-  } catch {
-    // The browser does not support the format. Show the bytes and headers anyway.
-  }
-  return { width: image.naturalWidth, height: image.naturalHeight };
 }
 
 export interface ImageState {

@@ -1,5 +1,5 @@
 import type { Project } from '@image-delivery/sdk/client';
-import { useCallback, useEffect, useState } from 'preact/hooks';
+import { useEffect, useState } from 'preact/hooks';
 import { forgetProject } from './page-data.ts';
 import { type Api, apiWithKey, Failure } from './service.ts';
 
@@ -51,7 +51,7 @@ const signedOut: State = { api: null, pages: null, projects: null, hasMore: fals
 export function useSession(): Session {
   const [state, setState] = useState(signedOut);
 
-  const signIn = useCallback(async (key: string) => {
+  const signIn = async (key: string) => {
     setState(signedOut);
     try {
       const api = apiWithKey(key);
@@ -65,49 +65,48 @@ export function useSession(): Session {
       if (failure.status === 401) sessionStorage.removeItem(storageKey);
       throw failure;
     }
-  }, []);
+  };
 
   useEffect(() => {
     const key = sessionStorage.getItem(storageKey);
     if (key === null) return;
     signIn(key).catch((failure) => setState({ ...signedOut, failure }));
-  }, [signIn]);
+  }, []);
 
-  const { pages } = state;
-  const loadMore = useCallback(async () => {
-    const { value } = (await pages?.next()) ?? {};
+  const loadMore = async () => {
+    const { value } = (await state.pages?.next()) ?? {};
     if (!value) return;
     setState(({ projects, ...others }) => {
       const ids = new Set(projects?.map(({ id }) => id));
       const added = value.projects.filter(({ id }) => !ids.has(id));
       return { ...others, projects: [...(projects ?? []), ...added], hasMore: value.hasMore };
     });
-  }, [pages]);
+  };
 
   return {
     ...state,
     signIn,
     loadMore,
-    signOut: useCallback(() => {
+    signOut() {
       // Also removes the sources and options of the images that this tab has shown.
       sessionStorage.clear();
       setState(signedOut);
-    }, []),
-    removeProject: useCallback(({ id }: Project) => {
+    },
+    removeProject({ id }) {
       forgetProject(id);
       setState(({ projects, ...others }) => ({
         ...others,
         projects: projects?.filter((listed) => listed.id !== id) ?? null,
       }));
-    }, []),
-    setProject: useCallback((project: Project) => {
+    },
+    setProject(project) {
       setState(({ projects, ...others }) => {
         const list = projects ?? [];
         const isKnown = list.some(({ id }) => id === project.id);
         const changed = list.map((listed) => (listed.id === project.id ? project : listed));
         return { ...others, projects: isKnown ? changed : [project, ...list] };
       });
-    }, []),
+    },
   };
 }
 
@@ -123,7 +122,7 @@ export function useProject(session: Session, id: string): Project | null | undef
   useEffect(() => {
     if (api === null || !mayExist || missing === id) return;
     api.getProject({ projectId: id }).then(setProject, () => setMissing(id));
-  }, [api, id, mayExist, missing, setProject]);
+  }, [api, id, mayExist, missing]);
   if (listed !== undefined) return listed;
   return mayExist && missing !== id ? undefined : null;
 }

@@ -1,4 +1,4 @@
-import type { OperationInput, PrewarmReference } from '@image-delivery/sdk/client';
+import type { OperationInput, PrewarmReference, PrewarmStatus } from '@image-delivery/sdk/client';
 import { useLayoutEffect, useRef, useState } from 'preact/hooks';
 import { countText } from '../api/format.ts';
 import { missingWorker } from '../api/health.ts';
@@ -10,7 +10,7 @@ import { useOpenProject } from '../app.ts';
 import { ActionForm } from '../components/action-form.tsx';
 import { Controls, toDefaults } from '../components/controls.tsx';
 import { SelectField } from '../components/fields.tsx';
-import { FailureNotice, Loaded, WorkerNotice } from '../components/notice.tsx';
+import { Loaded, WorkerNotice } from '../components/notice.tsx';
 import { PageSection } from '../components/page-section.tsx';
 import { SchemaFields } from '../components/schema-fields.tsx';
 
@@ -188,25 +188,25 @@ function Variants({ variants, most, parameters, defaults, onChange }: VariantsPr
 
 function PrewarmProgress({ images, ...prewarm }: Accepted) {
   const { api } = useOpenProject();
-  const load = () => api.getProjectPrewarm(prewarm);
-  const { status: value, failure } = useProgress(prewarm.prewarmId, load);
-  if (value === null) return <Loaded data={{ value, failure }}>{() => null}</Loaded>;
-  const { status, progress, sourceCount, sources, failures } = value;
-  const { waiting, running, done, failed } = sources;
-  const counts = `${done} done, ${running} running, ${waiting} waiting, ${failed} failed.`;
+  const progress = useProgress(() => api.getProjectPrewarm(prewarm));
+  const describe = ({ waiting, running, done, failed }: PrewarmStatus['sources']) =>
+    `${done} done, ${running} running, ${waiting} waiting, ${failed} failed.`;
   return (
-    <div class="progress">
-      <label for="prewarm-progress">
-        {countText(sourceCount, 'source')}, {countText(images, 'image')} accepted
-      </label>
-      <progress id="prewarm-progress" max={100} value={progress} />
-      <p role="status">{status === 'done' ? 'All done.' : counts}</p>
-      {failures.map(({ source, reason }) => (
-        <p class="notice" key={source}>
-          {source}: {reason}
-        </p>
-      ))}
-      <FailureNotice failure={failure} />
-    </div>
+    <Loaded data={progress}>
+      {({ status, progress, sourceCount, sources, failures }) => (
+        <div class="progress">
+          <label for="prewarm-progress">
+            {countText(sourceCount, 'source')}, {countText(images, 'image')} accepted
+          </label>
+          <progress id="prewarm-progress" max={100} value={progress} />
+          <p role="status">{status === 'done' ? 'All done.' : describe(sources)}</p>
+          {failures.map(({ source, reason }) => (
+            <p class="notice" key={source}>
+              {source}: {reason}
+            </p>
+          ))}
+        </div>
+      )}
+    </Loaded>
   );
 }

@@ -7,7 +7,7 @@ import { useProgress } from '../api/progress.ts';
 import { getField, toBody, type Values } from '../api/schema.ts';
 import { useOpenProject } from '../app.ts';
 import { ActionForm, Confirm } from '../components/action-form.tsx';
-import { FailureNotice, Loading, Outcome } from '../components/notice.tsx';
+import { Loaded, Outcome } from '../components/notice.tsx';
 import { PageSection } from '../components/page-section.tsx';
 import { SchemaFields } from '../components/schema-fields.tsx';
 
@@ -89,23 +89,24 @@ export function Purge() {
 /** Shows whether a purge is in effect, and whether its hook was called. */
 function PurgeProgress(input: OperationInput<'getProjectPurge'>) {
   const { api } = useOpenProject();
-  const load = () => api.getProjectPurge(input);
-  const { status: purge, failure } = useProgress(input.purgeId, load);
-  if (purge === null) return failure === null ? <Loading /> : <FailureNotice failure={failure} />;
-  const { status, hook } = purge;
-  // Hooks are called after the purge takes effect.
-  const isEffective = status !== 'accepted' || hook.reason !== '';
+  const progress = useProgress(() => api.getProjectPurge(input));
   return (
-    <div class="progress">
-      <ul>
-        <li>The purge {isEffective ? 'is in effect.' : 'takes effect within two seconds.'}</li>
-        {hook.status !== 'none' && (
-          <li>
-            {hookTexts[hook.status]} {hook.reason}
-          </li>
-        )}
-      </ul>
-      <FailureNotice failure={failure} />
-    </div>
+    <Loaded data={progress}>
+      {({ status, hook }) => (
+        <ul class="progress">
+          {/* Hooks are called after the purge takes effect. */}
+          {status !== 'accepted' || hook.reason !== '' ? (
+            <li>The purge is in effect.</li>
+          ) : (
+            <li>The purge takes effect within two seconds.</li>
+          )}
+          {hook.status !== 'none' && (
+            <li>
+              {hookTexts[hook.status]} {hook.reason}
+            </li>
+          )}
+        </ul>
+      )}
+    </Loaded>
   );
 }
