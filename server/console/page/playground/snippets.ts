@@ -85,37 +85,20 @@ ${usage(request, facts)}`;
 const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
 // developed they come from the app itself.`;
 
-/** Returns the SDK's loader, or a loader that keeps the image's proportion. */
 const next = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
-  const { project, options } = request;
+  const { source, project, options } = request;
   const { site } = facts;
-  const proportion = computeProportion(options);
-  const settings = `${lines('  ', fields({ baseUrl, project, origin: site }))}  passthrough: (src) => process.env.NODE_ENV === 'development' && /^\\/(?!\\/)/.test(src),
-`;
-  const fixed = fixedOptions(options);
-  const loader =
-    proportion === 0
-      ? `import { createLoader } from '@image-delivery/sdk/next';
-
-${siteComment}
-export default createLoader({
-${settings}  options: ${object(fixed)},
-});`
-      : `import { createImageUrls } from '@image-delivery/sdk';
-
-${siteComment}
-const images = createImageUrls({
-${settings}});
-
-export default function loader({ src, width, quality = ${literal(fixed.q ?? null)} }) {
-  const h = Math.round(width * ${proportion});
-  const url = images.url(src, { ...${object(fixed)}, q: quality, w: width, h, dpr: 1, enlarge: true });
-  return url === src ? src + '#w=' + width : url;
-}`;
+  const ar = computeProportion(options) === 0 ? undefined : `${options['w']}:${options['h']}`;
   return `// image-loader.js
 'use client';
 
-${loader}
+import { createLoader } from '@image-delivery/sdk/next';
+
+${siteComment}
+export default createLoader({
+${lines('  ', fields({ baseUrl, project, origin: site }))}  passthrough: (src) => process.env.NODE_ENV === 'development' && /^\\/(?!\\/)/.test(src),
+  options: ${object({ ...fixedOptions(options), ar })},
+});
 
 // next.config.mjs
 import { imageConfig } from '@image-delivery/sdk/next';
@@ -125,7 +108,7 @@ export default {
 };
 
 // In a component:
-// <Image src=${attribute(sourceOn(site, request.source))} ${toBox(options, facts)} alt="" />`;
+// <Image src=${attribute(sourceOn(site, source))} ${toBox(options, facts)} alt="" />`;
 };
 
 const attribute = (text: string): string => `"${text.replaceAll('"', '%22')}"`;
