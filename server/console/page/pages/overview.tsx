@@ -1,7 +1,7 @@
 import type { Usage } from '@image-delivery/sdk/client';
 import { useState } from 'preact/hooks';
 import { useData } from '../api/action.ts';
-import { formatBytes, formatChange, formatNumber, formatTime } from '../api/format.ts';
+import { formatBytes, formatNumber, formatTime } from '../api/format.ts';
 import { browsers } from '../api/image.ts';
 import { toAbsolute } from '../api/image-url.ts';
 import { lastPicture } from '../api/page-data.ts';
@@ -9,11 +9,12 @@ import { useOpenProject } from '../app.ts';
 import { CopyText } from '../components/copy.tsx';
 import { TextField } from '../components/fields.tsx';
 import { type Fact, FactList, Graph } from '../components/figures.tsx';
-import { FailureNotice, Loaded, Loading } from '../components/notice.tsx';
+import { Loaded } from '../components/notice.tsx';
 import { PageSection } from '../components/page-section.tsx';
+import { PreviewImage } from '../components/preview.tsx';
 import { Samples, SourceHelp } from '../components/samples.tsx';
 import { Snippets } from '../components/snippets.tsx';
-import { type Picture, usePicture } from '../playground/use-picture.ts';
+import { usePicture } from '../playground/use-picture.ts';
 import { linkTo } from '../route.ts';
 
 /**
@@ -108,7 +109,7 @@ function FirstPicture() {
     project: id,
     options,
   });
-  const { failure } = picture.result;
+  const { result, information, url, snippets } = picture;
   return (
     <>
       <section class="card" aria-labelledby="first-image">
@@ -121,11 +122,29 @@ function FirstPicture() {
         />
         <Samples project={id} near={origin} onChoose={setText} />
         {source !== '' && (
-          <div aria-busy={picture.result.loading}>
-            <FailureNotice failure={failure} />
-            <SourceHelp source={source} project={id} code={failure?.code ?? ''} />
-            <Delivered picture={picture} project={id} />
+          <div class="split first">
+            <div class="preview">
+              <PreviewImage title="The first result" state={result} />
+              <SourceHelp source={source} project={id} code={result.failure?.code ?? ''} />
+            </div>
+            {result.loaded !== null && (
+              <div>
+                <h3>Its URL</h3>
+                <CopyText label="URL" text={url} />
+                <p>
+                  <a href={linkTo('/', { project: id, url: source, ...options })}>
+                    Change its size, crop and format in the playground
+                  </a>
+                </p>
+              </div>
+            )}
           </div>
+        )}
+        {result.loaded !== null && (
+          <>
+            <h3>Code for your pages</h3>
+            <Snippets snippets={snippets} isLoading={result.loading || information === null} />
+          </>
         )}
       </section>
       <section aria-labelledby="next-steps">
@@ -155,40 +174,3 @@ const steps = [
     'Cache your own host by the whole URL and the Accept header: see docs/cdn.md in the package.',
   ],
 ] as const;
-
-/** Shows the loaded image with its URL and code. */
-function Delivered({ picture, project }: { readonly picture: Picture; readonly project: string }) {
-  const { result, information, source, url, snippets } = picture;
-  const { loaded, loading } = result;
-  if (loaded === null) return loading ? <Loading /> : null;
-  const { width, height, bytes, type } = loaded;
-  const from = information?.source;
-  return (
-    <>
-      <div class="split first">
-        <figure class="preview">
-          <img src={loaded.url ?? ''} alt="The first result" width={width} height={height} />
-          <figcaption>
-            {type}, {width} × {height}, {formatBytes(bytes)}{' '}
-            {from !== undefined && (
-              <span class="quiet">
-                {formatChange(from.bytes, bytes)} from {formatBytes(from.bytes)} as {from.format}
-              </span>
-            )}
-          </figcaption>
-        </figure>
-        <div>
-          <h3>Its URL</h3>
-          <CopyText label="URL" text={url} />
-          <p>
-            <a href={linkTo('/', { project, url: source, ...options })}>
-              Change its size, crop and format in the playground
-            </a>
-          </p>
-        </div>
-      </div>
-      <h3>Code for your pages</h3>
-      <Snippets snippets={snippets} isLoading={loading || information === null} />
-    </>
-  );
-}
