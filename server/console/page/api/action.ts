@@ -1,27 +1,26 @@
 import { useEffect, useState } from 'preact/hooks';
 import { Failure } from './service.ts';
 
-/** The user's latest change. */
-export interface Action {
+interface State {
   readonly busy: boolean;
   /** A success message, or '' after an error or before any change. */
   readonly message: string;
   readonly failure: Failure | null;
-  /** Runs a change, which resolves with its message. Resolves with whether it succeeded. */
-  readonly run: (change: () => Promise<string>) => Promise<boolean>;
-  /** Removes the message and the error. */
-  readonly clear: () => void;
 }
 
-type State = Pick<Action, 'busy' | 'message' | 'failure'>;
 const idle: State = { busy: false, message: '', failure: null };
 
-export function useAction(): Action {
+/** The user's latest change. */
+export type Action = ReturnType<typeof useAction>;
+
+export function useAction() {
   const [state, setState] = useState(idle);
   return {
     ...state,
+    /** Removes the message and the error. */
     clear: () => setState(idle),
-    async run(change) {
+    /** Runs a change, which resolves with its message. Resolves with whether it succeeded. */
+    async run(change: () => Promise<string>): Promise<boolean> {
       setState((last) => ({ ...last, busy: true }));
       try {
         const message = await change();
@@ -35,21 +34,18 @@ export function useAction(): Action {
   };
 }
 
-/** Data for a part of the page. */
-export interface Data<T> {
+interface Loading<T> {
   /** Null until loaded. */
   readonly value: T | null;
   readonly busy: boolean;
   readonly failure: Failure | null;
-  /** Replaces the value, such as after a change. */
-  readonly set: (value: T) => void;
-  readonly reload: () => void;
 }
 
-type Loading<T> = Pick<Data<T>, 'value' | 'busy' | 'failure'>;
+/** Data for a part of the page. */
+export type Data<T> = ReturnType<typeof useData<T>>;
 
 /** Loads data, and loads it again when an input changes. */
-export function useData<T>(load: () => Promise<T>, inputs: readonly unknown[]): Data<T> {
+export function useData<T>(load: () => Promise<T>, inputs: readonly unknown[]) {
   const nothing: Loading<T> = { value: null, busy: true, failure: null };
   const [state, setState] = useState(nothing);
   const [loads, setLoads] = useState(0);
@@ -70,7 +66,8 @@ export function useData<T>(load: () => Promise<T>, inputs: readonly unknown[]): 
   }, [...inputs, loads]);
   return {
     ...state,
-    set: (value) => setState({ value, busy: false, failure: null }),
+    /** Replaces the value, such as after a change. */
+    set: (value: T) => setState({ value, busy: false, failure: null }),
     reload: () => !state.busy && setLoads(loads + 1),
   };
 }

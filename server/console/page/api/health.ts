@@ -43,17 +43,13 @@ export function useHealth(): HealthHistory {
   return { samples: value ?? [], failure };
 }
 
-/** The service's state in a word, the same on every page. */
-interface ServiceState {
-  readonly word: string;
-  readonly isGood: boolean;
-}
-
 /**
+ * Returns the service's state in a word, the same on every page.
+ *
  * @param needsWorker whether a missing worker matters: only API key holders prewarm and register
  *   webhooks
  */
-export function computeState(history: HealthHistory, needsWorker: boolean): ServiceState {
+export function computeState(history: HealthHistory, needsWorker: boolean) {
   const { samples, failure } = history;
   if (failure !== null) return { word: 'no answer', isGood: false };
   const { health } = samples.at(-1) ?? {};

@@ -24,31 +24,7 @@ export function useSignPath(project: Project | null): SignPath | null {
 }
 
 /** A response of the image endpoint. */
-export interface Loaded {
-  /** The request path, relative to the page. */
-  readonly path: string;
-  /** The same path with its signature, if any. */
-  readonly signedPath: string;
-  /** A blob URL of the image, or null for a text. */
-  readonly url: string | null;
-  /** The placeholder or facts, or null for an image. */
-  readonly text: string | null;
-  readonly type: string;
-  readonly bytes: number;
-  /** Width of one frame, or 0 for a text. */
-  readonly width: number;
-  readonly height: number;
-  /** From the request to the last byte. */
-  readonly ms: number;
-  /** The `X-Cache` value: `memory`, `disk` or `miss`. */
-  readonly cache: string;
-  /** The source's error code if this is the fallback's image, else ''. */
-  readonly fallback: string;
-  /** Differences between the image and the request, or ''. */
-  readonly warnings: string;
-  /** The service's measurements by step. */
-  readonly steps: ReadonlyArray<{ readonly name: string; readonly ms: number }>;
-}
+export type Loaded = Awaited<ReturnType<typeof fetchImage>>;
 
 /** Where an image came from, by `X-Cache` value. */
 export const cacheMeaning: Readonly<Record<string, string>> = {
@@ -69,19 +45,17 @@ export const browsers = [
 export const imageHeaders = { 'x-image-delivery-background': 'console' } as const;
 
 /** Returns the durations of a Server-Timing header (W3C). */
-function readSteps(header: string): Loaded['steps'] {
-  return [...header.matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name = '', ms = '0']) => ({
+const readSteps = (header: string) =>
+  [...header.matchAll(/([\w-]+);dur=([\d.]+)/g)].map(([, name = '', ms = '0']) => ({
     name,
     ms: Number(ms),
   }));
-}
 
-async function fetchImage(
-  path: string,
-  signedPath: string,
-  accept: string,
-  signal: AbortSignal,
-): Promise<Loaded> {
+/**
+ * @param path relative to the page
+ * @param signedPath the same path with its signature, if any
+ */
+async function fetchImage(path: string, signedPath: string, accept: string, signal: AbortSignal) {
   const startedAt = performance.now();
   // The browser's cache would hide the service's.
   const headers = { ...imageHeaders, accept };
@@ -91,22 +65,28 @@ async function fetchImage(
   const ms = performance.now() - startedAt;
   const type = (response.headers.get('content-type') ?? '').split(';')[0] ?? '';
   const isImage = type.startsWith('image/');
-  const url = isImage ? URL.createObjectURL(blob) : null;
   // Show the bytes and headers of a format that the browser does not support anyway.
   const { width, height } = await createImageBitmap(blob).catch(() => ({ width: 0, height: 0 }));
   return {
     path,
     signedPath,
-    url,
+    /** A blob URL of the image, or null for a text. */
+    url: isImage ? URL.createObjectURL(blob) : null,
+    /** The placeholder or facts, or null for an image. */
+    text: isImage ? null : await blob.text(),
     type,
-    ms,
+    bytes: blob.size,
+    /** Of one frame, or 0 for a text. */
     width,
     height,
-    text: isImage ? null : await blob.text(),
-    bytes: blob.size,
+    /** From the request to the last byte. */
+    ms,
     cache: response.headers.get('x-cache') ?? '',
+    /** The source's error code if this is the fallback's image, else ''. */
     fallback: response.headers.get('x-fallback') ?? '',
+    /** Differences between the image and the request, or ''. */
     warnings: response.headers.get('x-image-warnings') ?? '',
+    /** The service's measurements by step. */
     steps: readSteps(response.headers.get('server-timing') ?? ''),
   };
 }

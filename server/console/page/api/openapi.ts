@@ -14,14 +14,7 @@ export interface ApiParameter {
   readonly aliases: readonly string[];
 }
 
-export interface ApiDescription {
-  /** The base of delivery URLs, excluding the trailing slash. */
-  readonly baseUrl: string;
-  /** In the order of the service's table. */
-  readonly parameters: readonly ApiParameter[];
-  /** Returns the schema of an operation's body, without references. */
-  readonly getBody: (operation: string) => Schema;
-}
+export type ApiDescription = ReturnType<typeof readOpenApi>;
 
 interface DocumentParameter {
   readonly name: string;
@@ -89,7 +82,7 @@ function createResolver(schemas: Readonly<Record<string, Schema>>) {
 }
 
 /** Reads `openapi.json`. */
-export function readOpenApi(document: unknown): ApiDescription {
+export function readOpenApi(document: unknown) {
   const { servers, paths, components } = document as OpenApiDocument;
   const resolve = createResolver(components.schemas);
   const operations = Object.values(paths).flatMap((methods) => Object.values(methods));
@@ -99,9 +92,12 @@ export function readOpenApi(document: unknown): ApiDescription {
     return [{ ...transform, name, schema: resolve(schema), example: String(example ?? '') }];
   });
   return {
+    /** The base of delivery URLs, excluding the trailing slash. */
     baseUrl: servers[0].url.replace(/\/+$/, ''),
+    /** In the order of the service's table. */
     parameters,
-    getBody(id) {
+    /** Returns the schema of an operation's body, without references. */
+    getBody(id: string): Schema {
       const { requestBody } = operations.find(({ operationId }) => operationId === id) ?? {};
       return resolve(requestBody?.content['application/json'].schema ?? {});
     },

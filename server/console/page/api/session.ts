@@ -3,27 +3,6 @@ import { useEffect, useState } from 'preact/hooks';
 import { forgetProject } from './page-data.ts';
 import { type Api, apiWithKey, Failure } from './service.ts';
 
-/** The page's user, with or without an API key. */
-export interface Session {
-  /** Null before a user signs in. */
-  readonly api: Api | null;
-  /** The loaded projects that the key can access, or null before the first page arrives. */
-  readonly projects: readonly Project[] | null;
-  /** Whether not all projects are loaded. */
-  readonly hasMore: boolean;
-  /** The failure of signing in with the key that the tab stored. */
-  readonly failure: Failure | null;
-  /** Checks a key by listing its projects. @throws Failure */
-  readonly signIn: (key: string) => Promise<void>;
-  readonly signOut: () => void;
-  /** Loads the next page of projects. @throws Failure */
-  readonly loadMore: () => Promise<void>;
-  /** Adds or replaces a project in the list. */
-  readonly setProject: (project: Project) => void;
-  /** Removes a deleted project from the list. */
-  readonly removeProject: (project: Project) => void;
-}
-
 /** The key's name in session storage, which survives a reload and ends with the tab. */
 const storageKey = 'image-delivery-api-key';
 
@@ -42,15 +21,27 @@ async function* readPages(api: Api) {
   yield { projects, hasMore: false };
 }
 
-interface State extends Pick<Session, 'api' | 'projects' | 'hasMore' | 'failure'> {
+interface State {
+  /** Null before a user signs in. */
+  readonly api: Api | null;
   readonly pages: ReturnType<typeof readPages> | null;
+  /** The loaded projects that the key can access, or null before the first page arrives. */
+  readonly projects: readonly Project[] | null;
+  /** Whether not all projects are loaded. */
+  readonly hasMore: boolean;
+  /** The failure of signing in with the key that the tab stored. */
+  readonly failure: Failure | null;
 }
 
 const signedOut: State = { api: null, pages: null, projects: null, hasMore: false, failure: null };
 
-export function useSession(): Session {
+/** The page's user, with or without an API key. */
+export type Session = ReturnType<typeof useSession>;
+
+export function useSession() {
   const [state, setState] = useState(signedOut);
 
+  /** Checks a key by listing its projects. @throws Failure */
   const signIn = async (key: string) => {
     setState(signedOut);
     try {
@@ -73,6 +64,7 @@ export function useSession(): Session {
     signIn(key).catch((failure) => setState({ ...signedOut, failure }));
   }, []);
 
+  /** Loads the next page of projects. @throws Failure */
   const loadMore = async () => {
     const { value } = (await state.pages?.next()) ?? {};
     if (!value) return;
@@ -92,14 +84,16 @@ export function useSession(): Session {
       sessionStorage.clear();
       setState(signedOut);
     },
-    removeProject({ id }) {
+    /** Removes a deleted project from the list. */
+    removeProject({ id }: Project) {
       forgetProject(id);
       setState(({ projects, ...others }) => ({
         ...others,
         projects: projects?.filter((listed) => listed.id !== id) ?? null,
       }));
     },
-    setProject(project) {
+    /** Adds or replaces a project in the list. */
+    setProject(project: Project) {
       setState(({ projects, ...others }) => {
         const list = projects ?? [];
         const isKnown = list.some(({ id }) => id === project.id);

@@ -22,8 +22,6 @@ export interface PreviewProps {
 export interface DocumentKind {
   readonly title: string;
   readonly intro: string;
-  /** The form's name. */
-  readonly label: string;
   /**
    * The id of the operation that stores the document. Its body determines the controls. `update…`
    * changes fields of the project itself.
@@ -72,7 +70,7 @@ interface DocumentFormProps {
 
 function DocumentForm({ kind, stored }: DocumentFormProps) {
   const { api, project, description, session } = useOpenProject();
-  const { label, operation, placeholders = {}, cleared = {}, groups, Preview } = kind;
+  const { title, operation, placeholders = {}, cleared = {}, groups, Preview } = kind;
   const body = description.getBody(operation);
   const isPart = isOfProject(kind);
   const schema = useMemo(() => {
@@ -105,7 +103,7 @@ function DocumentForm({ kind, stored }: DocumentFormProps) {
   };
   const form = (
     <ActionForm
-      label={label}
+      label={title}
       submit={count > 0 ? `Save ${countText(count, 'change')}` : 'Save'}
       onSubmit={save}
       disabled={count === 0}

@@ -19,47 +19,40 @@ interface FieldProps {
   readonly short?: boolean;
 }
 
-/** A control's attributes, which connect it to its label and texts. */
-interface Attributes {
-  readonly id: string;
-  readonly value: string;
-  readonly placeholder: string | undefined;
-  readonly required: boolean | undefined;
-  readonly onInput: (event: { readonly currentTarget: { readonly value: string } }) => void;
-  readonly 'aria-describedby': string | undefined;
-  readonly 'aria-invalid': true | undefined;
+/** Returns a control's attributes, which connect it to its label and texts. */
+function connect(props: FieldProps, id: string) {
+  const { value, onChange, placeholder, required, help = '', error = '' } = props;
+  const described = [error && `${id}-error`, help && `${id}-help`].join(' ').trim();
+  return {
+    id,
+    value,
+    placeholder,
+    required,
+    onInput: (event: { readonly currentTarget: { readonly value: string } }) =>
+      onChange(event.currentTarget.value),
+    'aria-describedby': described || undefined,
+    'aria-invalid': error !== '' || undefined,
+  };
 }
 
 interface LabelledProps extends FieldProps {
-  readonly control: (attributes: Attributes) => ComponentChildren;
+  readonly control: (attributes: ReturnType<typeof connect>) => ComponentChildren;
 }
 
 function Labelled(props: LabelledProps) {
-  const { label, value, onChange, placeholder, required, name, short = false, control } = props;
-  const { help = '', error = '' } = props;
+  const { label, name, short = false, control, help = '', error = '' } = props;
   const id = useId();
-  const helpId = `${id}-help`;
-  const errorId = `${id}-error`;
-  const described = [error === '' ? '' : errorId, help === '' ? '' : helpId].join(' ').trim();
   return (
     <div class={short ? 'field short' : 'field'} data-name={name}>
       <label for={id}>{label}</label>
-      {control({
-        id,
-        value,
-        placeholder,
-        required,
-        onInput: (event) => onChange(event.currentTarget.value),
-        'aria-describedby': described || undefined,
-        'aria-invalid': error !== '' || undefined,
-      })}
+      {control(connect(props, id))}
       {error !== '' && (
-        <p class="help error" id={errorId}>
+        <p class="help error" id={`${id}-error`}>
           {error}
         </p>
       )}
       {help !== '' && (
-        <p class="help" id={helpId}>
+        <p class="help" id={`${id}-help`}>
           {help}
         </p>
       )}

@@ -8,7 +8,6 @@ import { Preview, PreviewImage, usePreviewSource } from '../components/preview.t
 export const Defaults = documentPage({
   title: 'Defaults',
   intro: 'Used when an image URL omits a parameter.',
-  label: 'Defaults',
   operation: 'updateProjectSettings',
   saved: 'Saved. New images use these defaults within two seconds.',
   cleared: { maxWidth: 0, watermarkUrl: '' },

@@ -9,7 +9,6 @@ export const Freshness = documentPage({
   title: 'Freshness',
   intro:
     'How images follow sources that change under the same URL. Without a source age, an image changes only after a purge, or with another v in its URL.',
-  label: 'Freshness',
   operation: 'putProjectFreshness',
   placeholders: { sourceAge: 'never', browserAge: 'a year' },
   saved: 'Saved. Images follow it within two seconds; browsers keep their images.',
@@ -19,7 +18,6 @@ export const Limits = documentPage({
   title: 'Limits',
   intro:
     'Daily limits (UTC). Above a limit, the service refuses images that are not cached. Changing limits needs a root key.',
-  label: 'Daily limits',
   operation: 'putProjectLimits',
   placeholders: { rendersPerDay: 'no limit', bytesPerDay: 'no limit' },
   saved: 'Saved. Above a limit, the service refuses images that are not cached.',
@@ -28,7 +26,6 @@ export const Limits = documentPage({
 export const Settings = documentPage({
   title: 'Settings',
   intro: "The project's name and site.",
-  label: 'Name and site',
   operation: 'updateProject',
   saved: 'Saved.',
   More: Deletion,
