@@ -2,7 +2,7 @@ import type { Command } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import { newCommand } from '../../contract/settings/command-line.ts';
 import { addKeyCommands, addOrganisationCommands } from './access-commands.ts';
-import { addActivityCommands, addPrewarmCommand, addPurgeCommand } from './image-commands.ts';
+import { addFailuresCommand, addPrewarmCommand, addPurgeCommand } from './image-commands.ts';
 import { addAllItemCommands } from './item-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import { addStoreCommands } from './store.ts';
@@ -19,7 +19,7 @@ export function adminCommand(): Command {
   addAllItemCommands(program);
   addPrewarmCommand(program);
   addPurgeCommand(program);
-  addActivityCommands(program);
+  addFailuresCommand(program);
   addStoreCommands(program);
   return program;
 }

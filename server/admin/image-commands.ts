@@ -2,13 +2,12 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
 import { startCommand } from '../../contract/package.ts';
 import type { WorkerState } from '../../store/heartbeat.ts';
-import type { Store } from '../../store/open.ts';
 import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
 import type { PrewarmInput } from '../control/resources/prewarms.ts';
 import { requireProject } from '../request-errors.ts';
 import { Activity } from '../usage/activity/activity.ts';
 import { addListAction, withStore } from './store.ts';
-import { AdminError, count, print, printable, printList } from './terminal.ts';
+import { AdminError, count, print, printable } from './terminal.ts';
 
 interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
   readonly wait: boolean;
@@ -127,17 +126,7 @@ export function addPurgeCommand(program: Command): void {
     });
 }
 
-/**
- * Returns what the service's processes have stored for a project, which excludes the last minute.
- */
-async function readActivity(store: Store, id: string) {
-  requireProject(id, await store.projects.find(id));
-  return new Activity(store.activity, Date.now).of(id);
-}
-
-const delay = 'Requests appear after up to a minute.';
-
-export function addActivityCommands(program: Command): void {
+export function addFailuresCommand(program: Command): void {
   addListAction(
     program
       .command('failures')
@@ -145,7 +134,9 @@ export function addActivityCommands(program: Command): void {
       .argument('<project>', 'project id'),
     async (store, id = '') => {
       const { failuresBody } = await import('../control/resources/usage.ts');
-      return failuresBody(await readActivity(store, id));
+      requireProject(id, await store.projects.find(id));
+      // What the service's processes have stored, which excludes the last minute.
+      return failuresBody(await new Activity(store.activity, Date.now).of(id));
     },
     {
       cells: ({ at, status, code, count, url }) => ({
@@ -155,27 +146,7 @@ export function addActivityCommands(program: Command): void {
         COUNT: String(count),
         URL: url,
       }),
-      empty: `No failures in the last day. ${delay}`,
+      empty: 'No failures in the last day. Requests appear after up to a minute.',
     },
   );
-
-  program
-    .command('top')
-    .description("list a project's most requested sources of the last day")
-    .argument('<project>', 'project id')
-    .option('--hour', 'use the last hour')
-    .option('--variants', 'list parameter sets instead of sources')
-    .option('--json', 'print all figures of the last hour and day')
-    .action((id: string, options: { hour?: boolean; variants?: boolean; json?: boolean }) =>
-      withStore(async (store) => {
-        const { topBody } = await import('../control/resources/usage.ts');
-        const top = topBody(await readActivity(store, id));
-        if (options.json) return print(printable(JSON.stringify(top)));
-        const { sources, variants } = options.hour ? top.hour : top.day;
-        const names = options.variants
-          ? variants.map(({ variant, requests }) => ({ REQUESTS: `${requests}`, NAME: variant }))
-          : sources.map(({ source, requests }) => ({ REQUESTS: `${requests}`, NAME: source }));
-        printList({ items: names, cells: (row) => row, empty: `No delivered images. ${delay}` });
-      }),
-    );
 }

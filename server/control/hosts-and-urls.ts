@@ -6,23 +6,21 @@ import type { AddressGuard } from '../../pool/source/guard.ts';
 import { parseSource } from '../image/source-url.ts';
 import { excerpt } from './validation-messages.ts';
 
-/** The rules for hosts and URLs, for error messages. */
-export const bareHostRule = 'must be a bare host name, without scheme, port or path';
-
-/** Explains why a text breaks `bareHostRule`, suggesting the host that it probably means. */
+/** Explains why a text is not a bare host name, suggesting the host that it probably means. */
 export function bareHostError(text: string): string {
   const likely = likelyUrl(text) ?? text;
   const host = URL.canParse(likely) ? readHostPattern(new URL(likely).hostname) : null;
   const wildcard = '; a wildcard allows all subdomains of a host: *.example.com';
   const suggestion = host === null ? '' : ` (did you mean ${host}?)`;
   const hint = text.includes('*') ? wildcard : suggestion;
-  return `${bareHostRule}, and is "${excerpt(text)}"${hint}`;
+  return `must be a bare host name, without scheme, port or path, and is "${excerpt(text)}"${hint}`;
 }
 
+/** The rule for URLs, for error messages. */
 export const urlRule =
   'must be an absolute http or https URL without userinfo, with a host of at most 253 and in all of at most 8192 characters';
 
-/** Returns a host in the allowlists' canonical form, or null if it breaks `bareHostRule`. */
+/** Returns a host in the allowlists' canonical form, or null if it is not a bare host name. */
 export function readHostPattern(text: string): string | null {
   const host = canonicalHostPattern(text);
   // Excludes other forms of addresses, such as 0x7f.1.
