@@ -3,7 +3,7 @@ import type { Db } from 'mongodb';
 import type { Settings } from '../contract/settings/table.ts';
 import { ActivityRecords } from './activity.ts';
 import { type ClientOptions, createClient, MongoConnection, type OnOutage } from './connection.ts';
-import { DataDirLockedError, runningStoreUrl } from './embedded/lock.ts';
+import { runningStoreUrl } from './embedded/lock.ts';
 import { type EmbeddedStore, hasEmbeddedStore, startEmbeddedStore } from './embedded/server.ts';
 import { Keys } from './keys.ts';
 import { Organisations } from './organisations.ts';
@@ -100,15 +100,7 @@ export async function joinStore(settings: StoreSettings): Promise<Store> {
   if (settings.mongodbUrl !== null) return connect(settings.mongodbUrl);
   const running = await runningStoreUrl(settings.dataDir);
   if (running !== null) return connect(running);
-  try {
-    return await withoutRetry((onOutage) => openStore(settings, onOutage));
-  } catch (error) {
-    // A service might have started after the check.
-    const started =
-      error instanceof DataDirLockedError ? await runningStoreUrl(settings.dataDir) : null;
-    if (started === null) throw error;
-    return connect(started);
-  }
+  return withoutRetry((onOutage) => openStore(settings, onOutage));
 }
 
 /**

@@ -35,10 +35,6 @@ const systemErrors: Readonly<Record<string, string>> = {
   EACCES: 'cannot be opened',
 };
 
-/** Node's codes for TLS errors: `CERT_HAS_EXPIRED`, `ERR_TLS_CERT_ALTNAME_INVALID` … */
-const tlsCode = /^(ERR_TLS|ERR_SSL|CERT_|CRL_|DEPTH_ZERO|SELF_SIGNED|UNABLE_TO_|HOSTNAME_MISMATCH)/;
-const tlsMessage = /secure TLS|\bSSL\b|certificate/i;
-
 /** The driver rejects `SERVICE_MONGODB_URL`. */
 export class StoreUrlInvalid extends Error {
   override readonly name = 'StoreUrlInvalid';
@@ -154,12 +150,9 @@ function describeServer(error: Error | null): string {
   if (error === null || error instanceof MongoNetworkTimeoutError) return 'does not respond';
   const code = String((error.cause as NodeJS.ErrnoException | undefined)?.code ?? '');
   const known = systemErrors[code];
-  if (known !== undefined && !tlsMessage.test(error.message)) return `${known} (${code})`;
+  if (known !== undefined) return `${known} (${code})`;
   const message = withoutCredentials(error.message);
-  if (/^connection .* closed$/.test(message)) return 'closes connections';
-  return tlsCode.test(code) || tlsMessage.test(message)
-    ? `fails at TLS: ${message}`
-    : `fails: ${message}`;
+  return /^connection .* closed$/.test(message) ? 'closes connections' : `fails: ${message}`;
 }
 
 const withoutCredentials = (text: string): string => text.replaceAll(/\/\/[^/\s]*@/g, '//');

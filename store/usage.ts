@@ -1,6 +1,6 @@
 import type { Collection, Db } from 'mongodb';
 import { withTimeout } from './outage.ts';
-import { bulkUpdate, retryOnDuplicateKey, type UpdateStatement } from './writes.ts';
+import { bulkUpdate, retryOnDuplicateKey } from './writes.ts';
 
 /** Counts by name. A name has letters only, because it is a field of a document. */
 export type StoredCounts = Readonly<Record<string, number>>;
@@ -16,14 +16,12 @@ export interface WriterTotals extends ProjectDay {
   /** Letters and digits, starting with a letter. */
   readonly writer: string;
   readonly counts: StoredCounts;
-  /** As in `claim`; 0 if unclaimed. */
-  readonly claimed?: number;
 }
 
 /** The counts of a project and a day, by writer. */
 export interface DayUsage extends ProjectDay {
   readonly by: ReadonlyMap<string, StoredCounts>;
-  /** Renders of writers that have ended or are in progress, as they have claimed them. */
+  /** Renders of the writers that have ended or are in progress, as they have claimed them. */
   readonly claims: ReadonlyMap<string, number>;
 }
 
@@ -38,8 +36,6 @@ interface UsageDocument {
 }
 
 const name = 'usage';
-/** The field with the sum of the writers that have ended. */
-const ended = 'ended';
 const keepDays = 400;
 /** Documents in one query. */
 const pieceLength = 200;
@@ -99,28 +95,6 @@ export class UsageRecords {
     );
     if (stored === null) throw new Error(`usage has no ${toId(day)}`);
     return toUsage(stored);
-  }
-
-  /**
-   * Moves stored totals of ended writers to a common sum. The sum over all writers does not change,
-   * unless an earlier `write` without a response takes effect later.
-   */
-  async end(totals: readonly WriterTotals[]): Promise<void> {
-    await bulkUpdate(
-      this.#db,
-      name,
-      totals.flatMap(({ writer, counts, claimed = 0, ...day }): UpdateStatement[] => {
-        const _id = toId(day);
-        const sums = toFields(ended, counts);
-        const claim = { [`claims.${writer}`]: '' };
-        if (Object.keys(sums).length === 0) {
-          return claimed > 0 ? [{ q: { _id }, u: { $unset: claim } }] : [];
-        }
-        // One update removes the claim too: otherwise its renders would count twice.
-        const moved = { $inc: sums, $unset: { [`by.${writer}`]: '', ...claim } };
-        return [{ q: { _id, [`by.${writer}`]: { $ne: null } }, u: moved }];
-      }),
-    );
   }
 
   /** Returns a project's days with counts, in order, including both dates. */

@@ -125,12 +125,10 @@ export class UsageLimits {
 
   /**
    * Discards other processes' known usage: it lacks this process's totals, which `UsageTotals` has
-   * just removed. Awaits their claims in progress, which would otherwise outlive their writer.
+   * just removed.
    */
-  async forget(days: readonly ProjectDay[]): Promise<void> {
-    const claims = days.map(({ project }) => this.#known.get(project)?.claiming);
+  forget(days: readonly ProjectDay[]): void {
     for (const { project } of days) this.#known.delete(project);
-    await Promise.all(claims);
   }
 
   #getKnown(day: ProjectDay): KnownUsage {
@@ -161,8 +159,7 @@ export class UsageLimits {
         await this.#environment.records.claim({ project, date, writer }, claimed),
       );
     } catch {
-      // The write might still take effect, after the writer's end.
-      own.isUncertain = true;
+      // The next call tries again.
     }
   }
 

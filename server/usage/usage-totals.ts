@@ -46,8 +46,6 @@ export interface OwnTotals extends ProjectDay {
   version: number;
   /** The stored version. */
   stored: number;
-  /** True after a write with no response, which can still take effect. */
-  isUncertain: boolean;
 }
 
 /** Requests by project id since the last report; '' for projects beyond the limit. */
@@ -131,12 +129,12 @@ export class UsageTotals {
   }
 
   /**
-   * Removes and returns stored totals: those of earlier days, or all if there are too many or the
-   * process ends. Later counts of the same project and day get a new writer.
+   * Removes and returns stored totals: those of earlier days, or all if there are too many. Later
+   * counts of the same project and day get a new writer.
    */
-  takeFinished(ends = false): readonly OwnTotals[] {
+  takeFinished(): readonly OwnTotals[] {
     const { today } = this;
-    const all = ends || this.isFull;
+    const all = this.isFull;
     const ended = this.all().filter(
       ({ date, stored, version }) => stored === version && (all || date < today),
     );
@@ -177,7 +175,7 @@ export class UsageTotals {
     if (this.#totals.size >= maxTotals) this.#dropOldest();
     this.#writers += 1;
     const writer = `${this.#prefix}${this.#writers.toString(36)}`;
-    const state = { claimed: 0, version: 0, stored: 0, isUncertain: false };
+    const state = { claimed: 0, version: 0, stored: 0 };
     const totals: OwnTotals = { ...day, writer, counts: noUsage(), ...state };
     this.#totals.set(key, totals);
     return totals;

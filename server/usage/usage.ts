@@ -17,7 +17,7 @@ const storeEveryMs = 60_000;
 const batchLength = 100;
 
 interface UsageEnvironment {
-  readonly records: Pick<UsageRecords, 'write' | 'claim' | 'end' | 'find' | 'findDays'>;
+  readonly records: Pick<UsageRecords, 'write' | 'claim' | 'find' | 'findDays'>;
   readonly activity: Pick<ActivityRecords, 'write' | 'find'>;
   /** False while the store is considered unavailable. */
   readonly available: () => boolean;
@@ -63,37 +63,31 @@ export class UsageRecorder {
     storeIn(Math.random() * storeEveryMs);
   }
 
-  /** Stores the last counts and marks their writer as ended. */
+  /** Stores the last counts. */
   async close(): Promise<void> {
     if (this.#timer !== null) clearTimeout(this.#timer);
     await this.#storing;
-    await this.store(true);
+    await this.store();
   }
 
   /**
    * Stores the changed counts, and reads the sums of projects with limits. Never rejects: a later
    * call stores counts that fail now.
-   * @param ends true if this process will count no more requests
    */
-  store(ends = false): Promise<void> {
-    this.#storing ??= this.#store(ends).finally(() => {
+  store(): Promise<void> {
+    this.#storing ??= this.#store().finally(() => {
       this.#storing = null;
     });
     return this.#storing;
   }
 
-  async #store(ends: boolean): Promise<void> {
-    const { records, available, onFailure } = this.#environment;
+  async #store(): Promise<void> {
+    const { available, onFailure } = this.#environment;
     if (!available()) return;
     const { totals } = this;
     const changed = totals.all().filter(({ stored, version }) => stored !== version);
     const failures = await this.#inBatches(changed, (batch) => this.#write(batch));
-    const ended = totals.takeFinished(ends);
-    await this.limits.forget(ended);
-    // A write with no response might take effect after the counts moved to the common sum, and
-    // would count twice.
-    const certain = ended.filter(({ isUncertain }) => !isUncertain);
-    failures.push(...(await this.#inBatches(certain, (batch) => records.end(batch))));
+    this.limits.forget(totals.takeFinished());
     failures.push(
       ...(await this.activity.store((intervals, write) => this.#inBatches(intervals, write))),
     );
@@ -123,13 +117,8 @@ export class UsageRecorder {
 
   async #write(batch: readonly OwnTotals[]): Promise<void> {
     const versions = batch.map(({ version }) => version);
-    try {
-      await this.#environment.records.write(batch);
-      for (const [index, totals] of batch.entries()) totals.stored = versions[index] ?? 0;
-    } catch (error) {
-      for (const totals of batch) totals.isUncertain = true;
-      throw error;
-    }
+    await this.#environment.records.write(batch);
+    for (const [index, totals] of batch.entries()) totals.stored = versions[index] ?? 0;
   }
 
   /** Returns a project's request figures for the last hour and day, over all processes. */
@@ -149,7 +138,7 @@ export class UsageRecorder {
       const before = dates.map((date) => this.totals.of({ project, date }));
       const found = await this.#environment.records.find(project, from, to);
       const own = dates.map((date) => this.totals.of({ project, date }));
-      // `store` has removed totals, which the result can lack, or contain in the common sum.
+      // `store` has removed totals, which the result can lack.
       if (before.some((totals, index) => totals !== undefined && totals !== own[index])) continue;
       const stored = new Map(found.map(({ date, by }) => [date, by]));
       return dates.map((date, index) => ({

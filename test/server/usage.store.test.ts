@@ -7,7 +7,6 @@ import { ActivityRecords } from '../../store/activity.ts';
 import { UsageRecords, type WriterTotals } from '../../store/usage.ts';
 import { testDatabase } from '../store/connection.ts';
 import { until } from '../until.ts';
-import { storeLink } from './store-link.ts';
 
 const project = 'prj_0123456789abcdef';
 const noon = Date.parse('2026-11-22T12:00:00Z');
@@ -45,10 +44,6 @@ async function start(t: Test) {
           if (!faults.loseAnswers) return;
           lost.push(...structuredClone(totals));
           throw noAnswer;
-        },
-        async end(totals) {
-          await records.end(totals);
-          if (faults.loseAnswers) throw noAnswer;
         },
         async claim(...claim) {
           await faults.onClaim();
@@ -142,7 +137,7 @@ t.test('writes without deadlocks between processes in different orders', async (
   const sums = days.map(({ by }) => [...by.values()].map(({ memory }) => memory));
   t.strictSame(
     sums,
-    ids.map(() => [9]),
+    ids.map(() => [3, 3, 3]),
   );
 });
 
@@ -178,32 +173,6 @@ t.test('ignores a late write, and a write with fewer counts', async (t) => {
   await records.write(totals(7));
   await records.write(totals(2));
   t.same(await stored(), [['2026-11-22', 7, 1]]);
-  await records.end(totals(7));
-  await records.end(totals(7));
-  t.same(await stored(), [['2026-11-22', 7, 1]], 'an end takes effect once');
-});
-
-t.test('updates a day once when a writer ends', async (t) => {
-  const { db } = await storeLink(t);
-  const records = new UsageRecords(db);
-  const day = { project, date: '2026-11-22' };
-  const [rendered, failed] = [
-    { ...day, writer: 'p1', claimed: 3 },
-    { ...day, writer: 'p2', claimed: 3 },
-  ];
-  const totals = { ...rendered, counts: { renders: 2 } };
-  for (const writer of [rendered, failed]) await records.claim(writer, 3);
-  await records.write([totals]);
-  const updated: number[] = [];
-  db.client.on('commandStarted', ({ command }) => {
-    if (command['update'] === 'usage') updated.push(command['updates'].length);
-  });
-  await records.end([totals]);
-  await records.end([{ ...failed, counts: {} }]);
-  t.same(updated, [1, 1]);
-  const [found] = await records.findDays([day]);
-  t.same([...(found?.by ?? [])], [['ended', { renders: 2 }]]);
-  t.equal(found?.claims.size, 0);
 });
 
 t.test('sums the counts of ended processes and days', async (t) => {
@@ -213,18 +182,18 @@ t.test('sums the counts of ended processes and days', async (t) => {
     count(run);
     await usage.close();
   }
-  t.same(await stored(), [['2026-11-22', 6, 1]]);
+  t.same(await stored(), [['2026-11-22', 6, 3]]);
   const [a, b] = [startProcess(), startProcess()];
   for (const { usage, count } of [a, b]) {
     count(1);
     await usage.store();
   }
-  t.same(await stored(), [['2026-11-22', 8, 3]]);
+  t.same(await stored(), [['2026-11-22', 8, 5]]);
   forward(dayMs);
   a.count(10);
   await Promise.all([a.usage.store(), b.usage.store()]);
   t.same(await stored(), [
-    ['2026-11-22', 8, 1],
+    ['2026-11-22', 8, 5],
     ['2026-11-23', 10, 1],
   ]);
   t.equal(await b.hits(), 18);
@@ -414,7 +383,7 @@ t.test('exceeds a render limit by at most one render per process', async (t) => 
   await t.resolves(startProcess().usage.limits.admit(limited(5)), 'while the store is away');
 });
 
-t.test('claims one after the other, and before its writer ends', async (t) => {
+t.test('claims one after the other', async (t) => {
   const { records, startProcess, faults } = await start(t);
   const { usage } = startProcess();
   const limited = { _id: project, limits: { rendersPerDay: 10, bytesPerDay: null } };
@@ -439,10 +408,6 @@ t.test('claims one after the other, and before its writer ends', async (t) => {
   for (const release of held.splice(0)) release();
   await Promise.all([stored, ...admitted]);
   t.same(await findClaims(), [1]);
-
-  faults.onClaim = () => until('the end', () => usage.totals.all().length === 0).then(() => {});
-  await Promise.all([admit(), usage.close()]);
-  t.same(await findClaims(), []);
 });
 
 t.test('does not replace claims by usage that it has read before', async (t) => {

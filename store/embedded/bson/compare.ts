@@ -62,7 +62,8 @@ function toRank(value: Scalar): number {
 }
 
 /**
- * Returns the same string for two values if and only if BSON compares them as equal, such as 0 and -0. The strings are self-delimiting, so callers can join them.
+ * Returns the same string for two values if and only if BSON compares them as equal, such as 0 and
+ * -0. The strings are self-delimiting, so callers can join them.
  */
 export function equalityKey(value: Value): string {
   if (value === null) return 'z;';
