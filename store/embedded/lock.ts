@@ -1,7 +1,8 @@
+import { randomBytes } from 'node:crypto';
 import { once } from 'node:events';
-import { type FileHandle, open, readdir, rename, rm, writeFile } from 'node:fs/promises';
-import { connect, createServer, type Server } from 'node:net';
-import { dirname, join } from 'node:path';
+import { type FileHandle, link, open, readdir, rm, writeFile } from 'node:fs/promises';
+import { connect, createServer } from 'node:net';
+import { join } from 'node:path';
 import { privateFolderPath, socketPath, toStoreUrl } from './endpoint.ts';
 
 /** Another process holds the folder's lock. */
@@ -23,16 +24,16 @@ export interface FolderLock {
 }
 
 const lockPrefix = 'lock.';
-/** An empty file that exists while the disk has a free inode for it. */
-const spareName = 'lock.spare';
+/** Empty files that exist while the disk has free inodes for them. */
+const spareNames = ['lock.spare.1', 'lock.spare.2'];
 const maxAttempts = 100;
 /** Until a process that holds the lock has responded. */
 const responseMs = 1000;
 
 /**
- * The lock is a listening socket `lock.<generation>`: creating it is exclusive, and it accepts
- * connections exactly as long as its process runs, also for other containers of the machine. Only
- * the highest generation is valid, and after the first start at least one exists: a new holder
+ * The lock is a listening socket `lock.<generation>`: linking it to this name is exclusive, and it
+ * accepts connections exactly as long as its process runs, also for other containers of the machine.
+ * Only the highest generation is valid, and after the first start at least one exists: a new holder
  * creates the next generation before it removes lower generations, and a release leaves a socket
  * that nobody listens on. So no process removes a seemingly stale lock that another process has
  * replaced in the meantime.
@@ -43,29 +44,36 @@ export async function takeLock(folder: string): Promise<FolderLock> {
   const server = createServer((socket) => {
     socket.on('error', () => {}).end(String(process.pid));
   }).unref();
-  // On a disk without a free inode, the lock takes this one.
-  await rm(join(folder, spareName), { force: true });
+  // On a disk without a free inode, the socket and its link take these.
+  for (const name of spareNames) await rm(join(folder, name), { force: true });
   const directory = await open(folder);
+  const release = async () => {
+    server.close();
+    await directory.close();
+  };
   try {
+    const own = socketIn(directory, folder, `${lockPrefix}${randomBytes(4).toString('hex')}.new`);
+    await once(server.listen(own), 'listening');
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const last = await lastGeneration(folder);
-      const pid = await holder(folder, last);
+      const pid = await findHolder(folder, last);
       if (pid !== null) throw new DataDirLockedError(pid, folder);
-      const generation = last + 1;
-      if (!(await listen(server, shortPath(directory, folder, generation)))) continue;
+      const lock = socketIn(directory, folder, lockPrefix + (last + 1));
+      if (!(await createLock(own, lock))) continue;
       // A slow process can create a generation that others have already superseded and removed.
-      if ((await lastGeneration(folder)) === generation) {
-        await removeBelow(folder, generation);
-        return { release: () => release(server, directory, folder, generation) };
+      if ((await lastGeneration(folder)) === last + 1) {
+        await rm(own);
+        await removeBelow(folder, last + 1);
+        return { release };
       }
-      await close(server);
+      await rm(lock, { force: true });
     }
     throw new Error(`the lock in ${folder} changes too fast`);
   } catch (error) {
-    await directory.close();
+    await release();
     throw error;
   } finally {
-    await writeFile(join(folder, spareName), '').catch(() => {});
+    for (const name of spareNames) await writeFile(join(folder, name), '').catch(() => {});
   }
 }
 
@@ -75,42 +83,42 @@ export async function takeLock(folder: string): Promise<FolderLock> {
  */
 export async function runningStoreUrl(folder: string): Promise<string | null> {
   const inside = privateFolderPath(folder);
-  const pid = await holder(inside, await lastGeneration(inside));
+  const pid = await findHolder(inside, await lastGeneration(inside));
   return pid === null ? null : toStoreUrl(socketPath(inside));
 }
 
 /**
- * The lock's path. On Linux it is short for any folder, because a socket's address has space for
- * about 100 bytes only.
+ * The path of a socket for a lock. On Linux it is short for any folder, because a socket's address
+ * has space for about 100 bytes only.
  */
-function shortPath(directory: FileHandle, folder: string, generation: number): string {
-  const within =
-    process.platform === 'linux' ? `/proc/self/fd/${directory.fd}` : dirname(socketPath(folder));
-  return join(within, lockPrefix + generation);
+function socketIn(directory: FileHandle, folder: string, name: string): string {
+  return join(process.platform === 'linux' ? `/proc/self/fd/${directory.fd}` : folder, name);
 }
 
-/** @returns false if the path exists */
-async function listen(server: Server, path: string): Promise<boolean> {
-  server.listen(path);
-  return once(server, 'listening').then(
-    () => true,
-    (error) => {
-      if (error.code === 'EADDRINUSE') return false;
-      throw error;
-    },
-  );
+/** @returns false if the lock exists */
+async function createLock(own: string, lock: string): Promise<boolean> {
+  try {
+    await link(own, lock);
+    return true;
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code !== 'EEXIST') throw error;
+    return false;
+  }
 }
 
 /** The pid of the process that listens on a lock; null if there is none. */
-async function holder(folder: string, generation: number): Promise<number | null> {
+async function findHolder(folder: string, generation: number): Promise<number | null> {
   if (generation === 0) return null;
   const directory = await open(folder);
   try {
-    const socket = connect(shortPath(directory, folder, generation)).setEncoding('utf8');
+    const socket = connect(socketIn(directory, folder, lockPrefix + generation));
     await once(socket, 'connect');
-    socket.setTimeout(responseMs, () => socket.destroy());
     let pid = '';
-    for await (const text of socket.on('error', () => socket.destroy())) pid += text;
+    socket.setEncoding('utf8').on('data', (text) => {
+      pid += text;
+    });
+    socket.setTimeout(responseMs, () => socket.destroy()).on('error', () => {});
+    await new Promise((resolve) => socket.once('close', resolve));
     return Number(pid);
   } catch (error) {
     const { code } = error as NodeJS.ErrnoException;
@@ -119,24 +127,6 @@ async function holder(folder: string, generation: number): Promise<number | null
   } finally {
     await directory.close();
   }
-}
-
-async function release(
-  server: Server,
-  directory: FileHandle,
-  folder: string,
-  generation: number,
-): Promise<void> {
-  const lock = join(folder, lockPrefix + generation);
-  // Closing would remove it. The folder might no longer exist.
-  await rename(lock, join(folder, lockPrefix + (generation + 1))).catch(() => {});
-  await close(server);
-  await directory.close();
-}
-
-async function close(server: Server): Promise<void> {
-  server.close();
-  await once(server, 'close');
 }
 
 async function generations(folder: string): Promise<number[]> {

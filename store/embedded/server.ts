@@ -11,8 +11,11 @@ import {
   toStoreUrl,
 } from './endpoint.ts';
 import { takeLock } from './lock.ts';
-import { backupFilePath, DataFileDamaged } from './storage/log-file.ts';
+import { backupFilePath, DataFileDamaged, oldFormatReason } from './storage/log-file.ts';
 import type { BackupTimes, OwnerMessage, ThreadData, ThreadMessage } from './thread.ts';
+
+/** The data file of versions before the first release. */
+const oldDataFile = 'documents.lmdb';
 
 export const dataFileIn = (privateFolder: string): string => join(privateFolder, 'documents.log');
 
@@ -62,6 +65,9 @@ export async function startEmbeddedStore(
   try {
     if (existsSync(file)) await (await open(file, 'r+')).close();
     else if (existsSync(backupFilePath(file))) throw new DataFileDamaged(file, 'it is missing');
+    else if (existsSync(join(privateFolder, oldDataFile))) {
+      throw new DataFileDamaged(join(privateFolder, oldDataFile), oldFormatReason);
+    }
     await prepareSocket(socket, privateFolder);
   } catch (error) {
     await lock.release();

@@ -24,6 +24,7 @@ import { type Document, encode, parse } from '../bson/value.ts';
 const magicNumber = 0x3365_4449;
 /** The magic number of an earlier format. */
 const oldMagicNumber = 0x3265_4449;
+export const oldFormatReason = 'it has the format of an earlier version';
 const headerBytes = 16;
 /** Not 0, so that no written sector of a record is empty. */
 const endByte = 0xa5;
@@ -83,7 +84,7 @@ export function readLog(file: string, onChange: (change: Document) => void = () 
   const damaged = (reason: string) => new DataFileDamaged(file, reason);
   if (bytes.length === 0) throw damaged('it is empty');
   if (bytes.length > headerBytes && bytes.readUInt32LE(0) === oldMagicNumber) {
-    throw damaged('it has the format of an earlier version');
+    throw damaged(oldFormatReason);
   }
   let [at, snapshotBytes] = [0, 0];
   let time: Date | null = null;

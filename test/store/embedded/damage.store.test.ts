@@ -3,6 +3,7 @@ import {
   chown,
   copyFile,
   lchown,
+  mkdir,
   readdir,
   readFile,
   rm,
@@ -97,6 +98,11 @@ t.test('rejects a file of an earlier version by name', async (t) => {
   await writeFile(file, bytes);
   const message = /it has the format of an earlier version/;
   await t.rejects(startEmbeddedStore(folder), { name: 'DataFileDamaged', message });
+
+  const older = shortFolder(t);
+  await mkdir(privateFolderPath(older));
+  await writeFile(join(privateFolderPath(older), 'documents.lmdb'), 'x');
+  await t.rejects(startEmbeddedStore(older), { name: 'DataFileDamaged', message });
 });
 
 t.test(
