@@ -8,11 +8,6 @@ import { type NativeQuery, noEquivalent, optionInvalid } from './translation.ts'
  */
 export type Row = (native: NativeQuery, value: string, option: string) => void;
 
-export const number =
-  (name: string, minimum: number, maximum?: number): Row =>
-  (native, value, option) =>
-    native.set(option, name, readNumber(option, value, minimum, maximum));
-
 export const integer =
   (name: string, minimum: number, maximum?: number): Row =>
   (native, value, option) =>

@@ -27,7 +27,7 @@ export const sourceInvalid = (message: string): UrlError => new UrlError('source
 export const sourceMissing = (message: string): UrlError => new UrlError('source_missing', message);
 
 /** A native parameter's value, and the other service's option that set it. */
-export interface NativeValue {
+interface NativeValue {
   readonly text: string;
   readonly option: string;
 }
