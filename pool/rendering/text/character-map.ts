@@ -7,7 +7,6 @@ export type CharacterMap = (codePoint: number) => boolean;
 /** Subtable formats, each with a function that returns a code point's glyph (0 if missing). */
 const readers: Readonly<Record<number, (table: Buffer, code: number) => number>> = {
   4: glyphOfSegments,
-  6: glyphOfArray,
   12: glyphOfGroups,
 };
 
@@ -56,12 +55,6 @@ function glyphOfSegments(table: Buffer, code: number): number {
   // An offset counts from its own position.
   const glyph = offset === 0 ? code : table.readUInt16BE(offsetAt + offset + 2 * (code - start));
   return offset !== 0 && glyph === 0 ? 0 : (glyph + delta) & 0xffff;
-}
-
-/** Reads format 6: a single range. */
-function glyphOfArray(table: Buffer, code: number): number {
-  const index = code - table.readUInt16BE(6);
-  return index >= 0 && index < table.readUInt16BE(8) ? table.readUInt16BE(10 + 2 * index) : 0;
 }
 
 /** Reads format 12: groups of characters in all planes. */
