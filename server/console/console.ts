@@ -63,11 +63,33 @@ const pageHeaders = (policy: string): Headers => [
  */
 const maxDepth = 50;
 
-interface Contents {
-  /** The folder with the files, relative to `/`. */
-  readonly folder: string;
-  /** By path. */
-  readonly responses: ReadonlyMap<string, HttpResponse & { readonly etag: string }>;
+function readContents(pictures: ConsolePictures) {
+  const responses = new Map<string, HttpResponse & { readonly etag: string }>();
+  const add = (path: string, body: Uint8Array, headers: Headers): void => {
+    const etag = entityTag(body);
+    responses.set(path, { status: 200, headers: [...headers, ['etag', etag]], body, etag });
+  };
+  const files = readFiles();
+  const base = `${consolePrefix}${hashFiles(files)}/`;
+  for (const [name, body] of files) {
+    add(base + name, body, [
+      ['content-type', mediaTypes[extname(name)] ?? ''],
+      ['cache-control', 'public, max-age=31536000, immutable'],
+      ['cross-origin-resource-policy', 'same-origin'],
+      ['x-content-type-options', 'nosniff'],
+    ]);
+  }
+  const folder = base.slice(1);
+  const addPage = (path: string, body: string, policy: string): void =>
+    add(path, Buffer.from(body), [...pageHeaders(policy), ['cache-control', 'no-cache']]);
+  addPage('/', indexPage(folder, pictures), policies.index);
+  addPage('/docs', docsPage(folder), policies.docs);
+  return {
+    /** The folder with the files, relative to `/`. */
+    folder,
+    /** By path. */
+    responses,
+  };
 }
 
 /**
@@ -75,7 +97,7 @@ interface Contents {
  * error pages for browsers. All files are in memory.
  */
 export class WebConsole {
-  #contents: Contents | null = null;
+  #contents: ReturnType<typeof readContents> | null = null;
   readonly #pictures: ConsolePictures;
 
   /** @param pictures the playground's initial images */
@@ -84,8 +106,8 @@ export class WebConsole {
   }
 
   /** Reads all files unless a request has loaded them, so that the process start need not wait. */
-  load(): Contents {
-    this.#contents ??= this.#read();
+  load() {
+    this.#contents ??= readContents(this.#pictures);
     return this.#contents;
   }
 
@@ -97,30 +119,6 @@ export class WebConsole {
     try {
       this.load();
     } catch {}
-  }
-
-  #read(): Contents {
-    const responses = new Map<string, HttpResponse & { readonly etag: string }>();
-    const add = (path: string, body: Uint8Array, headers: Headers): void => {
-      const etag = entityTag(body);
-      responses.set(path, { status: 200, headers: [...headers, ['etag', etag]], body, etag });
-    };
-    const files = readFiles();
-    const base = `${consolePrefix}${hashFiles(files)}/`;
-    for (const [name, body] of files) {
-      add(base + name, body, [
-        ['content-type', mediaTypes[extname(name)] ?? ''],
-        ['cache-control', 'public, max-age=31536000, immutable'],
-        ['cross-origin-resource-policy', 'same-origin'],
-        ['x-content-type-options', 'nosniff'],
-      ]);
-    }
-    const folder = base.slice(1);
-    const addPage = (path: string, body: string, policy: string): void =>
-      add(path, Buffer.from(body), [...pageHeaders(policy), ['cache-control', 'no-cache']]);
-    addPage('/', indexPage(folder, this.#pictures), policies.index);
-    addPage('/docs', docsPage(folder), policies.docs);
-    return { folder, responses };
   }
 
   /** The methods at a path, empty for an unknown path. */

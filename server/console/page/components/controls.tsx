@@ -11,14 +11,12 @@ interface ControlsProps {
   readonly onChange: (values: Values) => void;
   /** The service's errors by parameter name. */
   readonly errors?: FieldErrors;
-  /** Values of unset parameters; see {@link toDefaults}. */
-  readonly defaults: Defaults;
+  /** The project whose defaults apply, or null if unknown. */
+  readonly project: Project | null;
 }
 
-type Defaults = Readonly<Record<string, number>>;
-
 /** Returns the values of unset parameters by name, 0 for others. @param project null if unknown */
-export function toDefaults(project: Project | null): Defaults {
+export function toDefaults(project: Project | null): Readonly<Record<string, number>> {
   const { defaultQuality = 80, defaultDpr = 1 } = project ?? {};
   return { q: defaultQuality, dpr: defaultDpr, brightness: 1, saturation: 1, opacity: 1 };
 }
@@ -43,8 +41,9 @@ function toFormField({ name, schema, example, ...parameter }: ApiParameter): For
 }
 
 /** Controls for transform parameters. */
-export function Controls({ parameters, defaults, errors = noErrors, ...form }: ControlsProps) {
+export function Controls({ parameters, project, errors = noErrors, ...form }: ControlsProps) {
   const open = useWide();
+  const defaults = toDefaults(project);
   const fields = parameters.map((parameter) => ({
     ...toFormField(parameter),
     unset: defaults[parameter.name],

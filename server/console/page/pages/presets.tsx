@@ -2,7 +2,7 @@ import type { Preset } from '@image-delivery/sdk/client';
 import { listParameters } from '../api/openapi.ts';
 import { getField, toBody, toValues } from '../api/schema.ts';
 import { useOpenProject } from '../app.ts';
-import { Controls, toDefaults } from '../components/controls.tsx';
+import { Controls } from '../components/controls.tsx';
 import { type ItemFieldsProps, itemsPage } from '../components/items-page.tsx';
 import { linkTo } from '../route.ts';
 
@@ -43,5 +43,5 @@ export const Presets = itemsPage<Preset>({
 function PresetFields({ schema, ...props }: ItemFieldsProps) {
   const { description, project } = useOpenProject();
   const parameters = listParameters(description, getField(schema, 'parameters'));
-  return <Controls parameters={parameters} defaults={toDefaults(project)} {...props} />;
+  return <Controls parameters={parameters} project={project} {...props} />;
 }

@@ -95,7 +95,7 @@ export function Prewarm() {
               />
               {isVariants ? (
                 <Variants
-                  {...{ variants, parameters, defaults }}
+                  {...{ variants, parameters }}
                   most={variantList?.maxItems ?? 50}
                   onChange={setVariants}
                 />
@@ -131,12 +131,12 @@ interface VariantsProps {
   readonly variants: readonly ParameterTexts[];
   readonly most: number;
   readonly parameters: readonly ApiParameter[];
-  readonly defaults: Readonly<Record<string, number>>;
   readonly onChange: (variants: readonly ParameterTexts[]) => void;
 }
 
 /** The variants, which the user adds and removes; at least one remains. */
-function Variants({ variants, most, parameters, defaults, onChange }: VariantsProps) {
+function Variants({ variants, most, parameters, onChange }: VariantsProps) {
+  const { project } = useOpenProject();
   const list = useRef<HTMLDivElement>(null);
   /** The variant to focus; a new object per change. */
   const [focus, setFocus] = useState<{ readonly index: number } | null>(null);
@@ -157,7 +157,7 @@ function Variants({ variants, most, parameters, defaults, onChange }: VariantsPr
           <fieldset class="card" key={index}>
             <legend>Variant {index + 1}</legend>
             <Controls
-              {...{ parameters, defaults }}
+              {...{ parameters, project }}
               values={variant}
               onChange={(values) => onChange(variants.with(index, values))}
             />

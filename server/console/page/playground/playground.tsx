@@ -5,7 +5,7 @@ import { parametersIn } from '../api/openapi.ts';
 import { initial, keepProject, lastPicture, lastProject, launchCommand } from '../api/page-data.ts';
 import { useProject } from '../api/session.ts';
 import { useApp } from '../app.ts';
-import { Controls, toDefaults } from '../components/controls.tsx';
+import { Controls } from '../components/controls.tsx';
 import { CopyText } from '../components/copy.tsx';
 import { SelectField, TextField } from '../components/fields.tsx';
 import { Title } from '../components/page-section.tsx';
@@ -82,7 +82,6 @@ export function Playground() {
   };
 
   const picture = usePicture({ known, source, project, options, accept, loads });
-  const defaults = toDefaults(known);
   return (
     <div class="playground">
       <div class="card">
@@ -111,7 +110,7 @@ export function Playground() {
         <Samples project={project} near={known?.origin ?? source} onChoose={setSource} />
         <Controls
           parameters={description.parameters}
-          defaults={defaults}
+          project={known}
           values={options}
           onChange={setOptions}
         />
