@@ -6,19 +6,14 @@ import {
   ImageCaches,
   type ImageCachesEnvironment,
 } from './cache/image-caches.ts';
+import { Cancelled, type Coalescer, type Leader, type Role } from './coalescer.ts';
 import { FairShare, type Owner } from './fair-share.ts';
 import type { FreshnessBounds, FreshnessReport } from './freshness.ts';
 import type { ImageRequest, Miss, Timings } from './miss.ts';
 import { tooManyTransforms } from './overloaded.ts';
 import { type LayerInput, Producer, type ProducerSettings } from './producer.ts';
 import { Revalidator } from './revalidator.ts';
-import {
-  Cancelled,
-  type Coalescer,
-  type Leader,
-  type Role,
-  SingleFlight,
-} from './single-flight.ts';
+import { SingleFlight } from './single-flight.ts';
 import type { Sources } from './source/sources.ts';
 import { runStage } from './stages.ts';
 

@@ -151,7 +151,7 @@ export class Producer {
     const [first, ...others] = leases;
     if (first !== undefined && failures.length === 0) {
       if (first.fetchMs !== null) timings.fetch = first.fetchMs;
-      this.#revalidator.fetched(request, leases);
+      if (request.freshness !== null) this.#revalidator.fetched(request, leases);
       return [first, ...others];
     }
     for (const lease of leases) lease.release();
@@ -160,11 +160,12 @@ export class Producer {
 
   async #fetchInput(input: Input, index: number, miss: Miss): Promise<SourceLease> {
     const { request, signal, urgency } = miss;
-    const { stages, variant } = request;
+    const { stages, variant, freshness } = request;
+    const state = freshness && this.#revalidator.states(request)[index];
     try {
       return await this.#acquire(input, {
         ...inputOptions(request, input),
-        notBefore: this.#revalidator.states(request)[index]?.changedAt ?? 0,
+        notBefore: state?.changedAt ?? 0,
         signal,
         urgency,
         stages,

@@ -1,6 +1,7 @@
 import { LRUCache } from 'lru-cache';
 import { ServiceError } from '../contract/errors.ts';
 import type { DiskCache } from './cache/disk.ts';
+import { Cancelled, type Coalescer } from './coalescer.ts';
 import { FairShare } from './fair-share.ts';
 import {
   computeFreshness,
@@ -15,7 +16,7 @@ import type { InputFacts } from './image.ts';
 import { errorOfInput, type Input, isInputFailure } from './inputs.ts';
 import type { ImageRequest, Miss } from './miss.ts';
 import { shuttingDown } from './overloaded.ts';
-import { Cancelled, type Coalescer, SingleFlight, type Urgency } from './single-flight.ts';
+import { SingleFlight, type Urgency } from './single-flight.ts';
 import type { NotModified, OriginResponse, Validators } from './source/fetch.ts';
 import { noFreshness } from './source/response-headers.ts';
 import type { SourceLease } from './source/sources.ts';

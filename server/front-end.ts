@@ -6,7 +6,7 @@ import type { Settings } from '../contract/settings/table.ts';
 import { Engine } from '../pool/engine.ts';
 import { readableFormats } from '../pool/formats/source-formats.ts';
 import { watermarkInput } from '../pool/inputs.ts';
-import { onlyProcess } from '../pool/single-flight.ts';
+import { onlyProcess } from '../pool/coalescer.ts';
 import { Callbacks } from '../store/callbacks.ts';
 import { logOutages } from '../store/connection.ts';
 import { DeploymentSecret } from '../store/deployment.ts';

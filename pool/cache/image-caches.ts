@@ -233,7 +233,7 @@ export class ImageCaches {
     const now = this.#now();
     const isIncomplete = image.warnings?.includes('source_incomplete') === true;
     if (isIncomplete && now - Math.min(...image.fetchedAt) > incompleteMs) return false;
-    return isUpToDate(image, this.#getStates(request), now);
+    return request.freshness === null || isUpToDate(image, this.#getStates(request), now);
   }
 
   #valid(image: Image | null, request: ImageRequest): Image | null {

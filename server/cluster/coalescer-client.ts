@@ -1,10 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
-import {
-  Cancelled,
-  type Coalescer,
-  type Participant,
-  type Role,
-} from '../../pool/single-flight.ts';
+import { Cancelled, type Coalescer, type Participant, type Role } from '../../pool/coalescer.ts';
 import type { CoalescerReply, LeaderOutcome, PrimaryChannel, RenderOutcome } from './channel.ts';
 
 /** If the primary does not reply within this time, this process leads. */

@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
+import { onlyProcess } from '../../pool/coalescer.ts';
 import { Engine, type EngineEnvironment, type EngineSettings } from '../../pool/engine.ts';
-import { onlyProcess } from '../../pool/single-flight.ts';
 import { transformSettings } from './execution/pools.ts';
 import { sourceSettings } from './source/origin.ts';
 

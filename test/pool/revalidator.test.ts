@@ -1,10 +1,10 @@
 import t, { type Test } from 'tap';
 import { ServiceError } from '../../contract/errors.ts';
+import { type Coalescer, onlyProcess } from '../../pool/coalescer.ts';
 import type { SourceState } from '../../pool/freshness.ts';
 import { imageInputs } from '../../pool/inputs.ts';
 import type { ImageRequest } from '../../pool/miss.ts';
 import { Revalidator, type RevalidatorEnvironment } from '../../pool/revalidator.ts';
-import { type Coalescer, onlyProcess } from '../../pool/single-flight.ts';
 import type { SourceLease } from '../../pool/source/sources.ts';
 import type { ImageLayer } from '../../pool/variant.ts';
 import { until } from '../until.ts';

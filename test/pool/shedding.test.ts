@@ -1,9 +1,9 @@
 import t, { type Test } from 'tap';
 import { parseS3Location } from '../../contract/s3-location.ts';
 import type { SharedCacheSettings } from '../../pool/cache/shared-cache.ts';
+import { type Coalescer, onlyProcess } from '../../pool/coalescer.ts';
 import { Schedule } from '../../pool/execution/schedule.ts';
 import { imageInputs } from '../../pool/inputs.ts';
-import { type Coalescer, onlyProcess } from '../../pool/single-flight.ts';
 import type { Variant } from '../../pool/variant.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';

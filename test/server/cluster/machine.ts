@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
+import { Cancelled } from '../../../pool/coalescer.ts';
 import type { Image } from '../../../pool/image.ts';
-import { Cancelled, SingleFlight } from '../../../pool/single-flight.ts';
+import { SingleFlight } from '../../../pool/single-flight.ts';
 import type {
   CoalescerReply,
   CoalescerRequest,
