@@ -1,11 +1,10 @@
 import { hash } from 'node:crypto';
+import { SaxesParser } from 'saxes';
 import { type Dispatcher, Pool } from 'undici';
 import type { S3Location } from '../../contract/s3-location.ts';
 import { CredentialChain } from './credentials.ts';
 import { bucketUrl, objectPath } from './object-url.ts';
-import { readBody } from './response-body.ts';
 import { sign } from './sign.ts';
-import { readXml } from './xml.ts';
 
 /** The service responded with an error. */
 class S3Error extends Error {
@@ -185,4 +184,54 @@ function readPage(text: string, prefix: string): ObjectPage {
     }
   });
   return { objects, next };
+}
+
+/** @throws Error for a longer body, or one that ends early */
+async function readBody(body: Dispatcher.ResponseData['body'], maxBytes: number): Promise<Buffer> {
+  const chunks: Buffer[] = [];
+  let bytes = 0;
+  for await (const chunk of body as AsyncIterable<Buffer>) {
+    bytes += chunk.length;
+    if (bytes > maxBytes) throw new Error(`the response has more than ${maxBytes} bytes`);
+    chunks.push(chunk);
+  }
+  return Buffer.concat(chunks);
+}
+
+/** S3's responses are less deep. */
+const maxDepth = 20;
+
+/**
+ * Calls `onText` when an element ends, with its path, such as `ListBucketResult/Contents/Key`, and
+ * the text after its last child. Ignores namespaces, because services use different namespaces.
+ *
+ * @throws Error for malformed XML, a document type, or too many levels
+ */
+function readXml(text: string, onText: (path: string, text: string) => void): void {
+  const parser = new SaxesParser({ xmlns: false });
+  const names: string[] = [];
+  let content = '';
+  parser.on('error', () => {
+    throw new Error('the response is not XML');
+  });
+  parser.on('doctype', () => {
+    throw new Error('the response has a document type');
+  });
+  parser.on('opentag', ({ name }) => {
+    names.push(name);
+    if (names.length > maxDepth) throw new Error('the response has too many levels');
+    content = '';
+  });
+  parser.on('text', (part) => {
+    content += part;
+  });
+  parser.on('cdata', (part) => {
+    content += part;
+  });
+  parser.on('closetag', () => {
+    onText(names.join('/'), content);
+    names.pop();
+    content = '';
+  });
+  parser.write(text).close();
 }

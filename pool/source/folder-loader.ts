@@ -102,12 +102,8 @@ function toValidators(url: URL, { ino, size, mtimeNs, mtime }: BigIntStats): Val
   return { resource: urlDigest(url), etag, lastModified: mtime.toUTCString() };
 }
 
-/** Compares entity tags, or else the times of modification (RFC 9110, 13.2.2). */
-function isUnchanged(now: Validators, known: Validators | undefined): boolean {
-  if (known?.resource !== now.resource) return false;
-  if (known.etag !== null) return known.etag === now.etag;
-  return known.lastModified !== null && known.lastModified === now.lastModified;
-}
+const isUnchanged = (now: Validators, known: Validators | undefined): boolean =>
+  known?.resource === now.resource && known.etag === now.etag;
 
 /** Yields the chunks, and throws read errors as ServiceError. */
 async function* withServiceErrors(chunks: AsyncIterable<Uint8Array>, hostname: string) {

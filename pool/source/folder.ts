@@ -8,10 +8,22 @@ import { join, relative, sep } from 'node:path';
  */
 const isHidden = (name: string): boolean => name.startsWith('.');
 
-/** Returns a URL path's decoded segments; null for a path that cannot name a file. */
+/** Control characters, and path separators of all systems. */
+const ambiguous = /[\p{Cc}/\\]/u;
+
+/**
+ * Returns a URL path's segments, each decoded once. Returns null for a path that cannot name a
+ * file, or that programs interpret differently, with an encoded separator, a control character or a
+ * malformed encoding.
+ */
 export function fileNames(path: string): readonly string[] | null {
-  const parts = partsOfPath(path);
-  return parts?.every((part) => part !== '' && !isHidden(part)) ? parts : null;
+  try {
+    const parts = path.slice(1).split('/').map(decodeURIComponent);
+    const isName = (part: string) => part !== '' && !isHidden(part) && !ambiguous.test(part);
+    return path.startsWith('/') && parts.every(isName) ? parts : null;
+  } catch {
+    return null;
+  }
 }
 
 /** An open file. The caller closes it. */
@@ -60,21 +72,4 @@ function isVisibleIn(root: string, path: string): boolean {
  */
 function resolvePath(file: FileHandle, name: string): Promise<string> {
   return process.platform === 'linux' ? readlink(`/proc/self/fd/${file.fd}`) : realpath(name);
-}
-
-/** Control characters, and path separators of all systems. */
-const ambiguous = /[\p{Cc}/\\]/u;
-
-/**
- * Returns a URL path's segments, each decoded once. Returns null for a path that programs interpret
- * differently, with an encoded separator, a control character or a malformed encoding.
- */
-function partsOfPath(path: string): readonly string[] | null {
-  if (!path.startsWith('/')) return null;
-  try {
-    const parts = path.slice(1).split('/').map(decodeURIComponent);
-    return parts.some((part) => ambiguous.test(part)) ? null : parts;
-  } catch {
-    return null;
-  }
 }

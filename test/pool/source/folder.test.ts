@@ -183,7 +183,6 @@ t.test('reads a file again only after a change', async (t) => {
   first.release();
   const ask = (known = validators) => sources.revalidate(url, known, client({ findLoader }));
   t.equal((await ask()).bytes, null);
-  t.equal((await ask({ ...validators, etag: null })).bytes, null, 'by its date');
   await utimes(join(folder, 'a.jpg'), 1, 1);
   t.not((await ask()).bytes, null);
   await writeFile(join(folder, 'new.jpg'), 'picture c');
