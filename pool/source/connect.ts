@@ -1,13 +1,12 @@
 import { constants } from 'node:crypto';
 import type { LookupAddress } from 'node:dns';
-import { connect } from 'node:net';
+import { connect, type Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
 
-/**
- * Time for each address except the last, in ms. Node's default of 250 ms would give up a distant
- * origin that has a second, dead address.
- */
-const attemptMs = 1_000;
+/** Time until the next address is tried, while earlier attempts go on (RFC 8305, 5). */
+const nextAttemptMs = 250;
+/** Maximum addresses per connection, because each attempt takes a descriptor. */
+const maxAddresses = 8;
 const keepAliveMs = 60_000;
 
 /** Up to TLS 1.2 a server could request one handshake after the other. */
@@ -21,45 +20,98 @@ const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
 export type FindAddresses = (host: string, port: number) => Promise<readonly LookupAddress[]>;
 
 /**
- * Creates undici's connector for HTTP/1.1. It connects only to the found addresses, so that a name
- * cannot change after a check.
+ * Creates undici's connector for HTTP/1.1. Node's own selection of addresses ends each attempt
+ * before it starts the next: with its 250 ms it does not reach a distant origin that has a dead
+ * address too, and with more it waits as long for each dead address.
  *
  * @param timeoutMs for the TCP connection, and again for the TLS handshake
+ * @param open for tests
  */
 export function createConnector(
   findAddresses: FindAddresses,
   timeoutMs: number,
+  open: typeof connect = connect,
 ): buildConnector.connector {
   const secure = buildConnector({ timeout: timeoutMs, allowH2: false, secureOptions });
   return (options, callback) => {
     const { protocol, hostname } = options;
     const port = Number(options.port) || (protocol === 'https:' ? 443 : 80);
-    const open = (addresses: readonly LookupAddress[]) => {
-      const socket = connect({
-        host: hostname,
-        port,
-        // Node calls it for names only: `findAddresses` has checked an IP address.
-        lookup: (_name, _options, done) => done(null, [...addresses]),
-        autoSelectFamily: true,
-        autoSelectFamilyAttemptTimeout: attemptMs,
-        noDelay: true,
-        keepAlive: true,
-        keepAliveInitialDelay: keepAliveMs,
-      });
-      const timer = setTimeout(() => socket.destroy(new errors.ConnectTimeoutError()), timeoutMs);
-      const onError = (error: Error) => {
-        clearTimeout(timer);
-        callback(error, null);
-      };
-      socket.once('error', onError).once('connect', () => {
-        clearTimeout(timer);
-        socket.off('error', onError);
-        if (protocol === 'https:') secure({ ...options, httpSocket: socket }, callback);
-        else callback(null, socket);
-      });
-    };
-    // Outside of the promise, so that it does not catch the callback's errors.
-    const failed = (error: Error) => process.nextTick(callback, error, null);
-    findAddresses(hostname, port).then(open, failed);
+    findAddresses(hostname, port).then(
+      (addresses) =>
+        connectToAny(addresses, port, { timeoutMs, open }, (error, socket) => {
+          if (socket === null) callback(error, null);
+          else if (protocol === 'https:') secure({ ...options, httpSocket: socket }, callback);
+          else callback(null, socket);
+        }),
+      // Outside of the promise, so that it does not catch the callback's errors.
+      (error) => process.nextTick(callback, error, null),
+    );
   };
+}
+
+/**
+ * Connects to the first address that accepts: tries one after the other, each 250 ms after the one
+ * before or at once after a failure, and ends the others.
+ */
+function connectToAny(
+  addresses: readonly LookupAddress[],
+  port: number,
+  { timeoutMs, open }: { readonly timeoutMs: number; readonly open: typeof connect },
+  callback: (...result: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
+): void {
+  const waiting = interleaved(addresses).slice(0, maxAddresses);
+  const attempts = new Set<Socket>();
+  let firstError: Error | null = null;
+  let timer: NodeJS.Timeout | undefined;
+
+  const end = () => {
+    clearTimeout(timer);
+    clearTimeout(deadline);
+    for (const attempt of attempts) attempt.destroy();
+  };
+  const deadline = setTimeout(() => {
+    end();
+    callback(new errors.ConnectTimeoutError(), null);
+  }, timeoutMs);
+  const tryNext = () => {
+    clearTimeout(timer);
+    const next = waiting.shift();
+    if (next === undefined) {
+      if (attempts.size > 0) return;
+      end();
+      callback(firstError ?? new Error('no address'), null);
+      return;
+    }
+    timer = setTimeout(tryNext, nextAttemptMs);
+    const attempt = open({
+      host: next.address,
+      port,
+      noDelay: true,
+      keepAlive: true,
+      keepAliveInitialDelay: keepAliveMs,
+    });
+    attempts.add(attempt);
+    const onError = (error: Error) => {
+      attempts.delete(attempt);
+      firstError ??= error;
+      tryNext();
+    };
+    attempt.once('error', onError).once('connect', () => {
+      attempts.delete(attempt);
+      attempt.off('error', onError);
+      end();
+      callback(null, attempt);
+    });
+  };
+  tryNext();
+}
+
+/** Alternates between the families, from the first address's (RFC 8305, 4). */
+function interleaved(addresses: readonly LookupAddress[]): LookupAddress[] {
+  const family = addresses[0]?.family;
+  const first = addresses.filter((address) => address.family === family);
+  const second = addresses.filter((address) => address.family !== family);
+  return first
+    .flatMap((address, index) => [address, ...second.slice(index, index + 1)])
+    .concat(second.slice(first.length));
 }

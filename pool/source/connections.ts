@@ -88,8 +88,7 @@ function asFailure(error: Error, { hostname, protocol }: buildConnector.Options)
     const text = `The source could not be fetched (connect): ${hostname} did not respond in time.`;
     return new ServiceError('source_timeout', text, error);
   }
-  const isConnect =
-    error instanceof AggregateError || ('syscall' in error && error.syscall === 'connect');
+  const isConnect = 'syscall' in error && error.syscall === 'connect';
   const stage = !isConnect && protocol === 'https:' ? 'TLS' : 'connect';
   const text = fetchFailureText(stage, error, hostname, `no connection to ${hostname}`);
   return new ServiceError('source_unreachable', text, error);
