@@ -15,6 +15,8 @@ export interface Writer extends Pick<BodyWriter, 'write' | 'discard'> {
 }
 
 export interface Response extends ResponseHead {
+  /** The body's length as sent. */
+  readonly receivedBytes: number;
   /** The body, which the caller must release; null if not wanted. */
   readonly bytes: Uint8Array | null;
 }
@@ -72,7 +74,7 @@ export function exchange(
           head = { status, headers };
           budget.isLengthKnown = contentLength(head) !== null;
           writer = writerFor(head, budget);
-          if (writer === null) resolve({ ...head, bytes: null });
+          if (writer === null) resolve({ ...head, receivedBytes, bytes: null });
         },
         onResponseData(_, chunk) {
           budget.countPiece(chunk.byteLength);
@@ -84,7 +86,7 @@ export function exchange(
           const end = (bytes: Uint8Array | null) => {
             signal.removeEventListener('abort', abort);
             writer = null;
-            if (head !== null) resolve({ ...head, bytes });
+            if (head !== null) resolve({ ...head, receivedBytes, bytes });
           };
           const bytes = writer?.finish() ?? null;
           if (bytes instanceof Promise) bytes.then(end, fail);

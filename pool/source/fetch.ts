@@ -3,7 +3,7 @@ import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { canonicalUrl, isLongAuthority, readAuthority } from '../../contract/hosts.ts';
 import { version } from '../../contract/package.ts';
-import { type BodyLimits, BodyWriter, sourceTooLarge } from './body.ts';
+import { type BodyLimits, BodyWriter, releaseBody, sourceTooLarge } from './body.ts';
 import { DecodingWriter, parseCoding } from './coding.ts';
 import type { Connections } from './connections.ts';
 import {
@@ -16,12 +16,14 @@ import {
 import { type Deadline, withinDeadline } from './fetch-deadline.ts';
 import { fetchFailureText, findErrorCode } from './fetch-errors.ts';
 import type { AddressGuard } from './guard.ts';
+import { RedirectCookies } from './redirect-cookies.ts';
 import type { ResponseBudget } from './response-budget.ts';
 import {
   mediaType,
   type OriginFreshness,
   originFreshness,
   parseRetryAfter,
+  wholeLength,
 } from './response-headers.ts';
 
 /** Request headers by lower-case name. */
@@ -102,7 +104,7 @@ const hints = {
   serverError: 'The source server failed. Check its log, then retry.',
   clientError: 'Check the source URL and its query: the source server refuses this request.',
   redirects:
-    'Check with curl -IL where the source URL redirects to, and use the URL at the end: it may be a loop, such as between http and https, or a check for cookies.',
+    'Check with curl -IL where the source URL redirects to, and use the URL at the end: it may be a loop, such as between http and https, or one that ends only with cookies.',
   truncated:
     'Check why the source server, or a proxy before it, ends the response early: its timeouts, and a Content-Length that differs from the body. Then try again.',
 };
@@ -117,8 +119,9 @@ const headers = {
 
 /**
  * Fetches a source. Follows at most 5 redirects, each checked like the first URL and by
- * `isAllowedHost`. Accepts the statuses 200 and 203, and 304 for a conditional request. Other
- * statuses without their own code are source_unreachable, including unusable redirects.
+ * `isAllowedHost`. Accepts the statuses 200 and 203, 206 with all bytes, and 304 for a conditional
+ * request. Other statuses without their own code are source_unreachable, including unusable
+ * redirects.
  *
  * @throws ServiceError, or the signal's reason
  */
@@ -135,16 +138,22 @@ async function follow(
   await guard.checkFetched(first);
   let url = canonicalUrl(first);
   let credentials = options.credentials ?? {};
+  const cookies = new RedirectCookies();
   for (let redirects = 0; ; redirects += 1) {
     report(`waiting for ${url.hostname}`);
     const validators = validatorsFor(url, options);
-    const response = await request(url, credentials, validators, options, report);
+    const sent = withCookies(credentials, cookies.headerFor(url));
+    const ask = (known: Validators | null) => request(url, sent, known, options, report);
+    let response = await ask(validators);
     if (response.status === 304 && validators !== null) {
-      return { ...originResponse(response.headers, url), bytes: null };
+      const known = originResponse(response.headers, url);
+      if (validatorsMatch(known.validators, validators)) return { ...known, bytes: null };
+      response = await ask(null);
     }
     const location = redirectTarget(response);
-    if (location === null) return fetched(response, url);
+    if (location === null) return fetched(response, url, options);
 
+    cookies.store(response.headers['set-cookie'], url);
     if (redirects >= maxRedirects)
       throw badResponse(url, 'redirects too often', undefined, hints.redirects);
     const next = resolve(location, url);
@@ -161,6 +170,13 @@ async function follow(
     url = target;
     if (!isAllowedHost(url.hostname)) throw notAllowed(url.hostname);
   }
+}
+
+/** Returns a request's configured headers, with the cookies from its redirects. */
+function withCookies(credentials: SourceHeaders, cookies: string | null): SourceHeaders {
+  if (cookies === null) return credentials;
+  const configured = credentials['cookie'];
+  return { ...credentials, cookie: configured ? `${configured}; ${cookies}` : cookies };
 }
 
 export function notAllowed(host: string): ServiceError {
@@ -220,6 +236,18 @@ function validatorsFor(url: URL, { validators }: FetchOptions): Validators | nul
 }
 
 /**
+ * Returns false for a 304 with other validators, which does not concern the known bytes (RFC 9111,
+ * 4.3.4).
+ */
+function validatorsMatch(answered: Validators, known: Validators): boolean {
+  const opaque = (etag: string) => etag.replace(/^W\//, '');
+  if (answered.etag !== null && known.etag !== null) {
+    return opaque(answered.etag) === opaque(known.etag);
+  }
+  return [known.lastModified, null].includes(answered.lastModified);
+}
+
+/**
  * Returns a conditional request's headers. If-Modified-Since counts only for an origin that does
  * not support If-None-Match (RFC 9110, 13.1.3).
  */
@@ -238,7 +266,8 @@ function writerFor(
   budget: ResponseBudget,
 ): Writer | null {
   const { status, headers } = head;
-  if (status !== 200 && status !== 203) return null;
+  const isWhole = status === 200 || status === 203 || readWholeLength(head) !== null;
+  if (!isWhole) return null;
   const { maxBytes } = options;
   const length = contentLength(head);
   if (length !== null && length > maxBytes) throw sourceTooLarge(maxBytes);
@@ -246,6 +275,13 @@ function writerFor(
   const limits = { ...options, length };
   return coding === null ? new BodyWriter(limits) : new DecodingWriter(coding, limits, budget);
 }
+
+/**
+ * Returns the length of a partial response that contains all bytes, which some servers send
+ * unasked.
+ */
+const readWholeLength = ({ status, headers }: ResponseHead): number | null =>
+  status === 206 ? wholeLength(headers['content-range']) : null;
 
 function redirectTarget({ status, headers }: ResponseHead): string | null {
   if (![301, 302, 303, 307, 308].includes(status)) return null;
@@ -273,13 +309,15 @@ function decodeHeader(header: string): string {
   return isUtf8(bytes) ? bytes.toString() : header;
 }
 
-function fetched({ status, headers, bytes }: Response, url: URL): Fetched {
+function fetched(received: Response, url: URL, options: FetchOptions): Fetched {
+  const { status, headers, bytes, receivedBytes } = received;
+  const response = originResponse(headers, url);
   if (bytes === null) throw badStatus(url, status, headers);
-  return {
-    ...originResponse(headers, url),
-    bytes,
-    contentType: mediaType(headers['content-type']),
-  };
+  if (receivedBytes !== (readWholeLength(received) ?? receivedBytes)) {
+    releaseBody(bytes, options);
+    throw badStatus(url, status, headers);
+  }
+  return { ...response, bytes, contentType: mediaType(headers['content-type']) };
 }
 
 function originResponse(headers: ResponseHead['headers'], url: URL): OriginResponse {
@@ -313,7 +351,7 @@ function badStatus(url: URL, status: number, headers: ResponseHead['headers']): 
     const hint = status >= 500 ? hints.serverError : status >= 400 ? hints.clientError : undefined;
     return badResponse(url, `returned ${status}`, undefined, hint);
   }
-  const wait = status === 429 ? parseRetryAfter(headers['retry-after']) : null;
+  const wait = status === 429 ? parseRetryAfter(headers['retry-after'], Date.now()) : null;
   const text = `${meaning.text}: ${url.hostname} returned ${status}.`;
   const details = wait === null ? {} : { retryAfter: wait };
   return new ServiceError(meaning.code, text, undefined, details);

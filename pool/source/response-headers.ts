@@ -2,12 +2,25 @@
 const maxRetryAfter = 3_600;
 
 /**
- * Returns Retry-After (RFC 9110, 10.2.3) in seconds from 1 to 3600; null if absent, invalid, or a
- * date.
+ * Returns Retry-After (RFC 9110, 10.2.3) in whole seconds from 1 to 3600; null if absent, invalid
+ * or past.
+ *
+ * @param now Unix ms
  */
-export function parseRetryAfter(header: string | string[] | undefined): number | null {
-  const seconds = /^\d+$/.test(String(header).trim()) ? Number(header) : 0;
+export function parseRetryAfter(header: string | string[] | undefined, now: number): number | null {
+  if (typeof header !== 'string' || header.length > 64) return null;
+  const text = header.trim();
+  const seconds = /^\d+$/.test(text) ? Number(text) : secondsUntil(text, now);
   return seconds >= 1 ? Math.min(seconds, maxRetryAfter) : null;
+}
+
+/**
+ * Returns NaN for a text that is not an HTTP date. Date.parse also accepts others, such as `-5`.
+ */
+function secondsUntil(date: string, now: number): number {
+  return /^[A-Z][a-z]+,? .*\d{2}:\d{2}:\d{2}/.test(date)
+    ? Math.ceil((Date.parse(date) - now) / 1_000)
+    : Number.NaN;
 }
 
 /**
@@ -21,6 +34,15 @@ export function mediaType(header: string | string[] | undefined): string | null 
   return /^[a-z0-9][a-z0-9!#$&^_.+-]{0,63}\/[a-z0-9][a-z0-9!#$&^_.+-]{0,63}$/.test(name)
     ? name
     : null;
+}
+
+/**
+ * Returns the length of a Content-Range (RFC 9110, 14.4) that covers all bytes; null for other
+ * values.
+ */
+export function wholeLength(header: string | string[] | undefined): number | null {
+  const [, last, length] = /^bytes 0-(\d{1,15})\/(\d{1,15})$/i.exec(String(header)) ?? [];
+  return length !== undefined && Number(last) === Number(length) - 1 ? Number(length) : null;
 }
 
 /** How long the origin allows using a source without revalidation. In seconds. */

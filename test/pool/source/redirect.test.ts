@@ -133,6 +133,58 @@ t.test('sends validators only to the URL that sent them', async (t) => {
   target = '/a';
   etag = 'W/"1"';
   t.same(await ask(), [null, null, '"1"'], 'a weak form of the same');
+  etag = '"2"';
+  t.same(await ask(), ['one.example/a', null, '"1"', null], 'a 304 about another version');
+});
+
+t.test("sends a redirect's cookie to the rest of its redirects", async (t) => {
+  const origin = await startOrigin(t, ({ url, headers }, response) => {
+    const { host = '', cookie } = headers;
+    if (url === '/image' && cookie === undefined) {
+      response.setHeader('set-cookie', ['seen=a%20b; Path=/; HttpOnly', 'old=1; Max-Age=0']);
+      response.writeHead(302, { location: '/image' }).end();
+    } else response.end(`${host.split(':')[0]} ${cookie}`);
+  });
+  const sources = openSources(t);
+  const lease = await sources.acquire(origin.url('/image', 'a.example'), client());
+  t.equal(Buffer.from(lease.bytes).toString(), 'a.example seen=a%20b');
+  await sources.acquire(origin.url('/other', 'a.example'), client());
+  t.equal(origin.requests.at(-1)?.headers.cookie, undefined, 'not in another fetch');
+});
+
+t.test('sends cookies only to their host, path and scheme', async (t) => {
+  const cookies = [
+    'host=1',
+    'here=1; Path=/here',
+    'secure=1; Secure',
+    'domain=1; Domain=example',
+    'sub=1; Path=/; Domain=a.example',
+    'parent=1; Path=/; Domain=site.a.example',
+    'foreign=1; Domain=b.example',
+  ];
+  const hops = ['x.site.a.example/here/b', 'a.example/here', 'site.a.example/', 'b.example/'];
+  const origin = await startOrigin(t, ({ url, headers }, response) => {
+    const hop = hops.indexOf(`${headers.host?.split(':')[0]}${url}`);
+    const next = hops[hop + 1];
+    if (next === undefined) return response.end('picture');
+    const [host, ...path] = next.split('/');
+    const location = `http://${host}:${origin.port}/${path.join('/')}`;
+    return response.writeHead(302, { location, 'set-cookie': hop === 0 ? cookies : [] }).end();
+  });
+  const url = origin.url('/here/b', 'x.site.a.example');
+  await openSources(t).acquire(url, client());
+  const sent = origin.requests.map(({ headers }) => headers.cookie);
+  t.same(sent, [undefined, 'sub=1', 'sub=1; parent=1', undefined]);
+});
+
+t.test('limits the cookies of a fetch', async (t) => {
+  const cookies = Array.from({ length: 60 }, (_, index) => `c${index}=${'v'.repeat(150)}`);
+  const origin = await startOrigin(t, ({ url }, response) => {
+    if (url === '/end') response.end('picture');
+    else response.writeHead(302, { location: '/end', 'set-cookie': cookies }).end();
+  });
+  await openSources(t).acquire(origin.url('/'), client());
+  t.equal(origin.requests.at(-1)?.headers.cookie?.split('; ').length, 20);
 });
 
 t.test('follows locations with raw UTF-8 as browsers do', async (t) => {
