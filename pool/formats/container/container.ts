@@ -97,11 +97,13 @@ function withoutRoles(
   let at: number | null = null;
   let isComplete = false;
   let isKnown = true;
-  for (const { role, from, to } of format.parts(file)) {
+  for (const { role, from, to, plain } of format.parts(file)) {
     if (kept.length > maxParts) return null;
     if (at === null) kept.push(file.subarray(0, from));
     at = to;
-    if (!(roles as ReadonlySet<string>).has(role)) kept.push(file.subarray(from, to));
+    if (!(roles as ReadonlySet<string>).has(role)) {
+      kept.push(plain?.() ?? file.subarray(from, to));
+    }
     isComplete ||= role === 'end';
     isKnown &&= role !== 'unknown';
   }

@@ -32,6 +32,11 @@ interface FilePart {
   readonly compressed?: boolean;
   /** Decompressed size of its content; absent if not compressed. */
   readonly bytes?: number;
+  /**
+   * Creates the part without data that the pixels do not need, such as a thumbnail; absent if the
+   * part contains no such data.
+   */
+  readonly plain?: () => Buffer;
   /** Whether decoders ignore everything after this part. */
   readonly last?: boolean;
 }

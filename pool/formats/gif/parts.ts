@@ -1,7 +1,7 @@
 import { asBuffer } from '../bytes.ts';
 import { type PartRole, type Parts, StepLimit } from '../container/examination.ts';
 
-const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
+export const block = { extension: 0x21, image: 0x2c, trailer: 0x3b } as const;
 const label = { graphicControl: 0xf9, application: 0xff } as const;
 
 /** Application extensions with the number of repetitions. */
@@ -35,7 +35,7 @@ function readRole(file: Buffer, from: number): PartRole {
 }
 
 /** Returns the size in bytes of the colour table that a packed field announces. */
-const tableBytes = (packed = 0): number =>
+export const tableBytes = (packed = 0): number =>
   (packed & 0x80) === 0 ? 0 : 3 * 2 ** ((packed & 7) + 1);
 
 /** Returns the end of a series of sub-blocks, each preceded by its length; the last is empty. */
@@ -68,4 +68,56 @@ export function withGifEnd(source: Uint8Array): Uint8Array {
   const copy = Buffer.concat([file, Buffer.of(0), trailer]);
   copy.writeUInt8(file.length - last - 1, last);
   return copy;
+}
+
+/** Bits in the packed field of a graphic control extension (23). */
+const control = { transparent: 1, disposal: 0b11100, toBackground: 0b01000 } as const;
+/** No pixel uses it if colours have fewer than 8 bits. */
+const unusedColour = 255;
+
+/**
+ * Adds an unused transparent colour to a GIF, in a copy, if uncovered areas are visible and no
+ * colour is transparent: browsers show such areas as transparent, libvips as black. Returns the
+ * same bytes if every frame uses 256 colours.
+ */
+export function withGifTransparency(source: Uint8Array): Uint8Array {
+  const file = asBuffer(source);
+  /** Whether the image is transparent outside the next frame. */
+  let isClear = true;
+  let isVisible = false;
+  /** The graphic control extension of the frame to come. */
+  let extension: number | null = null;
+  let place: { readonly frame: number; readonly extension: number | null } | null = null;
+  for (const { role, from } of gifParts(file)) {
+    if (role === 'frame') {
+      const codeSize = file[from + 10 + tableBytes(file[from + 9])] ?? 8;
+      if (codeSize < 8) place ??= { frame: from, extension };
+      isVisible ||= isClear && !covers(file, from);
+      const packed = extension === null ? 0 : (file[extension + 3] ?? 0);
+      isClear = (packed & control.disposal) === control.toBackground;
+      extension = null;
+    } else if (file[from] === block.extension && file[from + 1] === label.graphicControl) {
+      if (file[from + 2] !== 4 || ((file[from + 3] ?? 0) & control.transparent) !== 0)
+        return source;
+      extension = from;
+    }
+  }
+  if (!isVisible || place === null) return source;
+  const { transparent } = control;
+  if (place.extension === null) {
+    const { frame } = place;
+    const added = [block.extension, label.graphicControl, 4, transparent, 0, 0, unusedColour, 0];
+    return Buffer.concat([file.subarray(0, frame), Buffer.from(added), file.subarray(frame)]);
+  }
+  const copy = Buffer.from(file);
+  copy.writeUInt8((file[place.extension + 3] ?? 0) | transparent, place.extension + 3);
+  copy.writeUInt8(unusedColour, place.extension + 6);
+  return copy;
+}
+
+/** Returns whether a frame covers the whole image. */
+function covers(file: Buffer, frame: number): boolean {
+  const [left, top, width, height] = [1, 3, 5, 7].map((at) => file.readUInt16LE(frame + at));
+  const isWhole = width === file.readUInt16LE(6) && height === file.readUInt16LE(8);
+  return left === 0 && top === 0 && isWhole;
 }

@@ -5,7 +5,7 @@ import { openAs } from '../container/container.ts';
 import { unsupported } from '../errors.ts';
 import { embeddedSize, examineFile, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
-import { jpegParts, withJpegEnd } from './parts.ts';
+import { jpegParts, withCmykProfile, withJpegEnd } from './parts.ts';
 
 /** Strings near the start of a JPEG with a gain map (Adobe's specification 1.0, ISO 21496-1). */
 const markers = ['http://ns.adobe.com/hdr-gain-map/1.0/', 'urn:iso:std:iso:ts:21496:-1'] as const;
@@ -47,6 +47,7 @@ export const jpeg: SourceFormat = {
     parts: jpegParts,
     sequential: true,
     ended: withJpegEnd,
+    completed: withCmykProfile,
   },
   // At an eighth, pixels are block means, which blur texts; a quarter looks nearly as good as the
   // whole.

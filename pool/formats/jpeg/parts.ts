@@ -1,5 +1,6 @@
 import { asBuffer } from '../bytes.ts';
 import { type PartRole, type Parts, StepLimit } from '../container/examination.ts';
+import { plainCmykProfile } from '../metadata/cmyk.ts';
 
 const markers = {
   temporary: 0x01,
@@ -33,7 +34,6 @@ const applications = [
   { marker: markers.photoshop, begins: 'Photoshop 3.0\0', role: 'iptc' },
 ] as const;
 
-/** Without a thumbnail (ITU-T T.871, 10.1). */
 const jfifBytes = 18;
 const adobeBytes = 16;
 
@@ -63,7 +63,11 @@ export function* jpegParts(file: Buffer): Parts {
     // The data of a single scan is not searched for more segments.
     const last = type === markers.scan && scans === 1 && file[at + 4] === componentsInOneScan;
     const role = length < 2 ? 'unknown' : readRole(file, type, at, to);
-    yield { role, from: at, to, content: [at + 4, to], last };
+    const part = { role, from: at, to, content: [at + 4, to], last } as const;
+    const segment = file.subarray(at, to);
+    yield type === markers.app0 && role === 'pixels'
+      ? { ...part, plain: () => plainJfif(segment) }
+      : part;
     at = to;
     if (type !== markers.scan) continue;
     at = endOfScan(file, to, steps);
@@ -77,7 +81,7 @@ function readRole(file: Buffer, type: number, from: number, to: number): PartRol
   if (type === markers.scan) return 'scan';
   if (needed.has(type)) return 'pixels';
   if (type === markers.app0 && begins('JFIF\0')) {
-    return to - from === jfifBytes ? 'pixels' : 'unknown';
+    return to - from < jfifBytes ? 'unknown' : 'pixels';
   }
   // Adobe's segment defines the components' colour model.
   if (type === markers.adobe && begins('Adobe')) {
@@ -89,6 +93,14 @@ function readRole(file: Buffer, type: number, from: number, to: number): PartRol
     applications.find((application) => application.marker === type && begins(application.begins))
       ?.role ?? 'other'
   );
+}
+
+/** Removes the JFIF segment's thumbnail (ITU-T T.871, 10.1). */
+function plainJfif(segment: Buffer): Buffer {
+  const plain = Buffer.from(segment.subarray(0, jfifBytes));
+  plain.writeUInt16BE(jfifBytes - 2, 2);
+  plain.fill(0, jfifBytes - 2);
+  return plain;
 }
 
 const endMarker = Buffer.of(0xff, markers.end);
@@ -141,4 +153,41 @@ function endOfScan(file: Buffer, from: number, steps: StepLimit): number {
     if (!codes) return at;
   }
   return file.length;
+}
+
+const name = Buffer.from('ICC_PROFILE\0\x01\x01', 'latin1');
+/**
+ * Offsets of a profile in its first segment, and of the colour space in the profile (ICC.1:2022,
+ * 7.2.6).
+ */
+const [profileAt, spaceAt] = [18, 16];
+
+/**
+ * Adds the browsers' CMYK profile to a CMYK JPEG that lacks a profile, in a copy; returns the same
+ * bytes for other files.
+ */
+export function withCmykProfile(source: Uint8Array): Uint8Array {
+  const file = asBuffer(source);
+  let components = 0;
+  const kept: Buffer[] = [];
+  let end = 2;
+  for (const { role, from, to } of jpegParts(file)) {
+    if (role === 'scan') break;
+    if (role === 'profile') {
+      const space = file.toString(
+        'latin1',
+        from + profileAt + spaceAt,
+        from + profileAt + spaceAt + 4,
+      );
+      if (space === 'CMYK') return source;
+    } else kept.push(file.subarray(from, to));
+    const type = file[from + 1] ?? 0;
+    if (type >= 0xc0 && type <= 0xc2) components = file[from + 9] ?? 0;
+    end = to;
+  }
+  if (components !== 4) return source;
+  const profile = plainCmykProfile();
+  const head = Buffer.from([0xff, markers.app2, 0, 0]);
+  head.writeUInt16BE(2 + name.length + profile.length, 2);
+  return Buffer.concat([file.subarray(0, 2), head, name, profile, ...kept, file.subarray(end)]);
 }

@@ -14,43 +14,33 @@ const curveTypes: Readonly<Record<number, number>> = { 1: 0, 5: 3, 7: 4 };
 
 export const srgbCurve: Curve = [2.4, 1 / 1.055, 0.055 / 1.055, 1 / 12.92, 0.04045];
 
-/** Writes a profile (version 4.4) with primaries and a common curve. */
+/** Writes a profile with primaries and a common curve. */
 export function matrixProfile({ name, colours }: Primaries, curve: Curve): Buffer {
-  const [red, green, blue] = colours.map(xyzTag) as [Buffer, Buffer, Buffer];
+  const [red, green, blue] = colours.map((colour) => writeTag('XYZ ', encodeS15Fixed16(colour)));
   const trc = curveTag(curve);
-  const tags = Object.entries({
-    desc: text(name),
-    cprt: text('CC0'),
-    wtpt: xyzTag(d50),
-    rXYZ: red,
-    gXYZ: green,
-    bXYZ: blue,
-    rTRC: trc,
-    gTRC: trc,
-    bTRC: trc,
-  });
-  const header = Buffer.alloc(headerBytes);
-  header.writeUInt32BE(0x04_40_00_00, 8);
-  header.write('mntrRGB XYZ ', 12, 'latin1');
-  header.write('acsp', 36, 'latin1');
-  encodeS15Fixed16(d50).copy(header, 68);
-  const table = Buffer.alloc(4 + 12 * tags.length);
-  table.writeUInt32BE(tags.length);
-  let end = headerBytes + table.length;
-  for (const [index, [tag, { length }]] of tags.entries()) {
-    const at = 4 + 12 * index;
-    table.write(tag, at, 'latin1');
-    table.writeUInt32BE(end, at + 4);
-    table.writeUInt32BE(length, at + 8);
-    end += length;
-  }
-  header.writeUInt32BE(end);
-  return Buffer.concat([header, table, ...tags.map(([, data]) => data)]);
+  return writeProfile('RGB ', [
+    ['desc', text(name)],
+    ['cprt', text('CC0')],
+    ['wtpt', writeTag('XYZ ', encodeS15Fixed16(d50))],
+    ['rXYZ', red],
+    ['gXYZ', green],
+    ['bXYZ', blue],
+    ['rTRC', trc],
+    ['gTRC', trc],
+    ['bTRC', trc],
+  ]);
 }
 
-const xyzTag = (xyz: Xyz): Buffer => writeTag('XYZ ', encodeS15Fixed16(xyz));
+/** Writes a grey profile with a curve. */
+export const greyProfile = (name: string, curve: Curve): Buffer =>
+  writeProfile('GRAY', [
+    ['desc', text(name)],
+    ['cprt', text('CC0')],
+    ['wtpt', writeTag('XYZ ', encodeS15Fixed16(d50))],
+    ['kTRC', curveTag(curve)],
+  ]);
 
-const curveTag = (curve: Curve): Buffer =>
+export const curveTag = (curve: Curve): Buffer =>
   writeTag('para', Buffer.from([0, curveTypes[curve.length] ?? 0, 0, 0]), encodeS15Fixed16(curve));
 
 /**
@@ -64,17 +54,48 @@ export function limitedRangeCurve([gamma = 1, a = 1, b = 0, c = 0, d = 0]: Curve
 }
 
 /** The white of profiles. */
-const d50: Xyz = [0.9642, 1, 0.8249];
+export const d50: Xyz = [0.9642, 1, 0.8249];
 const headerBytes = 128;
 
+/** Tags with the same data share it. */
+export function writeProfile(
+  space: 'RGB ' | 'GRAY' | 'CMYK',
+  tags: readonly (readonly [name: string, data: Buffer | undefined])[],
+): Buffer {
+  const header = Buffer.alloc(headerBytes);
+  const isPrinter = space === 'CMYK';
+  // Version 4.4; printers raise version 4's black.
+  header.writeUInt32BE(isPrinter ? 0x02_40_00_00 : 0x04_40_00_00, 8);
+  header.write(`${isPrinter ? 'prtr' : 'mntr'}${space}XYZ `, 12, 'latin1');
+  header.write('acsp', 36, 'latin1');
+  encodeS15Fixed16(d50).copy(header, 68);
+  const table = Buffer.alloc(4 + 12 * tags.length);
+  table.writeUInt32BE(tags.length);
+  const offsets = new Map<Buffer, number>();
+  const parts: Buffer[] = [header, table];
+  let end = headerBytes + table.length;
+  for (const [index, [name, data = Buffer.of()]] of tags.entries()) {
+    const at = 4 + 12 * index;
+    table.write(name, at, 'latin1');
+    table.writeUInt32BE(offsets.get(data) ?? end, at + 4);
+    table.writeUInt32BE(data.length, at + 8);
+    if (offsets.has(data)) continue;
+    offsets.set(data, end);
+    parts.push(data);
+    end += data.length;
+  }
+  header.writeUInt32BE(end);
+  return Buffer.concat(parts);
+}
+
 /** Writes a tag, padded to a multiple of four bytes. */
-function writeTag(type: string, ...data: readonly Buffer[]): Buffer {
+export function writeTag(type: string, ...data: readonly Buffer[]): Buffer {
   const bytes = Buffer.concat([Buffer.from(`${type}\0\0\0\0`, 'latin1'), ...data]);
   return Buffer.concat([bytes, Buffer.alloc(-bytes.length & 3)]);
 }
 
 /** Writes numbers with 16 bits before and after the point. */
-function encodeS15Fixed16(values: readonly number[]): Buffer {
+export function encodeS15Fixed16(values: readonly number[]): Buffer {
   const bytes = Buffer.alloc(4 * values.length);
   for (const [index, value] of values.entries()) {
     bytes.writeInt32BE(Math.round(value * 65_536), 4 * index);

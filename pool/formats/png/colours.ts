@@ -1,5 +1,13 @@
 import { asBuffer } from '../bytes.ts';
-import { type Cicp, cicpProfile } from '../metadata/cicp.ts';
+import { type Chromaticity, computePrimaries } from '../metadata/chromaticities.ts';
+import {
+  type Cicp,
+  cicpGreyCurve,
+  cicpProfile,
+  isConvertible,
+  srgbPrimaries,
+} from '../metadata/cicp.ts';
+import { greyProfile, matrixProfile, type Primaries } from '../metadata/written-profile.ts';
 import { pngParts, pngProfile, pngSignature } from './parts.ts';
 
 /**
@@ -8,48 +16,113 @@ import { pngParts, pngProfile, pngSignature } from './parts.ts';
  */
 interface PngColours {
   readonly cicp: Cicp | null;
+  readonly hasProfile: boolean;
   readonly isGrey: boolean;
   /** Frames in an animation (11.3.7.1); 1 for a still image. */
   readonly frames: number;
+  /** The values of gAMA and cHRM; null if absent, or replaced by sRGB. */
+  readonly gamma: Gamma | null;
 }
 
-/** Offsets of the colour type in a PNG, and of the data in a chunk. */
+interface Gamma {
+  /** Exponent from samples to light. */
+  readonly exponent: number;
+  /** Null if absent. */
+  readonly primaries: Primaries['colours'] | null;
+}
+
+/** Offsets of the colour type in a PNG, and of the data in a chunk; bytes of gAMA and cHRM. */
 const [colourTypeAt, dataAt] = [25, 8];
+const [gammaBytes, chromaticityBytes] = [4, 32];
+/** No real image has gammas outside this range, and some cannot be written. */
+const exponents = { min: 0.01, max: 100 };
+/** libpng takes a gamma as sRGB's 1/2.2 within this part of it. */
+const srgbTolerance = 0.05;
 
 export function pngColours(source: Uint8Array): PngColours {
   const file = asBuffer(source);
   let cicp: Cicp | null = null;
+  let hasProfile = false;
+  let isSrgb = false;
   let frames = 1;
-  for (const { from } of pngParts(file)) {
+  const chunks = new Map<string, Buffer>();
+  for (const { role, from, to } of pngParts(file)) {
     const type = file.toString('latin1', from + 4, from + 8);
     if (type === 'IDAT') break;
+    hasProfile ||= role === 'profile';
+    isSrgb ||= type === 'sRGB';
     if (type === 'acTL') frames = Math.max(1, file.readUInt32BE(from + dataAt));
     if (type === 'cICP') cicp = { primaries: file[from + 8] ?? 0, transfer: file[from + 9] ?? 0 };
+    if (type === 'gAMA' || type === 'cHRM') chunks.set(type, file.subarray(from + dataAt, to - 4));
   }
-  return { cicp, isGrey: ((file[colourTypeAt] ?? 0) & 2) === 0, frames };
+  const isGrey = ((file[colourTypeAt] ?? 0) & 2) === 0;
+  const gamma = isSrgb ? null : readGamma(chunks.get('gAMA'), chunks.get('cHRM'));
+  return { cicp, hasProfile, isGrey, frames, gamma };
+}
+
+/**
+ * Like Chromium, ignores cHRM alone or with invalid values, and takes sRGB's gamma without cHRM for
+ * sRGB.
+ */
+function readGamma(gAMA: Buffer | undefined, cHRM: Buffer | undefined): Gamma | null {
+  if (gAMA?.length !== gammaBytes) return null;
+  const gamma = gAMA.readUInt32BE() / 100_000;
+  const exponent = 1 / gamma;
+  if (!(exponent >= exponents.min && exponent <= exponents.max)) return null;
+  if (cHRM === undefined) {
+    return Math.abs(gamma * 2.2 - 1) < srgbTolerance ? null : { exponent, primaries: null };
+  }
+  if (cHRM.length !== chromaticityBytes) return null;
+  const at = (index: number): Chromaticity => [
+    cHRM.readUInt32BE(8 * index) / 100_000,
+    cHRM.readUInt32BE(8 * index + 4) / 100_000,
+  ];
+  const primaries = computePrimaries(at(0), [at(1), at(2), at(3)]);
+  return primaries && { exponent, primaries };
 }
 
 /** The end of IHDR, the first chunk. */
 const headerEnd = pngSignature.length + 25;
 
-/** Adds to a PNG, in a copy, the profile of its colour codes, which libpng and libvips ignore. */
+/**
+ * Adds to a PNG, in a copy, the profile of its colour codes, or of its gamma if it has no profile.
+ * libpng and libvips ignore codes and gammas, as well as an RGB profile in a grey PNG.
+ */
 export function withPngProfile(source: Uint8Array): Uint8Array {
-  const { cicp, isGrey } = pngColours(source);
-  const profile = cicp === null || isGrey ? null : cicpProfile(cicp, false);
-  if (profile === null) return source;
+  const colours = pngColours(source);
+  const { cicp, hasProfile } = colours;
+  // Codes take precedence over a profile (11.3.2.6). HDR codes cannot be converted, but a profile
+  // can.
+  const isReplaced = hasProfile && cicp !== null && isConvertible(cicp);
+  const profile = hasProfile && !isReplaced ? null : createProfile(colours);
+  if (profile === null && !isReplaced) return source;
+  const file = asBuffer(isReplaced ? withoutProfile(source) : source);
+  const added = profile === null ? [] : pngProfile(profile);
+  return Buffer.concat([file.subarray(0, headerEnd), ...added, file.subarray(headerEnd)]);
+}
+
+function withoutProfile(source: Uint8Array): Buffer {
   const file = asBuffer(source);
   const kept: Buffer[] = [];
-  let end = headerEnd;
-  // Codes take precedence over a profile (11.3.2.6).
+  let end = 0;
   for (const { role, from, to } of pngParts(file)) {
-    if (role !== 'profile') continue;
-    kept.push(file.subarray(end, from));
-    end = to;
+    if (role === 'profile') {
+      kept.push(file.subarray(end, from));
+      end = to;
+    }
   }
-  return Buffer.concat([
-    file.subarray(0, headerEnd),
-    ...pngProfile(profile),
-    ...kept,
-    file.subarray(end),
-  ]);
+  return Buffer.concat([...kept, file.subarray(end)]);
+}
+
+function createProfile({ cicp, gamma, isGrey }: PngColours): Buffer | null {
+  if (cicp !== null && isGrey) {
+    const curve = cicpGreyCurve(cicp);
+    return curve && greyProfile('grey', curve);
+  }
+  if (cicp !== null) return cicpProfile(cicp, false);
+  if (gamma === null) return null;
+  const { exponent, primaries } = gamma;
+  const name = `gamma ${Number(exponent.toFixed(3))}`;
+  if (isGrey) return greyProfile(name, [exponent]);
+  return matrixProfile({ name, colours: primaries ?? srgbPrimaries }, [exponent]);
 }

@@ -3,7 +3,7 @@ import { asBuffer, textAt } from '../bytes.ts';
 import { unsupported } from '../errors.ts';
 import { examineWith, libvipsFile } from '../file.ts';
 import type { SourceFormat } from '../source-format.ts';
-import { type TiffPixels, tiffParts, tiffPixels } from './parts.ts';
+import { type TiffPixels, tiffParts, tiffPixels, withTiffCmykProfile } from './parts.ts';
 
 /**
  * Returns the error for an encoding that libvips 8.18 refuses, or decodes wrongly without an error:
@@ -84,7 +84,7 @@ export const tiff: SourceFormat = {
   // Classic and BigTIFF, little and big endian.
   matches: textAt(0, 'II*\0', 'MM\0*', 'II+\0', 'MM\0+'),
   cost: { ms: 10, bytes: 4 },
-  container: { parts: tiffParts, sequential: false },
+  container: { parts: tiffParts, sequential: false, completed: withTiffCmykProfile },
   // The tags of EXIF are in the file's own first directory.
   ownExif: asBuffer,
   unsupportedEncoding: unsupportedTiff,

@@ -1,5 +1,6 @@
-import { type ReadUint, uintReader } from '../bytes.ts';
+import { asBuffer, parseOrDefault, type ReadUint, uintReader } from '../bytes.ts';
 import type { PartRole, Parts } from '../container/examination.ts';
+import { plainCmykProfile } from '../metadata/cmyk.ts';
 
 /** The two forms of TIFF: bytes of a directory's count, entries and offsets (TIFF 6.0, BigTIFF). */
 const forms = {
@@ -63,12 +64,14 @@ function* readEntries(
   }
 }
 
+const profileTag = 34675;
+
 /** Roles of tags; other texts are `text`, and all others `pixels`. */
 const roles: ReadonlyMap<number, PartRole> = new Map([
   [700, 'xmp'],
   [33723, 'iptc'],
   [34377, 'iptc'],
-  [34675, 'profile'],
+  [profileTag, 'profile'],
 ]);
 
 /** Yields a `page` part per directory, followed by its entries' values. */
@@ -94,6 +97,7 @@ export interface TiffPixels {
   readonly colours: number | null;
   /** SampleFormat: 1 for unsigned integers, 2 for signed ones, 3 for floating point. */
   readonly sampleFormat: number;
+  readonly hasProfile: boolean;
   /** Whether each sample has a separate plane. */
   readonly separate: boolean;
   readonly tiled: boolean;
@@ -117,8 +121,10 @@ const integerBytes: Readonly<Record<number, 2 | 4>> = { 3: 2, 4: 4 };
 export function* tiffPixels(file: Buffer): Generator<TiffPixels, void, void> {
   for (const { entries, read } of tiffDirectories(file)) {
     const first = new Map<number, number>();
+    let hasProfile = false;
     for (const { tag, type, at } of entries) {
       const bytes = integerBytes[type];
+      hasProfile ||= tag === profileTag;
       if (!pixelTags.has(tag) || bytes === undefined) continue;
       if (at + bytes > file.length) return;
       first.set(tag, read(at, bytes));
@@ -129,8 +135,60 @@ export function* tiffPixels(file: Buffer): Generator<TiffPixels, void, void> {
       samples: first.get(tags.samples) ?? 1,
       colours: first.get(tags.colours) ?? null,
       sampleFormat: first.get(tags.sampleFormat) ?? 1,
+      hasProfile,
       separate: first.get(tags.planes) === 2,
       tiled: first.has(tags.tileWidth),
     };
   }
 }
+
+const separated = 5;
+/** Bytes per entry, and the type for opaque bytes (TIFF 6.0, section 2). */
+const [entryBytes, undefinedType] = [12, 7];
+
+/**
+ * Adds browsers' CMYK profile to a TIFF, in a copy, if its first page is unprofiled CMYK. Writes
+ * the page's directory, with an additional entry, at the file's end. Leaves a BigTIFF unchanged.
+ */
+export const withTiffCmykProfile = (source: Uint8Array): Uint8Array =>
+  parseOrDefault(source, () => {
+    const file = asBuffer(source);
+    const read = uintReader(file);
+    const [page] = tiffPixels(file);
+    if (page?.colours !== separated || page.hasProfile || page.samples < 4) return source;
+    if (read === null || read(2, 2) !== 42) return source;
+    const from = read(4, 4);
+    const count = read(from, 2);
+    const end = from + 2 + entryBytes * count;
+    if (end + 4 > file.length) return source;
+    const little = file.toString('latin1', 0, 2) === 'II';
+    const number = (value: number, bytes: 2 | 4): Buffer => {
+      const written = Buffer.alloc(bytes);
+      if (little) written.writeUIntLE(value, 0, bytes);
+      else written.writeUIntBE(value, 0, bytes);
+      return written;
+    };
+    const profile = plainCmykProfile();
+    const padding = Buffer.alloc(file.length & 1);
+    const profileAt = file.length + padding.length;
+    // Entries are in ascending order of their tags.
+    let place = from + 2;
+    while (place < end && read(place, 2) < profileTag) place += entryBytes;
+    const entry = [
+      number(profileTag, 2),
+      number(undefinedType, 2),
+      number(profile.length, 4),
+      number(profileAt, 4),
+    ];
+    return Buffer.concat([
+      file.subarray(0, 4),
+      number(profileAt + profile.length, 4),
+      file.subarray(8),
+      padding,
+      profile,
+      number(count + 1, 2),
+      file.subarray(from + 2, place),
+      ...entry,
+      file.subarray(place, end + 4),
+    ]);
+  });

@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
 import type { Fit } from '../../../contract/image-terms.ts';
+import { openContainer } from '../../../pool/formats/source-formats.ts';
 import { operations } from '../../../pool/rendering/operations.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { parameters } from '../../../server/image/parameters.ts';
@@ -11,6 +12,7 @@ import {
   blue,
   filled,
   green,
+  modulation,
   near,
   noise,
   type Rgb,
@@ -176,6 +178,71 @@ t.test('adds a transparent border and a watermark to every frame', async (t) => 
     t.equal(border.at(10, 3)[3], 0);
     t.equal(border.at(10, 24)[3], 0);
     t.ok(near((await marked.frame(page)).at(36, 16), [255, 255, 255, 255], 16));
+  }
+});
+
+/** Returns a GIF of red frames at the top left, with these disposals and no transparent colour. */
+async function redGif(
+  canvas: { readonly width: number; readonly height: number },
+  frames: readonly (readonly [width: number, disposal: number | null])[],
+): Promise<Buffer> {
+  const parts: Buffer[] = [];
+  for (const [width, disposal] of frames) {
+    const gif = await sharp(await plain(width, 20, red))
+      .gif()
+      .toBuffer();
+    const control = gif.indexOf(Buffer.from([0x21, 0xf9, 4]));
+    if (parts.length === 0) parts.push(gif.subarray(0, control));
+    if (disposal !== null) parts.push(Buffer.from([0x21, 0xf9, 4, disposal << 2, 10, 0, 0, 0]));
+    parts.push(gif.subarray(control + 8, -1));
+  }
+  const file = Buffer.concat([...parts, Buffer.of(0x3b)]);
+  file.writeUInt16LE(canvas.width, 6);
+  file.writeUInt16LE(canvas.height, 8);
+  return file;
+}
+
+t.test('draws areas outside a GIF frame as transparent, like browsers', async (t) => {
+  const canvas = { width: 40, height: 20 };
+  const wide = { width: 60, height: 20 };
+  for (const [name, source, clear] of [
+    ['one frame', await redGif(wide, [[40, 0]]), [50]],
+    ['one frame without a graphic control', await redGif(wide, [[40, null]]), [50]],
+    [
+      'a frame that is cleared',
+      await redGif(canvas, [
+        [40, 2],
+        [20, 0],
+      ]),
+      [null, 30],
+    ],
+  ] as const) {
+    for (const format of ['gif', 'webp'] as const) {
+      const { frame } = await drawn(source, {
+        formats: [format],
+        modulate: modulation,
+        lossless: true,
+      });
+      for (const [page, x] of clear.entries()) {
+        const { at } = await frame(page);
+        const label = `${name}, ${format}, ${page}`;
+        t.ok(near(at(10, 10), [...red, 255], 3), `${label}: ${at(10, 10)}`);
+        if (x !== null) t.equal(at(x, 10)[3], 0, `${label}: transparent`);
+      }
+    }
+    t.ok(source.equals((await drawn(source, { formats: ['gif'] })).body), `${name}: delivered`);
+  }
+  for (const opaque of [
+    await redGif(canvas, [
+      [40, 0],
+      [20, 0],
+    ]),
+    await redGif(canvas, [
+      [40, 2],
+      [40, 2],
+    ]),
+  ]) {
+    t.equal(openContainer(opaque).bytes, opaque, 'all is covered');
   }
 });
 

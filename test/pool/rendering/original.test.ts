@@ -146,7 +146,7 @@ t.test('removes trailing bytes, previews and unknown parts', async (t) => {
     Buffer.from('JFIF\0\x01\x02\0\0\x01\0\x01\x01\x01abc', 'latin1'),
     withoutMetadata(sources.jpeg, 'jpeg')?.subarray(2) ?? Buffer.alloc(0),
   ]);
-  t.equal(withoutMetadata(jfif, 'jpeg'), null, 'a preview in JFIF');
+  t.notOk(Buffer.from(withoutMetadata(jfif, 'jpeg') ?? 'abc').includes('abc'), 'a preview in JFIF');
 });
 
 t.test('rejects or shortens damaged files', async () => {

@@ -4,7 +4,7 @@ import t from 'tap';
 import { matrixProfile } from '../../../pool/formats/metadata/written-profile.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { more } from '../../extended.ts';
-import { createPng, pngChunks } from '../../hostile/inputs/chunks.ts';
+import { be32, createPng, pngChunks } from '../../hostile/inputs/chunks.ts';
 import { deepTiff } from '../../hostile/inputs/tiff.ts';
 import { withCodes } from '../formats/colour-codes.ts';
 import {
@@ -66,6 +66,11 @@ const changes: Readonly<Record<string, Partial<Variant>>> = {
   'filtered in two passes': { modulate: { ...modulation, lightness: 0.001 }, blur: 1 },
   'in all passes': { rotate: 10, opacity: 1, ...marked },
 };
+
+/** The D65 white point and the primaries of Display P3. */
+const chromaticities = Buffer.concat(
+  [31_270, 32_900, 68_000, 32_000, 26_500, 69_000, 15_000, 6_000].map(be32),
+);
 
 const mark = await plain(10, 10, [255, 255, 255]);
 
@@ -364,12 +369,25 @@ t.test('expands greys of the limited range in an AVIF', async (t) => {
  * 60, 120.
  */
 const pngChunksByColour: readonly (readonly [Rgb, Readonly<Record<string, Buffer>>])[] = [
+  [[30, 60, 120], { gAMA: be32(45_455) }],
+  [[30, 60, 120], { gAMA: be32(43_500) }],
+  [[31, 67, 130], { gAMA: be32(50_000) }],
+  [[96, 133, 183], { gAMA: be32(100_000) }],
+  [[30, 60, 120], { gAMA: be32(100_000), sRGB: Buffer.of(0) }],
+  [[30, 60, 120], { gAMA: be32(0) }],
+  [[30, 60, 120], { gAMA: Buffer.of(1) }],
+  [[30, 60, 120], { cHRM: chromaticities }],
+  [[6, 58, 125], { gAMA: be32(45_455), cHRM: chromaticities }],
+  [[85, 134, 187], { gAMA: be32(100_000), cHRM: chromaticities }],
+  [[30, 60, 120], { gAMA: be32(100_000), cHRM: Buffer.alloc(32) }],
   [[18, 49, 113], { cICP: Buffer.of(1, 1, 0, 1) }],
-  [[18, 49, 113], { cICP: Buffer.of(1, 6, 0, 1) }],
+  [[18, 49, 113], { cICP: Buffer.of(1, 6, 0, 1), gAMA: be32(100_000) }],
   [[0, 51, 118], { cICP: Buffer.of(9, 14, 0, 1) }],
+  [[48, 77, 134], { cICP: Buffer.of(1, 7, 0, 1) }],
+  [[13, 44, 109], { cICP: Buffer.of(1, 17, 0, 1) }],
 ];
 
-t.test('applies the codes of a PNG', async (t) => {
+t.test('applies the gamma, primaries and codes of a PNG', async (t) => {
   const png = await flat('rgb(30,60,120)').png().toBuffer();
   for (const [expected, chunks] of pngChunksByColour) {
     const source = pngWithChunks(png, chunks);
@@ -378,9 +396,18 @@ t.test('applies the codes of a PNG', async (t) => {
       t.ok(near(await stored(body), expected, 1), `${Object.keys(chunks)}: ${expected}`);
     }
   }
-  const both = pngWithChunks(p3, { cICP: Buffer.of(12, 8, 0, 1) });
-  const values = await stored((await drawn(withCodes(p3, 12, 8))).body);
+  const both = pngWithChunks(p3, { cICP: Buffer.of(1, 13, 0, 1) });
+  const values = await stored(p3);
   t.ok(near(await stored((await drawn(both)).body), values, 1), 'codes replace a profile');
+  const grey = await flat('rgb(60,60,60)').toColourspace('b-w').png().toBuffer();
+  for (const [level, chunks] of [
+    [133, { gAMA: be32(100_000) }],
+    [133, { gAMA: be32(100_000), cHRM: chromaticities }],
+    [49, { cICP: Buffer.of(1, 1, 0, 1) }],
+  ] as const) {
+    const { body } = await drawn(pngWithChunks(grey, chunks), { width: 32 });
+    t.ok(near(await stored(body), [level, level, level], 1), `grey, ${Object.keys(chunks)}`);
+  }
 });
 
 /** Returns a PNG with chunks in front of its pixels. */
@@ -392,4 +419,29 @@ function pngWithChunks(png: Buffer, added: Readonly<Record<string, Buffer>>): Bu
     ...Object.entries(added).map(([type, data]) => ({ type, data })),
     ...rest,
   ]);
+}
+
+t.test('draws CMYK that lacks a profile in the colours of browsers', async (t) => {
+  const colours = [colour, [255, 255, 255], [0, 0, 0], [20, 90, 200], [240, 230, 60]] as const;
+  for (const [r, g, b] of colours) {
+    const image = flat(`rgb(${r},${g},${b})`).toColourspace('cmyk');
+    const jpeg = await image.jpeg({ quality: 100 }).toBuffer();
+    const raw = sharp(jpeg).pipelineColourspace('cmyk').toColourspace('cmyk').raw();
+    const [cyan = 0, magenta = 0, yellow = 0, black = 0] = await raw.toBuffer();
+    const expected = [cyan, magenta, yellow].map((ink) => ((255 - ink) * (255 - black)) / 255);
+    const wrong = await withProfile(jpeg, await flat().withIccProfile('srgb').jpeg().toBuffer());
+    const tiff = await image.clone().tiff({ compression: 'none' }).toBuffer();
+    for (const source of [jpeg, wrong, tiff]) {
+      const { body } = await drawn(source, { width: 32 });
+      t.ok(near(await stored(body), expected, 1), `${expected}`);
+    }
+  }
+});
+
+/** Returns a JPEG with another JPEG's profile. */
+async function withProfile(jpeg: Buffer, other: Buffer): Promise<Buffer> {
+  const { icc = Buffer.of() } = await sharp(other).metadata();
+  const head = Buffer.from('\xff\xe2\0\0ICC_PROFILE\0\x01\x01', 'latin1');
+  head.writeUInt16BE(head.length - 2 + icc.length, 2);
+  return Buffer.concat([jpeg.subarray(0, 2), head, icc, jpeg.subarray(2)]);
 }
