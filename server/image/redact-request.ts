@@ -5,35 +5,38 @@ import {
   redactText,
   withoutTokens,
 } from '../../contract/redact.ts';
-import { hasTooManyParameters } from '../../urls/src/index.ts';
+import { hasTooManyParameters, redactForeignPath } from '../../urls/src/index.ts';
 import type { RedactRequest } from '../telemetry/image-telemetry.ts';
 import { canonicalName, isImagePath } from './address.ts';
 
 const maxUrlLength = 300;
+/** The rest would not be shown. */
+const maxPathLength = 600;
 const maxValueLength = 80;
 const maxMessageLength = 200;
+
+/** Returns a path without the parts that might be secrets in its language. */
+type RedactPath = (path: string) => string;
 
 /**
  * Returns a failed request without secrets. The project's hosts might read other services' URLs.
  */
 export const redactRequest: RedactRequest = ({ path, query, source, project, error }) => {
   const shown = source instanceof URL ? redactSource(source) : redactText(source?.href ?? '');
-  const hosts = Object.values(project?.hosts ?? {});
-  const isNative = hosts.every(({ urls = 'native' }) => urls === 'native');
-  return {
-    source: shown,
-    url: redactUrl(path, query, shown, isNative),
-    message: redactMessage(error, isNative),
-  };
+  const languages = Object.values(project?.hosts ?? {}).map(({ urls = 'native' }) => urls);
+  const redactPath: RedactPath = (text) => languages.reduce(redactForeignPath, text);
+  const url = redactUrl(path, query, shown, redactPath);
+  // Messages on another service's URL begin with its option, which might be hidden in the path.
+  const [option = ''] = error.message.split(' ', 1);
+  const isHidden = path.includes(option) && !url.includes(option);
+  const named = isHidden ? redactPath(option) : option;
+  const message = redactMessage(named + error.message.slice(option.length));
+  return { source: shown, url, message };
 };
 
-type FailedError = Parameters<RedactRequest>[0]['error'];
-
 /** Returns an error's message without names from the URL, which can be secrets. */
-function redactMessage({ code, message }: FailedError, isNative: boolean): string {
-  // This message quotes an option from another service's URL.
-  if (!isNative && code === 'parameter_invalid') return '';
-  return cutText(withoutTokens(message.replaceAll(/`[^`]*`/g, redactedMark)), maxMessageLength);
+function redactMessage(told: string): string {
+  return cutText(withoutTokens(told.replaceAll(/`[^`]*`/g, redactedMark)), maxMessageLength);
 }
 
 /**
@@ -55,13 +58,19 @@ export function redactParameters(parameters: Iterable<readonly [string, string]>
  * Returns an image URL's path and parameters.
  *
  * @param source without secrets, or '' if the URL is invalid
- * @param isNative false for a path that might contain another service's signature
  */
-export function redactUrl(path: string, query: string, source: string, isNative = true): string {
+export function redactUrl(
+  path: string,
+  query: string,
+  source: string,
+  redactPath: RedactPath = (text) => text,
+): string {
   const parameters = new URLSearchParams(hasTooManyParameters(query) ? '' : query);
-  const own = isNative ? redactText(path) : source || redactedMark;
   const unread = redactText(path.replace(/^\/img\/?/, '') || (parameters.get('url') ?? ''));
-  const shown = isImagePath(path) ? `/img/${source === '' ? unread : source}` : own;
+  const shown = isImagePath(path)
+    ? `/img/${source === '' ? unread : source}`
+    : // Encoded secrets appear when the text is decoded.
+      redactPath(redactText(redactPath(path.slice(0, maxPathLength))));
   const text = redactParameters(parameters);
   const separator = shown.includes('?') ? ' ' : '?';
   return text === '' ? shown : `${shown}${separator}${text}`;

@@ -11,10 +11,12 @@ const everyMs = 60_000;
 
 export interface ImageFailure {
   readonly requestId: string;
+  /** As requested; might not exist. */
   readonly project: string | null;
   readonly host: string | null;
   readonly stage: string;
   readonly code: ErrorCode;
+  /** The message, without secrets. */
   readonly cause: string;
 }
 
@@ -26,25 +28,28 @@ const isWarning = ({ code }: ImageFailure): boolean =>
   [502, 504].includes(errorCatalogue[code].status);
 
 /**
- * Logs image requests that fail because of the service or a source's server. Above a limit per
- * second, logs only their number.
+ * Logs failed image requests. Above a limit per second and level, logs only their number, so that
+ * mistakes of clients do not hide failures of sources.
  */
 export function logFailures(log: Pick<Logger, 'info' | 'warn'>): (failure: ImageFailure) => void {
+  // A terminal shows only warnings and errors.
+  const [warn, info] = [limitLines(log, 'warn'), limitLines(log, 'info')];
+  return (failure) => (isWarning(failure) ? warn : info)(failure);
+}
+
+function limitLines<L extends 'info' | 'warn'>(
+  log: Pick<Logger, L>,
+  level: L,
+): (failure: ImageFailure) => void {
   let inSecond = 0;
-  /** Highest level of this second's failures. */
-  let highestLevel: 'info' | 'warn' = 'info';
   const endSecond = (): void => {
     const leftOut = inSecond - linesPerSecond;
-    if (leftOut > 0) log[highestLevel]({ leftOut }, 'more image requests failed');
+    if (leftOut > 0) log[level]({ leftOut }, 'more image requests failed');
     inSecond = 0;
-    highestLevel = 'info';
   };
   return (failure) => {
     if (inSecond === 0) setTimeout(endSecond, 1_000).unref();
     inSecond += 1;
-    // A terminal shows only warnings and errors.
-    const level = isWarning(failure) ? 'warn' : 'info';
-    if (level === 'warn') highestLevel = level;
     if (inSecond <= linesPerSecond) log[level](failure, 'image request failed');
   };
 }

@@ -45,7 +45,6 @@ export class ImageTelemetry {
   /** The stage that threw an error. Requests that share work get the same error. */
   readonly #failedIn = new WeakMap<object, StageName>();
 
-  /** @param onFailure called for errors of the service or a source's server */
   constructor(
     registry: MetricsRegistry,
     { totals, activity }: Pick<UsageRecorder, 'totals' | 'activity'>,
@@ -82,10 +81,10 @@ export class ImageTelemetry {
   }
 
   failed(error: ServiceError, thrown: unknown, context: FailureContext): void {
-    const { code, status, message } = error;
+    const { code } = error;
     const stage = this.#findStage(thrown) ?? stageOfCode[code] ?? 'request';
     this.#registry.increment('failures', code, stage);
-    if (status >= 500) this.#onFailure({ ...context, stage, code, cause: message });
+    this.#onFailure({ ...context, stage, code });
   }
 
   /** Returns the stage that threw an error or its cause. */
@@ -118,7 +117,7 @@ const stageOfCode: Partial<Record<ErrorCode, StageName | 'admission'>> = {
   transform_timeout: 'transform',
 };
 
-type FailureContext = Pick<ImageFailure, 'requestId' | 'project' | 'host'>;
+type FailureContext = Omit<ImageFailure, 'stage' | 'code'>;
 
 /** Observes an image request other than a repeated hit. */
 export class ObservedRequest implements StageObserver {
@@ -235,11 +234,6 @@ export class ObservedRequest implements StageObserver {
     const { id, path, query } = this.#request;
     const host = this.#source?.hostname ?? null;
     const failure = ServiceError.of(error);
-    this.#telemetry.failed(failure, error, { requestId: id, project: this.#project, host });
-    const project = this.#counts?.project ?? this.named?._id;
-    if (project === undefined || this.kind === 'console') return;
-    const { code, status } = failure;
-    const { resolution_hint: hint } = failure.toBody();
     const shown = this.#telemetry.redactRequest({
       path,
       query,
@@ -247,6 +241,12 @@ export class ObservedRequest implements StageObserver {
       project: this.named,
       error: failure,
     });
+    const context = { requestId: id, project: this.#project, host, cause: shown.message };
+    this.#telemetry.failed(failure, error, context);
+    const project = this.#counts?.project ?? this.named?._id;
+    if (project === undefined || this.kind === 'console') return;
+    const { code, status } = failure;
+    const { resolution_hint: hint } = failure.toBody();
     this.#request.shownUrl = shown.url;
     this.#telemetry.activity.failed(project, { code, status, ...shown, hint, requestId: id });
   }

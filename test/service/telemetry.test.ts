@@ -232,6 +232,15 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
     });
   });
 
+  await t.test('logs a refused request with its id', async (t) => {
+    const response = await fetch(images('/cold.jpg?token=hush', 'w=abc&token=hush'));
+    t.equal(response.status, 400);
+    const requestId = response.headers.get('x-request-id');
+    const line = await service.waitForLog((line) => line['requestId'] === requestId);
+    t.match(line, { level: 30, project, code: 'parameter_invalid', cause: /^w must be/ });
+    t.notMatch(service.stdout(), /hush/);
+  });
+
   await t.test('sums counters over the processes, including ended processes', async (t) => {
     const counted = { route: 'image', status: '200' };
     // Requests of the tests above.

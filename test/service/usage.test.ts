@@ -142,6 +142,34 @@ t.test('counts the requests of delivery hosts', async (t) => {
   });
 });
 
+t.test('shows why it refuses the URLs of a delivery host', async (t) => {
+  const { call, origin, store, project, port } = await start(t);
+  const host = 'shop.cloudinary.example';
+  await store.projects.hostClaims.claim(host, project);
+  const set = { host, base: `${origin.url}/`, urls: 'cloudinary', updatedAt: new Date() };
+  await store.projects.setItem(project, 'hosts', host, set);
+  const ids: (string | undefined)[] = [];
+  for (const path of ['r_max/a.png', 'r_max/s--SECRET--/b.png', 's--SECRET--/e_sepia/a.png']) {
+    const connection = await StrictConnection.open(port);
+    const target = `/demo/image/upload/${path}`;
+    const { status, headers } = await connection.request('GET', target, { host });
+    connection.close();
+    t.equal(status, 400, path);
+    ids.push(headers.get('x-request-id') ?? undefined);
+  }
+  const { failures } = await json(await call('failures'));
+  t.match(failures, [
+    {
+      url: '/demo/image/upload/s--…/e_sepia/a.png',
+      message: 'e_sepia has no equivalent here.',
+      count: 1,
+      requestId: ids[2],
+    },
+    { message: 'r_max has no equivalent here.', count: 2, requestId: ids[1] },
+  ]);
+  t.equal(failures.length, 2);
+});
+
 t.test(
   'counts a failed source or transform as an error, and a failed transform as a render',
   async (t) => {

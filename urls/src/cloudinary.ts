@@ -14,6 +14,7 @@ import {
   NativeQuery,
   noEquivalent,
   optionInvalid,
+  redactedMark,
   sourceInvalid,
   sourceMissing,
   type Translation,
@@ -464,5 +465,13 @@ function readSignature(path: string): UrlSignature | null {
   };
 }
 
+/** A signature, a layer's text or encoded source, and the text of a variable. */
+const secrets = /(?<=(?:^|\/)s--)[^/]+|(?<=\b[lu]_(?:fetch|text):)[^/]+|(?<=_!)[^/]+/g;
+
 /** The URLs of Cloudinary images. */
-export const cloudinary: UrlDialect = { title: 'Cloudinary', translate, readSignature };
+export const cloudinary: UrlDialect = {
+  title: 'Cloudinary',
+  translate,
+  readSignature,
+  redact: (path) => path.replace(secrets, redactedMark),
+};

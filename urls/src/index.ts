@@ -5,7 +5,7 @@ import { iiif } from './iiif.ts';
 import { imgix } from './imgix.ts';
 import { imgproxy } from './imgproxy/imgproxy.ts';
 import { next } from './next.ts';
-import { hasTooManyParameters, maxParameters, parseQuery } from './read.ts';
+import { hasTooManyParameters, lookUp, maxParameters, parseQuery } from './read.ts';
 import { thumbor } from './thumbor.ts';
 import type { Translation, UrlDialect, UrlHost, UrlSecret } from './translation.ts';
 
@@ -53,6 +53,10 @@ export function translate(
   parseQuery(query);
   return dialects[name].translate(path, query, host);
 }
+
+/** Returns a path without its possible secrets. @param name of a language, or another text */
+export const redactForeignPath = (path: string, name: string): string =>
+  lookUp<UrlDialect>(dialects, name)?.redact?.(path) ?? path;
 
 /** Compares two texts in a time that depends only on their lengths. */
 export function isSame(given: string, expected: string): boolean {

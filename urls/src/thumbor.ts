@@ -11,6 +11,7 @@ import {
 } from './read.ts';
 import { flag, integer, only, onlyNumber, type Row, saturation } from './rows.ts';
 import {
+  hideFirstSegment,
   NativeQuery,
   noEquivalent,
   optionInvalid,
@@ -410,4 +411,9 @@ function readSignature(path: string): UrlSignature | null {
 }
 
 /** The URLs of thumbor 7. */
-export const thumbor: UrlDialect = { title: 'thumbor', translate, readSignature };
+export const thumbor: UrlDialect = {
+  title: 'thumbor',
+  translate,
+  readSignature,
+  redact: hideFirstSegment,
+};

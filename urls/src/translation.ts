@@ -178,4 +178,16 @@ export interface UrlDialect {
    * services that do not sign URLs.
    */
   readonly readSignature?: (path: string, query: string) => UrlSignature | null;
+  /**
+   * Hides the parts of a path that might be secrets, such as a signature or an encoded source, even
+   * if the URL is invalid. Absent for services without such parts.
+   */
+  readonly redact?: (path: string) => string;
 }
+
+/** Replaces a possible secret. */
+export const redactedMark = '…';
+
+/** Hides the signature in a path's first segment. */
+export const hideFirstSegment = (path: string): string =>
+  path.replace(/^(\/*)(?!unsafe\/|insecure\/)[^/]+/, `$1${redactedMark}`);

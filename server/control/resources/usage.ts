@@ -306,8 +306,7 @@ const failure = named(
       count: { ...count, description: 'Number of failed requests; a lower bound.' },
       message: {
         type: 'string',
-        description:
-          "The last error's message, cut after 200 characters; empty if it could quote a secret.",
+        description: "The last error's message, without secrets, cut after 200 characters.",
       },
       hint: { type: 'string', description: 'The next step.' },
       requestId: {
@@ -356,7 +355,7 @@ export const activityOperations = {
     path: '/projects/{projectId}/failures',
     summary: 'List the last failures',
     description:
-      'Lists the last 100 failed image requests of the day, newest first, with equal failures combined. The list is at most a minute old.',
+      'Lists the last 100 failed image requests of the day, newest first, with equal failures, or URLs with the same wrong parameter, combined. The list is at most a minute old.',
     result: listResult('failures', failure),
     handle: async ({ path: { projectId } }, services) => {
       await findProject(services, projectId);

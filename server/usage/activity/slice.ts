@@ -106,8 +106,12 @@ export type FailedRequest = Omit<StoredFailure, 'at' | 'count'>;
 
 export const maxFailures = 100;
 
-/** Returns the same key for equal failures. */
-const failureKey = ({ code, url }: Pick<StoredFailure, 'code' | 'url'>): string => `${code} ${url}`;
+/**
+ * Returns the same key for equal failures. A wrong parameter is a mistake of the template that wrote
+ * many URLs; other failures belong to a URL.
+ */
+const failureKey = ({ code, url, message }: FailedRequest): string =>
+  `${code} ${code === 'parameter_invalid' ? message : url}`;
 
 class RecentFailures {
   /** From oldest to newest. */

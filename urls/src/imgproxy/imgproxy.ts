@@ -10,9 +10,11 @@ import {
   withBothSlashes,
 } from '../read.ts';
 import {
+  hideFirstSegment,
   NativeQuery,
   noEquivalent,
   optionInvalid,
+  redactedMark,
   type Size,
   type Source,
   sourceInvalid,
@@ -348,5 +350,16 @@ function readSignature(path: string): UrlSignature | null {
   };
 }
 
+/** Hides the signature, an encoded source, and arguments that might be encoded URLs. */
+function redact(path: string): string {
+  const at = path.indexOf('/plain/');
+  const options = at === -1 ? path : path.slice(0, at);
+  const shown = hideFirstSegment(options.replaceAll('%3A', ':'))
+    .replaceAll(/(?<=.\/)[^/:]+(?=\/|$)/gs, redactedMark)
+    .replaceAll(/[^/:]{20,}/g, redactedMark);
+  // A format after @ looks like the host after a user.
+  return shown + path.slice(options.length).replace(/(?<=[^/]\/[^/@:]+)@\w{1,5}$/, '');
+}
+
 /** The URLs of imgproxy 4, without its Pro options. */
-export const imgproxy: UrlDialect = { title: 'imgproxy', translate, readSignature };
+export const imgproxy: UrlDialect = { title: 'imgproxy', translate, readSignature, redact };
