@@ -46,6 +46,12 @@ const maxDeliveries = 50;
 /** Maximum waiting callbacks per project. */
 const maxWaiting = 100;
 
+/** A job that waits until its call has ended. */
+export const createCallbackJob = (data: CallbackJob): JobDocument<CallbackJob> => ({
+  ...createWaitingJob(callbackJobName, data, new Date()),
+  receiver: new URL(data.url).host,
+});
+
 /** The queue of requests to clients. Each waits until its call has ended. */
 export class Callbacks {
   readonly #jobs: Collection<JobDocument<CallbackJob>>;
@@ -63,8 +69,7 @@ export class Callbacks {
   }
 
   async add(data: CallbackJob): Promise<void> {
-    const job = createWaitingJob(callbackJobName, data, new Date());
-    await withTimeout(this.#jobs.insertOne({ ...job, receiver: new URL(data.url).host }));
+    await withTimeout(this.#jobs.insertOne(createCallbackJob(data)));
   }
 
   /** The last requests of a project that the queue has, the newest first. */

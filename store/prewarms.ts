@@ -1,9 +1,11 @@
 import { createHash } from 'node:crypto';
-import type { Db, ObjectId } from 'mongodb';
-import { Callbacks } from './callbacks.ts';
+import { setTimeout as sleep } from 'node:timers/promises';
+import type { Collection, Db, ObjectId } from 'mongodb';
+import { type CallbackJob, createCallbackJob } from './callbacks.ts';
 import { newPrewarmId } from './identifiers.ts';
 import {
   createWaitingJob,
+  epoch,
   type JobCollection,
   type JobDocument,
   jobsCollection,
@@ -12,7 +14,7 @@ import {
   prewarmJobName,
   waitingJobsFilter,
 } from './jobs.ts';
-import { withTimeout } from './outage.ts';
+import { StoreUnavailable, withTimeout } from './outage.ts';
 import { type CallState, type ProjectRecord, ProjectRecords } from './records.ts';
 import { isDuplicateKey, retryOnDeadlock } from './writes.ts';
 
@@ -33,8 +35,13 @@ interface QueuedJob {
 }
 
 interface PrewarmRecord extends ProjectRecord {
+  /** The project's id and the record's number, which is unique: see {@link Prewarms.add}. */
+  readonly position: string;
   readonly variantCount: number;
   readonly jobs: readonly QueuedJob[];
+  /** Jobs that are not in the queue yet, and since when. Absent once they are. */
+  readonly pending?: readonly JobDocument<PrewarmJobData | CallbackJob>[];
+  readonly pendingSince?: Date;
 }
 
 /** The call would exceed the project's maximum of waiting jobs, so it added no job. */
@@ -53,8 +60,10 @@ export class QueueFull extends Error {
   }
 }
 
-/** For all jobs of a call, which can be many, in ms. */
+/** Maximum time in ms for a call that competes with other calls of its project. */
 const addWithinMs = 10_000;
+/** Then a worker adds the jobs of a call whose process has failed, ms. */
+const pendingAfterMs = 5_000;
 
 type SourceState = 'waiting' | 'running' | 'done' | 'failed';
 
@@ -63,37 +72,64 @@ export type PrewarmStatus = ReturnType<typeof toStatus>;
 
 export class Prewarms {
   readonly #records: ProjectRecords<PrewarmRecord>;
+  readonly #calls: Collection<PrewarmRecord>;
   readonly #jobs: JobCollection;
-  readonly #callbacks: Callbacks;
   readonly #maxWaiting: number;
 
   /** @param maxWaiting maximum waiting jobs per project, over all processes */
   constructor(db: Db, maxWaiting = Number.POSITIVE_INFINITY) {
     this.#records = new ProjectRecords(db, 'prewarms');
+    this.#calls = db.collection('prewarms');
     this.#jobs = db.collection(jobsCollection);
-    this.#callbacks = new Callbacks(db);
     this.#maxWaiting = maxWaiting;
   }
 
-  ensureIndexes(): Promise<void> {
-    return this.#records.ensureIndexes();
+  async ensureIndexes(): Promise<void> {
+    await this.#records.ensureIndexes();
+    await this.#calls.createIndex({ position: 1 }, { unique: true, sparse: true });
+    await this.#calls.createIndex({ pendingSince: 1 }, { sparse: true });
   }
 
   /**
-   * Queues a project's jobs, except jobs that already wait, and the callback. Concurrent calls can
-   * exceed the maximum slightly. If the store fails meanwhile, the call can be repeated, because the
-   * jobs that it has added wait already.
+   * Queues a project's jobs, except jobs that already wait, and the callback.
+   *
+   * Storing the record commits the call, because the record contains all its jobs: if the rest
+   * fails, a worker adds them later ({@link addPending}). The record's number is one higher than
+   * that of the last record before the count, and the index on it is unique, so no other call can
+   * commit between a count and its commit.
    *
    * @returns the call's id
    * @throws QueueFull
    */
-  async add({ projectId, sources, variants, callbackUrl }: PrewarmCall): Promise<string> {
+  async add(call: PrewarmCall): Promise<string> {
+    const giveUpAt = performance.now() + addWithinMs;
+    for (let attempt = 1; ; attempt += 1) {
+      const record = await this.#prepare(call);
+      try {
+        await retryOnDeadlock(() => this.#records.add(record));
+        await this.#addJobs(record).catch(() => {});
+        return record._id;
+      } catch (error) {
+        if (!isDuplicateKey(error)) throw error;
+        if (performance.now() > giveUpAt) {
+          throw new StoreUnavailable('too many calls prewarm images of the project at once');
+        }
+        await sleep(Math.random() * 10 * attempt);
+      }
+    }
+  }
+
+  async #prepare({ projectId, sources, variants, callbackUrl }: PrewarmCall) {
+    const ofProject = { position: { $gte: `${projectId}:`, $lt: `${projectId};` } };
+    const last = await withTimeout(this.#calls.findOne(ofProject, { sort: { position: -1 } }));
+    const number = Number(last?.position.split(':')[1] ?? 0) + 1;
     const now = new Date();
     const jobs = sources.map((source) =>
       createWaitingJob(prewarmJobName, withFingerprint({ projectId, variants, source }), now),
     );
+    const outside = await this.#countPending(projectId);
     const keys = jobs.map(({ waitingKey }) => waitingKey);
-    const [equal, waiting] = await withTimeout(
+    const [equal, inQueue] = await withTimeout(
       Promise.all([
         this.#jobs.find({ waitingKey: { $in: keys } }).toArray(),
         this.#jobs.countDocuments(waitingJobsFilter(prewarmJobName, projectId)),
@@ -101,33 +137,60 @@ export class Prewarms {
     );
     const byKey = new Map(equal.map((job) => [job.waitingKey, job]));
     const added = jobs.filter(({ waitingKey }) => !byKey.has(waitingKey));
+    const waiting = inQueue + outside;
     if (added.length > 0 && waiting + added.length > this.#maxWaiting) {
       throw new QueueFull(waiting, added.length, this.#maxWaiting);
     }
-    await withTimeout(Promise.all(added.map((job) => this.#insert(job))), addWithinMs);
     const _id = newPrewarmId();
-    await this.#records.add({
+    const callback =
+      callbackUrl &&
+      createCallbackJob({ projectId, url: callbackUrl, subject: 'prewarm', id: _id });
+    return {
       _id,
       projectId,
       createdAt: now,
+      position: `${projectId}:${String(number).padStart(12, '0')}`,
       variantCount: sources.length * variants.length,
       jobs: jobs
         .map((job) => byKey.get(job.waitingKey) ?? job)
         .map(({ _id: id, data: { fingerprint } }) => ({ id, fingerprint })),
-    });
-    if (callbackUrl !== null) {
-      await this.#callbacks.add({ projectId, url: callbackUrl, subject: 'prewarm', id: _id });
-    }
-    return _id;
+      pending: callback ? [...added, callback] : added,
+      pendingSince: now,
+    } satisfies PrewarmRecord;
   }
 
-  async #insert(job: JobDocument): Promise<void> {
-    try {
-      await retryOnDeadlock(() => this.#jobs.insertOne(job));
-    } catch (error) {
-      // Another call has added an equal job in the meantime.
-      if (!isDuplicateKey(error)) throw error;
-    }
+  /** Counts the jobs of a project that calls have committed but not added yet. */
+  async #countPending(projectId: string): Promise<number> {
+    const ofProject = { projectId, pendingSince: { $gt: epoch } };
+    const records = await withTimeout(this.#calls.find(ofProject).toArray());
+    const ids = records.flatMap(({ pending = [] }) =>
+      pending.filter(({ name }) => name === prewarmJobName).map((job) => job._id),
+    );
+    if (ids.length === 0) return 0;
+    return ids.length - (await withTimeout(this.#jobs.countDocuments({ _id: { $in: ids } })));
+  }
+
+  /** Adds a record's jobs. Can run again, and in several processes at once. */
+  async #addJobs({ _id, pending = [] }: PrewarmRecord): Promise<void> {
+    const jobs: Collection<JobDocument<unknown>> = this.#jobs as never;
+    const insert = async (job: JobDocument<unknown>) => {
+      try {
+        await retryOnDeadlock(() => jobs.insertOne(job));
+      } catch (error) {
+        // Another process has added the job, or an equal job, in the meantime.
+        if (!isDuplicateKey(error)) throw error;
+      }
+    };
+    await withTimeout(Promise.all(pending.map(insert)));
+    const added = { $unset: { pending: true, pendingSince: true } } as const;
+    await withTimeout(this.#calls.updateOne({ _id }, added));
+  }
+
+  /** Adds the jobs of calls whose process failed after it stored their records. */
+  async addPending(): Promise<void> {
+    const before = new Date(Date.now() - pendingAfterMs);
+    const left = this.#calls.find({ pendingSince: { $gt: epoch, $lt: before } }).limit(100);
+    for (const record of await left.toArray()) await this.#addJobs(record);
   }
 
   async find(projectId: string, id: string): Promise<PrewarmStatus | null> {

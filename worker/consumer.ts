@@ -34,6 +34,8 @@ const pollEveryMs = 500;
 /** How long ended jobs stay visible in the workbench, ms. */
 const keepEndedMs = 24 * 60 * 60 * 1_000;
 const removeEndedEveryMs = 10 * 60 * 1_000;
+/** Interval in ms at which a worker looks for calls whose jobs are not in the queue yet. */
+const addPendingEveryMs = 5_000;
 /** Lock renewals per lifetime. */
 const renewalsPerLifetime = 6;
 /**
@@ -149,9 +151,11 @@ export class Consumer {
     this.#accepting = true;
     this.#timers = [
       setInterval(() => void this.#removeEnded(), removeEndedEveryMs),
+      setInterval(() => void this.#addPending(), addPendingEveryMs),
       recordHeartbeats(this.#options.store.db, 'worker'),
     ];
     void this.#removeEnded();
+    void this.#addPending();
   }
 
   /** Aborts the running jobs and releases their locks, so that other workers continue them. */
@@ -250,6 +254,14 @@ export class Consumer {
       await this.queue.removeEnded(new Date(Date.now() - keepEndedMs));
     } catch (error) {
       this.#options.log.warn({ err: error }, 'removing ended jobs failed');
+    }
+  }
+
+  async #addPending(): Promise<void> {
+    try {
+      await this.#options.store.prewarms.addPending();
+    } catch (error) {
+      this.#options.log.warn({ err: error }, 'queueing prewarm jobs failed');
     }
   }
 }

@@ -15,6 +15,7 @@ import { storeLink } from '../server/store-link.ts';
 import { until } from '../until.ts';
 import { testDatabase } from './connection.ts';
 import { prewarmCall, prewarmJob } from './prewarm-job.ts';
+import { differs } from './servers.ts';
 
 const [shop, press] = ['prj_0123456789abcdef', 'prj_fedcba9876543210'];
 
@@ -240,7 +241,7 @@ t.test("takes a project's jobs by age, and a retry when it is due", async (t) =>
 });
 
 t.test('adds no job of a call with more jobs than the maximum', async (t) => {
-  const { add, addElsewhere, stored } = await startQueue(t, { maxWaiting: 25 });
+  const { add, addElsewhere, stored, take, end } = await startQueue(t, { maxWaiting: 25 });
   const call = (from: number, count: number) => createJobs(shop, from + count).slice(from);
   await add(call(0, 20));
   const full = { name: 'QueueFull', waiting: 20, added: 6, maxWaiting: 25 };
@@ -251,4 +252,75 @@ t.test('adds no job of a call with more jobs than the maximum', async (t) => {
   await t.rejects(add(call(24, 2)), { name: 'QueueFull', waiting: 25, added: 1 });
   await t.resolves(addElsewhere(call(0, 25)));
   t.equal(await stored.countDocuments({ 'data.projectId': shop }), 25);
+
+  await end(await take());
+  const calls = Array.from({ length: 10 }, (_, i) => add(call(100 + i, 1)));
+  const accepted = (await Promise.allSettled(calls)).filter((each) => each.status === 'fulfilled');
+  t.equal(accepted.length, 1);
+  t.equal(
+    await stored.countDocuments({
+      waitingKey: { $gte: `prewarm:${shop}:`, $lt: `prewarm:${shop};` },
+    }),
+    25,
+  );
 });
+
+t.test('holds the maximum if processes add jobs at once, and uses all of it', async (t) => {
+  const { db } = await testDatabase(t);
+  const { stored } = await startQueue(t, { db });
+  const calls = Array.from({ length: 12 }, async (_, process) => {
+    const prewarms = new Prewarms(db, 8);
+    return prewarms.add(prewarmCall([createJob(`https://a.example/${process}`)]));
+  });
+  const ended = await Promise.allSettled(calls);
+  const accepted = ended.filter(({ status }) => status === 'fulfilled').length;
+  t.equal(await stored.countDocuments(), accepted);
+  t.ok(accepted <= 8, `${accepted} of 8`);
+  if (await differs('contention')) return;
+  t.equal(accepted, 8);
+  for (const call of ended) {
+    if (call.status === 'rejected') t.match(call.reason, { name: 'QueueFull' });
+  }
+});
+
+t.test('queues nothing of a call whose record cannot be stored', async (t) => {
+  const { db } = await testDatabase(t);
+  const { stored, queue } = await startQueue(t, { db });
+  const failing = failingInserts(db, 'prewarms');
+  await t.rejects(new Prewarms(failing).add(prewarmCall(createJobs(shop, 2))), /no space/);
+  t.equal(await stored.countDocuments(), 0);
+  t.match(await queue.stats(), { waiting: 0 });
+});
+
+t.test('accepts a call whose jobs cannot be stored, and queues them later', async (t) => {
+  const { db } = await testDatabase(t);
+  const { stored, add } = await startQueue(t, { db, maxWaiting: 3 });
+  const failing = new Prewarms(failingInserts(db, 'jobs'));
+  const id = await failing.add(prewarmCall(createJobs(shop, 2), 'https://a.example/ended'));
+  t.equal(await stored.countDocuments(), 0);
+  const others = createJobs(shop, 4).slice(2);
+  await t.rejects(add(others), { name: 'QueueFull', waiting: 2 }, 'they count');
+
+  const prewarms = new Prewarms(db);
+  await prewarms.addPending();
+  t.equal(await stored.countDocuments(), 0, 'not yet: its process can still be adding them');
+  await db.collection('prewarms').updateOne({}, { $set: { pendingSince: new Date(1) } });
+  await Promise.all([prewarms.addPending(), prewarms.addPending()]);
+  t.equal(await stored.countDocuments({ name }), 2);
+  t.equal(await stored.countDocuments({ name: 'callback', 'data.id': id }), 1);
+  t.match(await prewarms.find(shop, id), { status: 'accepted', sources: { waiting: 2 } });
+  t.match(await db.collection('prewarms').findOne({}), { pending: undefined });
+  await prewarms.addPending();
+  t.equal(await stored.countDocuments(), 3);
+});
+
+/** Returns a database in which inserts into a collection fail. */
+const failingInserts = (db: Db, failing: string): Db =>
+  ({
+    collection: (name: string) => {
+      const collection = db.collection(name);
+      if (name === failing)
+        collection.insertOne = async () => Promise.reject(new Error('no space'));
+      return collection;
+    },
+  }) as Db;

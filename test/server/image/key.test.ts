@@ -172,22 +172,6 @@ t.test(
   },
 );
 
-t.test('parses a preset once per revision of its project', async (t) => {
-  let reads = 0;
-  const presets = {
-    card: {
-      get w() {
-        reads += 1;
-        return 40;
-      },
-    },
-  };
-  for (const h of [10, 20]) {
-    t.match(withPreset({ preset: 'card', h }, { presets }), { w: 40, h });
-  }
-  t.equal(reads, 1);
-});
-
 t.test('replaces a side in the preset by a ratio in the URL', async (t) => {
   const presets = { box: { w: 40, h: 30 }, high: { h: 30 }, wide: { w: 40, ar: '16:9' } };
   const sides = (options: Options) => {
