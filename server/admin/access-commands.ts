@@ -2,7 +2,7 @@ import { type Command, Option } from 'commander';
 import { type KeyAccess, keyAccesses, type NewKey } from '../../store/keys.ts';
 import type { Store } from '../../store/open.ts';
 import { requireProject } from '../request-errors.ts';
-import { addListAction, createOption, withStore } from './store.ts';
+import { addListAction, createOption, toCreation, withStore } from './store.ts';
 import { AdminError, day, print } from './terminal.ts';
 
 /** Checks an organisation id. @returns the default organisation's id for undefined */
@@ -23,7 +23,10 @@ export function addOrganisationCommands(program: Command): void {
     .description('create an organisation with product access')
     .option(...createOption)
     .action((name: string, { yes }: { yes?: boolean }) =>
-      withStore(async (store) => print((await store.organisations.create(name))._id), yes),
+      withStore(
+        async (store) => print((await store.organisations.create(name))._id),
+        toCreation(yes),
+      ),
     );
 
   addListAction(
@@ -110,7 +113,7 @@ export function addKeyCommands(program: Command): void {
         const rights = await findRights(store, scope);
         const { key, secret } = await store.keys.issue({ name, access, ...rights });
         print(`${key._id}  ${secret}`);
-      }, yes);
+      }, toCreation(yes));
     });
 
   addListAction(group.command('list').description('list all keys'), ({ keys }) => keys.list(), {

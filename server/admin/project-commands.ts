@@ -5,7 +5,7 @@ import type { ListedProject, Projects } from '../../store/projects.ts';
 import { signingSecrets } from '../image/access.ts';
 import { requireProject } from '../request-errors.ts';
 import { findOrganisation } from './access-commands.ts';
-import { addListAction, createOption, withStore } from './store.ts';
+import { addListAction, createOption, toCreation, withStore } from './store.ts';
 import { AdminError, print, printable } from './terminal.ts';
 
 interface CreateOptions {
@@ -36,7 +36,7 @@ export function addProjectCommands(program: Command): void {
         const orgId = await findOrganisation(store, org);
         const services = control.createServices(store, settings);
         print((await control.createProject(services, input, orgId))._id);
-      }, yes);
+      }, toCreation(yes));
     });
 
   addListAction(

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
 import { adminCommand } from '../../contract/package.ts';
@@ -13,26 +14,35 @@ import {
 } from './terminal.ts';
 
 /** The option of commands that make sense in a new store, and so can create a missing store. */
-export const createOption = ['--yes', 'create a missing store'] as const;
+export const createOption = ['--yes', 'create a missing store in any folder'] as const;
+
+/** Where a command can create a missing store: nowhere, in the default folder, or in any folder. */
+type Creation = 'never' | 'default' | 'any';
+
+/** Returns where a command with {@link createOption} can create a store. */
+export const toCreation = (yes = false): Creation => (yes ? 'any' : 'default');
 
 /**
  * Runs an action with the configured store, which a service can use at the same time, and closes
  * it. Loads the store code only then: the command's help does not need it, and loading takes time.
- * @param creates whether to create a missing store. Only a user can decide this: in a mistyped data
- *   folder, or without the settings of a service, the service would not find its projects and keys
  */
 export async function withStore(
   action: (store: Store, settings: Settings) => Promise<void>,
-  creates = false,
+  creation: Creation = 'never',
 ): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
   const { ensureIndexes, storeExists } = await import('../../store/open.ts');
   const { isOutage, describeOutage } = await import('../../store/outage.ts');
   const settings = settingsOrExit();
-  if (!creates && !storeExists(settings)) {
-    throw new AdminError(
-      `There is no store in ${resolve(settings.dataDir)}, and SERVICE_MONGODB_URL is not set. Run the command with the settings of the service, or start the service. To create a new store there, add --yes to this command: ${adminCommand('projects create')}`,
-    );
+  if (!storeExists(settings)) {
+    const place = resolve(settings.dataDir);
+    const reason = await whyNotCreate(settings, creation);
+    if (reason !== null) {
+      throw new AdminError(
+        `There is no store in ${place}, and SERVICE_MONGODB_URL is not set. ${reason} For a new store there, add --yes to this command: ${adminCommand('projects create')}`,
+      );
+    }
+    process.stderr.write(`Creating a new store in ${place}.\n`);
   }
   const store = await openStore(settings);
   try {
@@ -44,6 +54,30 @@ export async function withStore(
   } finally {
     await store.close();
   }
+}
+
+const systemdUnit = '/etc/systemd/system/image-delivery.service';
+
+/**
+ * Returns why a command does not create a missing store, or null if it does. In a mistyped data
+ * folder, or without a service's settings, the service would not find its projects and keys.
+ */
+async function whyNotCreate({ port }: Settings, creation: Creation): Promise<string | null> {
+  if (creation === 'any') return null;
+  const next = 'Run the command with the settings of the service, or start the service.';
+  if (creation === 'never' || process.env['SERVICE_DATA_DIR']) return next;
+  if (existsSync(systemdUnit)) {
+    return `The settings of ${systemdUnit} name another store: run image-delivery-admin instead.`;
+  }
+  const health = await fetch(`http://127.0.0.1:${port}/api/health`, {
+    signal: AbortSignal.timeout(1_000),
+  }).then(
+    (response) => response.json() as Promise<{ service?: unknown }>,
+    () => null,
+  );
+  return health?.service === 'image-delivery'
+    ? `The service at port ${port} uses another store. ${next}`
+    : null;
 }
 
 /** Opens a store, which a service can use at the same time. @throws AdminError */

@@ -7,7 +7,7 @@ import { shortFolder } from '../store/embedded/stores.ts';
 import { until } from '../until.ts';
 import { startAdmin } from './admin.ts';
 import { picture, startTestOrigin } from './origin.ts';
-import { json, startService } from './service.ts';
+import { freePort, json, startService } from './service.ts';
 import { startWorker } from './worker/worker.ts';
 
 t.test('runs the admin command next to a running service', async (t) => {
@@ -348,7 +348,7 @@ t.test('prewarms and deletes through the admin command', async (t) => {
   }
 });
 
-t.test('creates a store only with --yes', async (t) => {
+t.test('creates a store in a named folder only with --yes', async (t) => {
   const parent = shortFolder(t);
   const named = join(parent, 'dtaa');
   const environment = { PATH: process.env['PATH'] ?? '', SERVICE_DATA_DIR: named };
@@ -368,4 +368,21 @@ t.test('creates a store only with --yes', async (t) => {
   t.match(id, /^prj_/);
   t.match(await admin('projects', 'list'), id);
   t.match(await admin(...create), /^prj_/, 'the store exists');
+});
+
+t.test('creates a store in the default folder, except beside a running service', async (t) => {
+  const { port } = await startService(t);
+  const parent = shortFolder(t);
+  const beside = (servicePort: number) =>
+    startAdmin(t, {
+      dataDir: parent,
+      environment: { PATH: process.env['PATH'] ?? '', SERVICE_PORT: String(servicePort) },
+    });
+  const stderr = new RegExp(`The service at port ${port} uses another store.* add --yes`);
+  await t.rejects(beside(port)('keys', 'create', '--root'), { code: 1, stderr });
+  t.notOk(existsSync(join(parent, 'data')));
+  const alone = beside(await freePort());
+  await t.rejects(alone('keys', 'list'), { code: 1, stderr: /^There is no store/ });
+  const created = await alone.run('keys', 'create', '--root');
+  t.match(created, { stdout: /^key_/, stderr: `Creating a new store in ${join(parent, 'data')}.` });
 });
