@@ -13,6 +13,7 @@ interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
   readonly wait: boolean;
 }
 
+const progressEveryMs = 5_000;
 const pollIntervalMs = 500;
 /** A worker that is starting records itself within this time. */
 const workerStartMs = 5_000;
@@ -77,11 +78,18 @@ async function waitFor(
   process.stderr.write(`Waiting for ${id}. Ctrl-C stops waiting; the prewarm continues.\n`);
   const workerDueAt = performance.now() + workerStartMs;
   let isWarned = false;
+  let shownAt = performance.now();
   for (;;) {
     const status = await prewarms.find(projectId, id);
     if (status === null) throw new AdminError(`${id} is gone: its project was deleted.`);
     if (status.status !== 'accepted') return report(status);
     if (!isWarned && performance.now() > workerDueAt) isWarned = warnIfMissing(await findWorker());
+    if (performance.now() > shownAt + progressEveryMs) {
+      shownAt = performance.now();
+      const done = status.sources.done + status.sources.failed;
+      const of = count(status.sourceCount, 'source');
+      process.stderr.write(`${status.progress}%: ${done} of ${of} done\n`);
+    }
     await sleep(pollIntervalMs);
   }
 }
