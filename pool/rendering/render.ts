@@ -38,8 +38,10 @@ export interface RenderTask {
 }
 
 /**
- * Renders a variant of a source on this thread or in this process. Returns the execution plan
- * instead if the task has none and must run in a process or wait.
+ * Renders a variant of a source on this thread or in this process. `runTask` (execution/task.ts)
+ * calls it, at first on a thread and without an execution plan. If the task must run in a process
+ * or wait for its turn, this returns the plan instead, and `TransformQueue` (execution/) sends the
+ * task there with the plan.
  *
  * @throws ServiceError source_unsupported, source_corrupt, source_too_large, parameter_invalid,
  *   transform_timeout

@@ -21,9 +21,14 @@ export const jsonHeaders: Headers = [['content-type', 'application/json'], ...un
 /** Lets scripts of any page read the response (Fetch standard, CORS protocol). */
 export const readableAnywhere: Headers = [['access-control-allow-origin', '*']];
 
-/** Lets any page also embed the response, even with cross-origin isolation. */
+/**
+ * Lets any page also embed the response, even with cross-origin isolation, and its scripts read the
+ * headers and the timing.
+ */
 export const embeddableAnywhere: Headers = [
   ...readableAnywhere,
+  ['access-control-expose-headers', '*'],
+  ['timing-allow-origin', '*'],
   ['cross-origin-resource-policy', 'cross-origin'],
 ];
 

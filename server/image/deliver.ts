@@ -10,7 +10,19 @@ import { readTransform, resolveTransform, type Transform } from './resolve-varia
 import { redirectTo, respond, send } from './response.ts';
 import { resolveSource } from './source-url.ts';
 
-/** The order of an image request that the response cache does not serve. */
+/**
+ * The order of an image request that the response cache does not serve:
+ *
+ * 1. `ImageEndpoint.handle` (image-endpoint.ts) looks in the response cache, then calls this.
+ * 2. This reads the address, finds the project, checks the access and resolves the variant.
+ * 3. `ImageLookup.readOrRender` (image-lookup.ts) takes the fallback if the source fails, and omits
+ *    layers that fail.
+ * 4. `Engine.get` (pool/engine.ts) looks in the caches, and joins equal requests.
+ * 5. `Producer.produce` (pool/producer.ts) fetches the source and the layers.
+ * 6. `TransformQueue.transform` (pool/execution/) waits for a thread or a process, which runs
+ *    `render` (pool/rendering/render.ts).
+ * 7. `respond` (response.ts) answers, and stores the response for equal requests.
+ */
 export async function deliver(call: ImageCall, environment: DeliveryEnvironment): Promise<void> {
   const { request, observed, negotiated } = call;
   const { path, query } = request;
@@ -45,7 +57,7 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
     // `checkSignature` has checked the required signature, which covers the text.
     const isTrusted = background || project.requireSignedUrls;
     const wanted = resolveTransform(transform, project, address.usesHints, negotiated, isTrusted);
-    const delivered = await lookup.getImage(wanted).catch((error: unknown) => {
+    const delivered = await lookup.readOrRender(wanted).catch((error: unknown) => {
       throw withLostQuery(error, address);
     });
     respond(delivered, wanted, environment, context);

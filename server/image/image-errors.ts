@@ -102,6 +102,5 @@ function structuredString(text: string): string {
  */
 export const imageErrorHeaders = ({ code, message }: ServiceError): Headers => [
   ...embeddableAnywhere,
-  ['access-control-expose-headers', 'x-image-error, x-request-id, retry-after'],
   ['x-image-error', `${code}; message=${structuredString(message)}`],
 ];

@@ -75,7 +75,7 @@ export class ImageLookup {
   }
 
   /** Returns the source's image, or the fallback's if the source fails. */
-  async getImage({ version, variant, fallback }: ResolvedTransform): Promise<DeliveredImage> {
+  async readOrRender({ version, variant, fallback }: ResolvedTransform): Promise<DeliveredImage> {
     const { source, background, observed, request } = this.#checked;
     const wanted = { source, version, variant };
     const inputs = this.#inputs(wanted);

@@ -482,7 +482,7 @@ eachHttpServer('tells browsers why an image failed', async (t, { name, environme
     /^[a-z_]+(?=; message="[ !#-[\]-~]+"$)/.exec(headers.get('x-image-error') ?? '')?.[0];
   const isReadable = (headers: ReadonlyMap<string, string> | Headers, target: string) => {
     t.equal(headers.get('access-control-allow-origin'), '*', target);
-    t.match(headers.get('access-control-expose-headers'), /(^|, )x-image-error(,|$)/, target);
+    t.match(headers.get('access-control-expose-headers'), '*', target);
   };
   const cases = [
     ['GET', missing, {}, 404, 'source_not_found'],

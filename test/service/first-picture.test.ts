@@ -25,6 +25,8 @@ t.test('renders an image, then serves it from memory, and after a restart from d
     t.match(first.headers.get('etag'), /^"[\w-]{22}"$/);
     t.equal(first.headers.get('x-content-type-options'), 'nosniff');
     t.equal(first.headers.get('access-control-allow-origin'), '*');
+    t.equal(first.headers.get('access-control-expose-headers'), '*');
+    t.equal(first.headers.get('timing-allow-origin'), '*');
     t.equal(first.headers.get('cross-origin-resource-policy'), 'cross-origin');
     t.equal(first.headers.get('x-cache'), 'miss');
     t.match(first.headers.get('server-timing'), /^cache;desc=miss, fetch;dur=\d.*transform;dur=\d/);
