@@ -19,8 +19,37 @@ export class UrlError extends Error {
 export const optionInvalid = (option: string, why: string): UrlError =>
   new UrlError('parameter_invalid', `${option.slice(0, 40).toWellFormed()} ${why}.`);
 
-export const noEquivalent = (option: string): UrlError =>
-  optionInvalid(option, 'has no equivalent here');
+/** @param nearest what comes closest to the option, if anything does */
+export const noEquivalent = (option: string, nearest = ''): UrlError =>
+  optionInvalid(
+    option,
+    `has no equivalent here${nearest === '' ? '' : `; the nearest is ${nearest}`}`,
+  );
+
+/** Limits the length of a message about a hostile URL. */
+const maxFaults = 10;
+
+/** The faults of a URL's options, which one error names together. */
+export class Faults {
+  readonly #messages = new Set<string>();
+
+  /** Keeps the fault that a function throws, so that others are found too. */
+  collect(read: () => void): void {
+    try {
+      read();
+    } catch (error) {
+      if (!(error instanceof UrlError)) throw error;
+      this.#messages.add(error.message);
+    }
+  }
+
+  /** @throws UrlError parameter_invalid */
+  throwAny(): void {
+    if (this.#messages.size === 0) return;
+    const shown = [...this.#messages].slice(0, maxFaults);
+    throw new UrlError('parameter_invalid', shown.join(' '));
+  }
+}
 
 export const sourceInvalid = (message: string): UrlError => new UrlError('source_invalid', message);
 
@@ -85,6 +114,21 @@ export interface Size {
 
 /** Stands for a source that is larger than any limit. */
 export const veryLarge: Size = { width: 100_000, height: 100_000 };
+
+/** A source's size, which remembers whether a translation depends on it. */
+export class SourceSize {
+  readonly #size: Size;
+  isUsed = false;
+
+  constructor(size: Size) {
+    this.#size = size;
+  }
+
+  get(): Size {
+    this.isUsed = true;
+    return this.#size;
+  }
+}
 
 /** A source as a URL names it: absolute, or a path below the host's base. The service checks both. */
 export type Source = { readonly url: string } | { readonly path: string };

@@ -115,7 +115,7 @@ for (const kind of dialectNames) {
       if (isRead) readSignature?.(path, query);
       const ms = usedCpuMs() - before;
       const isRefused =
-        /^(?:source_(?:missing|invalid|not_found)|parameter_invalid): .{1,400}$/su.test(found);
+        /^(?:source_(?:missing|invalid|not_found)|parameter_invalid): .{1,2000}$/su.test(found);
       if (ms < 1_000 && (isRead || isRefused)) continue;
       unexpected.push(`${Math.round(ms)} ms, ${url.slice(0, 100)}: ${found.slice(0, 200)}`);
     }

@@ -10,6 +10,7 @@ import {
   withBothSlashes,
 } from '../read.ts';
 import {
+  Faults,
   hideFirstSegment,
   NativeQuery,
   noEquivalent,
@@ -17,6 +18,7 @@ import {
   redactedMark,
   type Size,
   type Source,
+  SourceSize,
   sourceInvalid,
   sourceMissing,
   type Translation,
@@ -33,6 +35,17 @@ const maxOptionLength = 400;
 /** Source URLs have at most 8,192 characters. */
 const maxBase64Length = 16_384;
 
+/** The options of imgproxy 1 and 2, which are a type, sides, a gravity and a flag. */
+const oldOptions = /^(fit|fill|crop)\/(\d+)\/(\d+)\/([a-z]{2,4}|fp:[\d.]+:[\d.]+)\/([01])(?:\/|$)/;
+
+/** Writes the options of imgproxy 1 and 2 as those of later versions. */
+const toOptions = (before: string): string =>
+  before.replace(oldOptions, (_, type: string, width, height, gravity, enlarge) =>
+    type === 'crop'
+      ? `c:${width}:${height}:${gravity}/`
+      : `rs:${type}:${width}:${height}:${enlarge}/g:${gravity}/`,
+  );
+
 /** Splits a path into signature, options and source. @throws UrlError source_missing */
 function splitPath(path: string) {
   const [, signature = '', rest = ''] = /^\/([^/]*)\/(.*)$/s.exec(path) ?? [];
@@ -42,7 +55,7 @@ function splitPath(path: string) {
   const [, written, plain] = /^(?:(.*?)\/)?plain\/(.*)$/s.exec(rest) ?? [];
   // Proxies can encode the colons.
   const before = ((plain === undefined ? rest : written) ?? '').replaceAll('%3A', ':');
-  const segments = before.split('/');
+  const segments = toOptions(before).split('/');
   const start = segments.findIndex((segment) => !segment.includes(':'));
   const options = start === -1 ? segments : segments.slice(0, start);
   const others = start === -1 ? [] : segments.slice(start);
@@ -61,21 +74,35 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   const options = readImgproxyOptions(segments);
   const { url, extension } = isBase64 ? decodeBase64(others) : decodePlain(plain);
   if (extension !== '') options.native.set('format', 'fmt', formatName([extension]));
-  const source = isAbsolute(url) ? { url } : { path: url.startsWith('/') ? url : `/${url}` };
-  const queryForSize = (size: Size) => translateOptions(options, source, host, size);
+  const source = toSource(url);
+  const size = new SourceSize(veryLarge);
   requirePresetFirst(options, segments, host);
+  const isNameIgnored = options.fileName !== null && !options.attachment;
   const translated = {
     source,
-    ignored: [...parseQuery(query).keys()],
+    ignored: [
+      ...options.ignored,
+      ...(isNameIgnored ? ['filename'] : []),
+      ...parseQuery(query).keys(),
+    ],
     // Checks at once everything that does not depend on the size.
-    query: queryForSize(veryLarge),
+    query: translateOptions(options, source, host, size),
   };
-  if (!translated.query.has('crop')) return { kind: 'image', ...translated };
+  if (!size.isUsed) return { kind: 'image', ...translated };
   return {
     kind: 'needsSize',
     ...translated,
-    resolve: (size) => ({ kind: 'image', query: queryForSize(size) }),
+    resolve: (actual) => ({
+      kind: 'image',
+      query: translateOptions(options, source, host, new SourceSize(actual)),
+    }),
   };
+}
+
+/** Returns a source. Local files are below the host's base. */
+function toSource(text: string): Source {
+  const url = text.replace(/^local:\/\/(?=\/)/i, '');
+  return isAbsolute(url) ? { url } : { path: url.startsWith('/') ? url : `/${url}` };
 }
 
 /**
@@ -90,7 +117,7 @@ function requirePresetFirst(
   if (preset === null) return;
   const at = segments.findIndex((segment) => /^(?:preset|pr):/.test(segment));
   const options = { ...readImgproxyOptions(segments.slice(0, at)), preset };
-  const before = translateOptions(options, { path: '/' }, host, veryLarge);
+  const before = translateOptions(options, { path: '/' }, host, new SourceSize(veryLarge));
   const both = Object.keys(lookUp(host.presets, preset) ?? {}).find((name) => before.has(name));
   if (both !== undefined) {
     throw optionInvalid('preset', `must precede the options that it replaces, such as ${both}`);
@@ -101,16 +128,45 @@ function translateOptions(
   options: ImgproxyOptions,
   source: Source,
   host: UrlHost,
-  size: Size,
+  size: SourceSize,
 ): NativeQuery {
   const native = new NativeQuery(options.native);
-  if (options.preset !== null) native.set('preset', 'preset', options.preset);
-  setSize(native, options, host);
-  setCrop(native, options, size);
-  setTurn(native, options);
-  setFileName(native, options, source);
-  setMetadata(native, options, host);
+  const faults = new Faults();
+  faults.collect(() => setFileName(native, options, source));
+  if (isRaw(options, source)) setWhole(native, source);
+  else {
+    if (options.preset !== null) native.set('preset', 'preset', options.preset);
+    faults.collect(() => setSize(native, options, host, size));
+    faults.collect(() => setCrop(native, options, size));
+    setTurn(native, options);
+    setFormatQuality(native, options);
+    faults.collect(() => setMetadata(native, options, host));
+  }
+  faults.throwAny();
   return native;
+}
+
+/** Returns the extension of a source, in lower case and without a dot. */
+const extensionOf = (source: Source): string =>
+  /\.(\w{1,5})$/.exec(readPathname(source))?.[1]?.toLowerCase() ?? '';
+
+const isRaw = ({ raw, rawExtensions }: ImgproxyOptions, source: Source): boolean =>
+  raw || rawExtensions.includes(extensionOf(source));
+
+/** The parameters that apply to an unchanged image too. */
+const wholeNames = new Set(['download', 'exp', 'v']);
+
+function setWhole(native: NativeQuery, source: Source): void {
+  for (const [name] of [...native]) if (!wholeNames.has(name)) native.set('raw', name, null);
+  native.set('raw', 'dpr', 1);
+  if (extensionOf(source) === 'svg') native.set('raw', 'fmt', 'svg');
+}
+
+/** Sets the quality of the format, or that of JPEGs, because this service has one scale for all. */
+function setFormatQuality(native: NativeQuery, { formatQualities }: ImgproxyOptions): void {
+  if (native.has('q')) return;
+  const quality = formatQualities.get(native.get('fmt') ?? '') ?? formatQualities.get('jpeg');
+  native.set('format_quality', 'q', quality || null);
 }
 
 const fits: Readonly<Record<string, string>> = {
@@ -120,17 +176,23 @@ const fits: Readonly<Record<string, string>> = {
   force: 'fill',
 };
 
-function setSize(native: NativeQuery, options: ImgproxyOptions, host: UrlHost): void {
+function setSize(
+  native: NativeQuery,
+  given: ImgproxyOptions,
+  host: UrlHost,
+  size: SourceSize,
+): void {
+  if (setRaisedSize(native, given, size)) return;
+  const options = withOtherSide(given, size);
   const { width, height, preset, resizingType, enlarge, gravity } = options;
-  const type = resizingType ?? 'fit';
+  const type = resizingType === 'auto' ? chooseType(options, size) : (resizingType ?? 'fit');
   const hasBox = width > 0 && height > 0;
-  if (type === 'force' && !hasBox && (width > 0 || height > 0) && preset === null) {
-    throw optionInvalid('resizing_type', 'force needs a width and a height here');
-  }
   const isExtended = setExtension(native, options, type);
   const isFitted = preset === null ? hasBox : resizingType !== null;
   if (isFitted && !isExtended) native.set('resizing_type', 'fit', fits[type] ?? '');
-  if ((hasBox && fits[type] === 'cover') || preset !== null) setGravity(native, gravity);
+  if ((hasBox && fits[type] === 'cover') || preset !== null) {
+    setGravity(native, toPoint(options, type, size) ?? gravity);
+  }
   const isBoxKept = enlarge !== true && keepsBox(native, options, type);
   const hasOwnEnlarge = lookUp(host.presets, preset ?? '')?.['enlarge'] !== undefined;
   if (isBoxKept && (enlarge === false || !hasOwnEnlarge)) {
@@ -139,6 +201,102 @@ function setSize(native: NativeQuery, options: ImgproxyOptions, host: UrlHost): 
     native.set('enlarge', 'enlarge', enlarge);
   }
   setScaledSides(native, options, isBoxKept);
+}
+
+/** Returns an image's size before the resize. @throws UrlError parameter_invalid */
+function sizeBeforeResize(options: ImgproxyOptions, source: SourceSize, option: string): Size {
+  const { native, crop, rotate, preset } = options;
+  if (preset !== null) throw optionInvalid(option, 'with a preset has no equivalent here');
+  if (native.has('trim')) throw optionInvalid(option, 'with trim has no equivalent here');
+  const whole = source.get();
+  const width = along(whole.width, crop?.width ?? 0, 0, 'start').length;
+  const height = along(whole.height, crop?.height ?? 0, 0, 'start').length;
+  return rotate % 180 === 0 ? { width, height } : { width: height, height: width };
+}
+
+/** `force` keeps a side that the URL leaves out. */
+function withOtherSide(options: ImgproxyOptions, source: SourceSize): ImgproxyOptions {
+  const { width, height, resizingType, preset } = options;
+  const isComplete = width > 0 === height > 0;
+  if (resizingType !== 'force' || isComplete || preset !== null) return options;
+  const before = sizeBeforeResize(options, source, 'resizing_type force with one side');
+  return {
+    ...options,
+    width: width || Math.min(before.width, longestSide),
+    height: height || Math.min(before.height, longestSide),
+  };
+}
+
+const longestSide = 10_000;
+
+/** `auto` fills a box that is as upright as the image, and otherwise fits. */
+function chooseType(options: ImgproxyOptions, source: SourceSize): string {
+  const { width, height, preset } = options;
+  if (preset === null && (width === 0 || height === 0)) return 'fit';
+  const before = sizeBeforeResize(options, source, 'resizing_type auto');
+  return before.width >= before.height === width >= height ? 'fill' : 'fit';
+}
+
+/** Returns the middle of the part that `fill` keeps, or null unless the gravity has offsets. */
+function toPoint(options: ImgproxyOptions, type: string, source: SourceSize): Gravity | null {
+  const { gravity, enlarge, zoom, dpr } = options;
+  if (gravity === null || gravity.type === 'point' || (gravity.x === 0 && gravity.y === 0)) {
+    return null;
+  }
+  const before = sizeBeforeResize(options, source, 'gravity with offsets');
+  const ratio = dpr ?? 1;
+  const [width, height] = [options.width * zoom * ratio, options.height * zoom * ratio];
+  const scale = Math.max(width / before.width, height / before.height);
+  const scaled = enlarge === true || type === 'fill-down' ? scale : Math.min(1, scale);
+  const share = (side: number, box: number, offset: number, edge: Edge): number => {
+    const whole = Math.max(1, Math.round(side * scaled));
+    const kept = Math.min(whole, Math.max(1, Math.round(box)));
+    const { start } = along(whole, kept, Math.abs(offset) >= 1 ? offset * ratio : offset, edge);
+    return Number(((start + kept / 2) / whole).toFixed(6));
+  };
+  const { type: word, x, y } = gravity;
+  return {
+    type: 'point',
+    x: share(before.width, width, x, toEdge(word, 'west', 'east')),
+    y: share(before.height, height, y, toEdge(word, 'north', 'south')),
+  };
+}
+
+/**
+ * Sets the size if minimum sides raise it above that of `fit`.
+ * @returns whether they do
+ */
+function setRaisedSize(native: NativeQuery, options: ImgproxyOptions, source: SourceSize): boolean {
+  const { minWidth, minHeight, width, height, resizingType, enlarge } = options;
+  if (minWidth === 0 && minHeight === 0) return false;
+  const isPlain = (options.dpr ?? 1) === 1 && options.zoom === 1 && options.extension === null;
+  if (!isPlain || !['fit', null].includes(resizingType)) {
+    throw optionInvalid(
+      'min-width and min-height',
+      'need the resizing type fit, without dpr or zoom',
+    );
+  }
+  const before = sizeBeforeResize(options, source, 'min-width');
+  const fitted = Math.min(
+    width === 0 ? Number.POSITIVE_INFINITY : width / before.width,
+    height === 0 ? Number.POSITIVE_INFINITY : height / before.height,
+    enlarge === true && (width > 0 || height > 0) ? Number.POSITIVE_INFINITY : 1,
+  );
+  const raised = Math.max(minWidth / before.width, minHeight / before.height);
+  if (raised <= fitted) return false;
+  const across = Math.round(before.width * raised);
+  const down = Math.round(before.height * raised);
+  const [w, h] = [Math.min(across, width || across), Math.min(down, height || down)];
+  if (w < across && h < down) {
+    throw optionInvalid('min-width and min-height', 'cut both sides here; raise width or height');
+  }
+  native.set('min-width', 'w', w);
+  native.set('min-height', 'h', h);
+  native.set('min-width', 'fit', 'cover');
+  native.set('min-width', 'enlarge', true);
+  native.set('dpr', 'dpr', 1);
+  setGravity(native, options.gravity);
+  return true;
 }
 
 /**
@@ -236,7 +394,6 @@ function setTurn(native: NativeQuery, options: ImgproxyOptions): void {
 function setFileName(native: NativeQuery, options: ImgproxyOptions, source: Source): void {
   const { attachment, fileName } = options;
   if (attachment) native.set('filename', 'download', fileName ?? toName(source));
-  else if (fileName !== null) throw optionInvalid('filename', 'needs return_attachment here');
 }
 
 /** Returns a source's name, excluding its extension. */
@@ -256,15 +413,16 @@ function setMetadata(native: NativeQuery, options: ImgproxyOptions, host: UrlHos
 }
 
 /** Sets the crop in pixels from the top left of a source, as imgproxy places it. */
-function setCrop(native: NativeQuery, options: ImgproxyOptions, { width, height }: Size): void {
+function setCrop(native: NativeQuery, options: ImgproxyOptions, source: SourceSize): void {
   const { crop, rotate, flipHorizontal, flipVertical } = options;
   if (crop === null || (crop.width === 0 && crop.height === 0)) return;
   const { type, x, y } = crop.gravity ?? options.gravity ?? { type: 'center', x: 0, y: 0 };
-  if (type === 'smart') throw optionInvalid('crop', 'with smart gravity has no equivalent here');
+  if (type === 'smart') throw noEquivalent('crop with smart gravity', 'rs:fill with g:sm');
   if (native.has('trim')) throw optionInvalid('crop', 'with trim has no equivalent here');
   if (rotate !== 0 || flipHorizontal || flipVertical) {
     throw optionInvalid('crop', 'of a rotated or flipped picture has no equivalent here');
   }
+  const { width, height } = source.get();
   const across = along(width, crop.width, x, toEdge(type, 'west', 'east'));
   const down = along(height, crop.height, y, toEdge(type, 'north', 'south'));
   native.set('crop', 'crop', [across.start, down.start, across.length, down.length].join(','));

@@ -1,5 +1,6 @@
 import { decodeOption, lookUp, readExpiry, readInteger, readNumber } from '../read.ts';
-import { NativeQuery, noEquivalent, optionInvalid } from '../translation.ts';
+import { saturation } from '../rows.ts';
+import { Faults, NativeQuery, noEquivalent, optionInvalid } from '../translation.ts';
 
 /** A direction, with edge offsets that are positive towards the inside of the image. */
 export interface Gravity {
@@ -23,8 +24,12 @@ interface Extension {
 const noOptions = () => ({
   /** The parameters of options whose meaning depends on no other option. */
   native: new NativeQuery(),
+  /** Names of options without an effect here. */
+  ignored: [] as string[],
   width: 0,
   height: 0,
+  minWidth: 0,
+  minHeight: 0,
   resizingType: null as string | null,
   zoom: 1,
   dpr: null as number | null,
@@ -45,6 +50,12 @@ const noOptions = () => ({
   fileName: null as string | null,
   attachment: false,
   preset: null as string | null,
+  /** Delivers the whole image. */
+  raw: false,
+  /** The extensions of the sources that are delivered whole. */
+  rawExtensions: [] as readonly string[],
+  /** By native format. */
+  formatQualities: new Map() as ReadonlyMap<string, number>,
 });
 
 export type ImgproxyOptions = ReturnType<typeof noOptions>;
@@ -78,7 +89,11 @@ const gravityNames: Readonly<Record<string, string>> = {
   fp: 'point',
 };
 
+/** Faces and objects are found like other interesting parts. */
+const smart: Gravity = { type: 'smart', x: 0, y: 0 };
+
 function readGravity([word = '', ...offsets]: Arguments, option: string): Gravity {
+  if (word === 'obj' || word === 'objw') return smart;
   const type = lookUp(gravityNames, word);
   if (type === undefined) throw optionInvalid(option, 'has a gravity without an equivalent here');
   const isPoint = type === 'point';
@@ -106,8 +121,8 @@ function readExtension([extend, ...gravity]: Arguments, name: string): Extension
 }
 
 function readResizingType([type = '']: Arguments): string {
-  if (['fit', 'fill', 'fill-down', 'force'].includes(type)) return type;
-  throw optionInvalid('resizing_type', 'must be fit, fill, fill-down or force');
+  if (['fit', 'fill', 'fill-down', 'force', 'auto'].includes(type)) return type;
+  throw optionInvalid('resizing_type', 'must be fit, fill, fill-down, force or auto');
 }
 
 const readSide = ([text = '']: Arguments, name: string): number =>
@@ -155,7 +170,7 @@ function readColour(args: Arguments, name: string): string | null {
 
 function readTrim([threshold = '', colour, ...equal]: Arguments, name: string) {
   if (given(colour) || equal.some(isTrue)) {
-    throw optionInvalid(name, 'with a colour or equal sides has no equivalent here');
+    throw noEquivalent(`${name} with a colour or equal sides`, `${name}:${threshold}`);
   }
   if (threshold === '') return null;
   const value = readNumber(name, threshold, 0, 100);
@@ -172,6 +187,31 @@ export function formatName([text = '']: Arguments, option = 'format'): string {
   throw optionInvalid(option, `must be one of ${formats.join(', ')}`);
 }
 
+/** Reads pairs of formats and qualities. */
+function readFormatQualities(args: Arguments, name: string): ReadonlyMap<string, number> {
+  if (args.length % 2 !== 0) throw optionInvalid(name, 'must have pairs of arguments');
+  const qualities = new Map<string, number>();
+  for (let at = 0; at < args.length; at += 2) {
+    const format = formatName(args.slice(at, at + 1), name);
+    qualities.set(format, readInteger(name, args[at + 1] ?? '', 0, 100));
+  }
+  return qualities;
+}
+
+/** Reads the encoded URL of another source. */
+function readFallback([text = '']: Arguments, name: string): string | null {
+  const url = Buffer.from(text, 'base64url').toString();
+  if (url === '' || URL.canParse(url)) return url || null;
+  throw optionInvalid(name, 'must be an absolute URL in base64url');
+}
+
+const kernels = ['nearest', 'linear', 'cubic', 'lanczos2', 'lanczos3'];
+
+function readKernel([text = '']: Arguments, name: string): string {
+  if (kernels.includes(text)) return text;
+  throw optionInvalid(name, `must be one of ${kernels.join(', ')}`);
+}
+
 function readFileName([text = '', encoded]: Arguments, name: string): string | null {
   const decoded = isTrue(encoded)
     ? Buffer.from(text, 'base64url').toString()
@@ -184,12 +224,23 @@ const readExpires = ([text = '']: Arguments, name: string): number | null =>
   (/^-\d{1,12}$/.test(text) ? 0 : readExpiry(name, text)) || null;
 
 /** An option without an effect for some values, and no equivalent for the others. */
-const only = (names: Row['names'], isHarmless: (text: string) => boolean): Row => ({
+const only = (
+  names: Row['names'],
+  isHarmless: (text: string) => boolean,
+  nearest?: string,
+): Row => ({
   names,
   maxArguments: 10,
   read: (_, [text = ''], name) => {
-    if (!isHarmless(text)) throw noEquivalent(name);
+    if (!isHarmless(text)) throw noEquivalent(name, nearest);
   },
+});
+
+/** An option that changes nothing that visitors see, or a limit that the service has itself. */
+const ignored = (...names: Row['names']): Row => ({
+  names,
+  maxArguments: 10,
+  read: (options, _, name) => options.ignored.push(name),
 });
 const isOff = (text: string): boolean => !isTrue(text);
 const isZero = (text: string): boolean => /^0(?:\.0+)?$/.test(text);
@@ -244,8 +295,8 @@ const rows: readonly Row[] = [
   state(['resizing_type', 'rt'], 1, 'resizingType', readResizingType),
   state(['width', 'w'], 1, 'width', readSide),
   state(['height', 'h'], 1, 'height', readSide),
-  only(['min-width', 'mw'], isZero),
-  only(['min-height', 'mh'], isZero),
+  state(['min-width', 'mw'], 1, 'minWidth', readSide),
+  state(['min-height', 'mh'], 1, 'minHeight', readSide),
   state(['zoom', 'z'], 1, 'zoom', factor),
   state(['dpr'], 1, 'dpr', factor),
   state(['enlarge', 'el'], 1, 'enlarge', flag),
@@ -268,6 +319,8 @@ const rows: readonly Row[] = [
   parameter(['blur', 'bl'], 1, 'blur', upTo(100)),
   parameter(['sharpen', 'sh'], 1, 'sharpen', upTo(10)),
   parameter(['quality', 'q'], 1, 'q', wholeUpTo(100)),
+  state(['format_quality', 'fq'], 20, 'formatQualities', readFormatQualities),
+  parameter(['autoquality', 'aq'], 5, 'q', ([method]) => (method === 'none' ? null : 'auto')),
   parameter(['max_bytes', 'mb'], 1, 'maxbytes', wholeUpTo(100_000_000)),
   parameter(['format', 'f', 'ext'], 1, 'fmt', formatName),
   state(['strip_metadata', 'sm'], 1, 'stripMetadata', flag),
@@ -282,17 +335,50 @@ const rows: readonly Row[] = [
     maxArguments: 20,
     read: (options, [preset = '', ...others], name) => {
       if (others.length > 0 || options.preset !== null) {
-        throw optionInvalid(name, 'must name one preset');
+        throw optionInvalid(name, 'must name one preset; store one with the parameters of all');
       }
       options.preset = preset;
     },
   },
   only(['auto_rotate', 'ar'], isTrue),
-  only(['pixelate', 'pix'], (text) => text === '0' || text === '1'),
-  only(['watermark', 'wm'], isZero),
-  only(['preserve_hdr', 'ph'], isOff),
+  only(['pixelate', 'pix'], (text) => text === '0' || text === '1', 'bl'),
+  parameter(['watermark', 'wm'], 6, 'layer', ([opacity = '']) =>
+    isZero(opacity) ? null : 'watermark',
+  ),
+  only(['preserve_hdr', 'ph'], isOff, 'hdr=keep'),
   only(['enforce_thumbnail', 'eth'], isOff),
-  only(['raw'], isOff),
+  state(['raw'], 1, 'raw', flag),
+  state(['skip_processing', 'skp'], 20, 'rawExtensions', (args) => args),
+  // The Pro options.
+  parameter(['page', 'pg'], 1, 'page', ([text = ''], name) => readInteger(name, text, 0, 99_999)),
+  parameter(['disable_animation', 'da'], 1, 'animated', (args) => (flag(args) ? '0' : null)),
+  parameter(['resizing_algorithm', 'ra'], 1, 'kernel', readKernel),
+  {
+    names: ['saturation', 'sa'],
+    maxArguments: 1,
+    read: ({ native }, [factor = ''], name) => saturation(native, factor, name),
+  },
+  parameter(['fallback_image_url', 'fiu'], 1, 'fallback', readFallback),
+  only(['brightness', 'br'], isZero, 'brightness'),
+  only(['contrast', 'co'], (text) => Number(text) === 1, 'normalize'),
+  only(['monochrome', 'mc'], isZero, 'tint'),
+  only(['watermark_url', 'wmu'], (text) => text === '', 'wm'),
+  only(['unsharp_masking', 'unsharpening', 'ush'], (text) => text === '', 'sh'),
+  {
+    names: ['max_animation_frames', 'maf'],
+    maxArguments: 1,
+    read: ({ native, ignored }, [frames], name) => {
+      if (frames === '1') native.set(name, 'animated', false);
+      else ignored.push(name);
+    },
+  },
+  ignored('max_src_resolution', 'msr'),
+  ignored('max_src_file_size', 'msfs'),
+  ignored('max_animation_frame_resolution', 'mafr'),
+  ignored('max_result_dimension', 'mrd'),
+  ignored('jpeg_options', 'jpgo'),
+  ignored('webp_options', 'webpo'),
+  ignored('dpi'),
 ];
 
 const rowsByName: ReadonlyMap<string, Row> = new Map(
@@ -305,13 +391,17 @@ const rowsByName: ReadonlyMap<string, Row> = new Map(
  */
 export function readImgproxyOptions(segments: readonly string[]): ImgproxyOptions {
   const options = noOptions();
-  for (const segment of segments) {
-    const [name = '', ...args] = segment.split(':', 24);
-    const row = rowsByName.get(name);
-    if (row === undefined) throw noEquivalent(name === '' ? 'An option without a name' : name);
-    const [title] = row.names;
-    if (args.length > row.maxArguments) throw optionInvalid(title, 'has too many arguments');
-    row.read(options, args, title);
-  }
+  const faults = new Faults();
+  for (const segment of segments) faults.collect(() => readOption(options, segment));
+  faults.throwAny();
   return options;
+}
+
+function readOption(options: ImgproxyOptions, segment: string): void {
+  const [name = '', ...args] = segment.split(':', 24);
+  const row = rowsByName.get(name);
+  if (row === undefined) throw noEquivalent(name === '' ? 'An option without a name' : name);
+  const [title] = row.names;
+  if (args.length > row.maxArguments) throw optionInvalid(title, 'has too many arguments');
+  row.read(options, args, title);
 }
