@@ -29,13 +29,18 @@ const url =
   part === 'worker'
     ? `${listenerUrl(workerHost, workerPort)}/health/live`
     : `${listenerUrl(host, port)}/api/ready`;
+const otherPort =
+  part === 'worker'
+    ? 'If the worker has another port, pass --worker-port.'
+    : 'If the service has another port, pass --port.';
 
 /** Resolves with the problem, or null. */
 const check = (): Promise<string | null> =>
   fetch(url, { signal: AbortSignal.timeout(withinMs) }).then(
     async (response) =>
       response.ok ? null : `returned ${response.status}: ${await response.text()}`,
-    (error: unknown) => `does not respond: ${error instanceof Error ? error.message : error}`,
+    (error: unknown) =>
+      `does not respond: ${error instanceof Error ? (error.cause ?? error) : error}. ${otherPort}`,
   );
 
 function mainProcessEnded(): boolean {

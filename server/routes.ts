@@ -4,12 +4,13 @@ import type { WebConsole } from './console/console.ts';
 import { consolePrefix } from './console/documents.ts';
 import type { ControlPlane } from './control/control-plane.ts';
 import { openApiDocument } from './control/openapi.ts';
-import { controlPrefix, methodsAt } from './control/operations.ts';
+import { controlPrefix, likelyProjectPaths, methodsAt } from './control/operations.ts';
 import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
 import type { RequestHosts } from './http/forwarded.ts';
 import type { Handler, HttpRequest } from './http/request.ts';
 import { type HttpResponse, readableAnywhere } from './http/responses.ts';
+import { imagePrefix } from './image/address.ts';
 import type { ImageEndpoint } from './image/image-endpoint.ts';
 import { imageErrorHeaders } from './image/image-errors.ts';
 
@@ -106,11 +107,13 @@ const healthPaths: ReadonlyArray<readonly [pattern: RegExp, path: string]> = [
  * conventions.
  */
 export function likelyPaths(missing: string): readonly string[] {
+  const image = missing.replace(/^\/(?:images?|imgs?)\//i, imagePrefix);
   const path = missing.replace(/\/+$/, '').toLowerCase();
   const health = healthPaths.filter(([pattern]) => pattern.test(path)).map(([, known]) => known);
-  if (!/^\/(?:api|sdk|v\d)(?:\/|$)/.test(path)) return [path, ...health];
+  if (!/^\/(?:api|sdk|v\d)(?:\/|$)/.test(path)) return [image, path, ...health];
   const rest = path.replace(/^\/(?:api\/?)?(?:sdk\/?)?(?:v\d+)?(?=\/|$)/, '');
-  return [path, ...health, controlPrefix + rest, `${controlPrefix}/projects`];
+  const ofControl = [rest, ...likelyProjectPaths(rest), '/projects'];
+  return [path, ...health, ...ofControl.map((likely) => controlPrefix + likely)];
 }
 
 /** Refuses malformed requests before they reach the handler. */

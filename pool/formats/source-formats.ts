@@ -80,6 +80,9 @@ const pattern =
   (head) =>
     expected.test(head);
 
+/** As in the MIME Sniffing Standard of WHATWG, 7.1, and elements that only a head contains. */
+const htmlStart =
+  /^\s*<(?:!--|(?:!doctype\s+html|html|head|title|meta|link|style|script|body|h1|div|p|table|iframe|font|br|a|b)[\s/>])/i;
 const useImage = 'use an image';
 const convert = 'convert it to JPEG, PNG or WebP';
 const toneMap = 'tone-map it to JPEG, PNG or AVIF';
@@ -100,7 +103,7 @@ const unsupportedFormats: readonly (readonly [
   advice: string | null,
 ])[] = [
   // Most error and login pages, whatever their content type.
-  ['an HTML page', [pattern(/^\s*<(?:!doctype\s+html|html)[\s>]/i)], null],
+  ['an HTML page', [pattern(htmlStart)], null],
   ['a Photoshop document', [textAt(0, '8BPS')], 'export it as PNG, TIFF or JPEG'],
   ['a gzip file, such as a compressed SVG', [textAt(0, '\x1f\x8b')], unpack],
   ['a JPEG 2000 image', [textAt(0, '\0\0\0\x0cjP  \r\n', '\xff\x4f\xff\x51')], convert],

@@ -142,6 +142,12 @@ export function isPublicName(name: string): boolean {
   );
 }
 
+/** Returns whether a canonical host can be public, judged by its name or address alone. */
+export function isPublicHost(host: string): boolean {
+  const address = addressOfHost(host);
+  return address === null ? isPublicName(host) : isPublic(address);
+}
+
 /**
  * A name with only these IPv4 addresses (RFC 7050). A translator's IPv6 addresses for it contain
  * such an address after the prefix.

@@ -47,7 +47,7 @@ export function addProjectCommands(program: Command): void {
       return all.map((project) => ({ project, body: projectBody(project) }));
     },
     {
-      fields: ({ project, body }) => ({ ...body, createdAt: project.createdAt }),
+      fields: ({ body }) => body,
       cells: ({ project }) => ({
         ID: project._id,
         NAME: project.name,

@@ -1,3 +1,4 @@
+import { nearestName } from '../../contract/suggestion.ts';
 import { percentDecode } from '../../contract/url-text.ts';
 import type { Operation } from './operation.ts';
 import { callbackOperations } from './resources/callbacks.ts';
@@ -72,6 +73,18 @@ export function findOperation(method: string, path: string): Match | null {
     return { operation, path: Object.fromEntries(decoded) };
   }
   return null;
+}
+
+const ofProject = '/projects/{projectId}';
+const partsOfProject = Object.values<Operation>(operations).flatMap(
+  ({ path }) => /^\/projects\/\{projectId\}\/([^/]+)$/.exec(path)?.[1] ?? [],
+);
+
+/** Returns the path of a project's part that a path might mean, such as `/purges`, or none. */
+export function likelyProjectPaths(missing: string): readonly string[] {
+  const [, project = ofProject, part = ''] = /^(\/projects\/[^/]+)?\/([^/]+)$/.exec(missing) ?? [];
+  const near = nearestName(part, partsOfProject);
+  return near === undefined ? [] : [`${project}/${near}`];
 }
 
 /** Returns the methods of an undecoded path. */

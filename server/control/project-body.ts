@@ -58,6 +58,26 @@ const projectSchema = {
 
 export type ProjectBody = ValueOf<typeof projectSchema>;
 
+const allowlist = 'POST /projects/{projectId}/domains';
+const signing = 'POST /projects/{projectId}/signing/secrets';
+const settings = 'PATCH /projects/{projectId}/settings';
+
+/** The operations that change a project's fields. */
+const operationsByField: Readonly<Record<string, string>> = {
+  name: 'PATCH /projects/{projectId}',
+  origin: 'PATCH /projects/{projectId}',
+  allowedOrigins: allowlist,
+  allowedHosts: allowlist,
+  allowedDomains: allowlist,
+  requireSignedUrls: signing,
+  signedUrlTtlSeconds: signing,
+  ...Object.fromEntries(Object.keys(newProjectSettings).map((name) => [name, settings])),
+};
+
+/** Returns the operations that change the fields other than an operation's own, for hints. */
+export const otherFields = (own: readonly string[]): Readonly<Record<string, string>> =>
+  Object.fromEntries(Object.entries(operationsByField).filter(([name]) => !own.includes(name)));
+
 const creationDate = new Intl.DateTimeFormat('en-US', { dateStyle: 'long', timeZone: 'UTC' });
 
 /** Returns a project for responses: only the schema's fields, no secrets. */

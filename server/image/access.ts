@@ -1,6 +1,7 @@
 import { createHmac } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
+import { isPublicHost } from '../../pool/source/addresses.ts';
 import type { Project } from '../../store/projects.ts';
 import { expiryFault, isSame } from '../../urls/src/index.ts';
 import { type ImageAddress, imagePrefix, sourceInPath } from './address.ts';
@@ -54,12 +55,18 @@ export function signature(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
+/** The allowlist refuses these hosts unless the operator allows them. */
+const privateHint =
+  "Use a source on a public host, or let the operator allow the host in SERVICE_PRIVATE_SOURCES, then add it to the project's allowlist.";
+
 /** @throws ServiceError source_not_allowed when the allowlist does not contain the source's host */
 export function checkSource(project: Project, source: URL): void {
   if (isAllowedHost(project, source.hostname)) return;
   throw new ServiceError(
     'source_not_allowed',
     `The host ${source.hostname} is not on the project's allowlist.`,
+    undefined,
+    isPublicHost(canonicalHost(source.hostname) ?? '') ? {} : { hint: privateHint },
   );
 }
 

@@ -31,6 +31,25 @@ t.test('waits no longer than the service runs', async (t) => {
   t.ok(checks >= 3, 'it waits while the main process runs');
 });
 
+t.test('names the option for another port if nothing listens', async (t) => {
+  const server = createServer();
+  const port = await listen(t, server);
+  server.close();
+  for (const [part, option] of [
+    ['service', '--port'],
+    ['worker', '--worker-port'],
+  ] as const) {
+    const options = [part, option, String(port)];
+    const check = spawn(process.execPath, [...scriptArguments, script, ...options]);
+    let written = '';
+    check.stderr.on('data', (text) => {
+      written += text;
+    });
+    t.same(await once(check, 'close'), [1, null]);
+    t.match(written, new RegExp(`ECONNREFUSED.* another port, pass ${option}\\.`));
+  }
+});
+
 t.test('prints its help, or an error for an unknown part, without a check', async () => {
   const run = async (...options: string[]) => {
     const check = spawn(process.execPath, [...scriptArguments, script, ...options]);

@@ -174,6 +174,19 @@ eachHttpServer(
       );
     }
 
+    t.test('sends the author of a private source to the operator first', async (t) => {
+      for (const [host, hint] of [
+        ['192.168.0.9', /SERVICE_PRIVATE_SOURCES, then add it to the project's allowlist\.$/],
+        ['[fd00::1]', /SERVICE_PRIVATE_SOURCES/],
+        ['nas.local', /SERVICE_PRIVATE_SOURCES/],
+        ['other.example.', /^Add the host to the project's allowlist/],
+      ] as const) {
+        const target = `${service.url}/img/http://${host}/a.jpg?project=${project}`;
+        const body = await json(await fetch(target));
+        t.match(body, { code: 'source_not_allowed', resolution_hint: hint }, host);
+      }
+    });
+
     t.test('suggests the likely path for a missing path', async (t) => {
       const meant = {
         '/health': '/api/health',
@@ -188,6 +201,11 @@ eachHttpServer(
         '/api/sdk/v1/projects/': '/api/sdk/v1/projects',
         '/api/sdk/v1/projects/prj_1/': '/api/sdk/v1/projects/prj_1',
         '/openapi.json/': '/openapi.json',
+        '/api/sdk/v1/purges': '/api/sdk/v1/projects/{projectId}/purge',
+        '/api/sdk/v1/prewarms': '/api/sdk/v1/projects/{projectId}/prewarm',
+        '/v1/projects/prj_1/prewarms': '/api/sdk/v1/projects/prj_1/prewarm',
+        '/image/https://a.example/A.jpg': '/img/https://a.example/A.jpg',
+        '/images/': '/img/',
       };
       for (const [path, other] of Object.entries(meant)) {
         const { code, message } = await json(await fetch(service.url + path));

@@ -9,7 +9,7 @@ import { readAllowedHost, readUrl, urlRule } from '../hosts-and-urls.ts';
 import { queryReader } from '../input.ts';
 import { List, type PageQuery } from '../list.ts';
 import { itemResult, listResult, operation } from '../operation.ts';
-import { type ProjectBody, project, projectBody } from '../project-body.ts';
+import { otherFields, type ProjectBody, project, projectBody } from '../project-body.ts';
 import { type BodyOf, httpUrl, named, projectIdParameter, texts } from '../schema.ts';
 import { findProject, reportProjectChange, type Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
@@ -48,6 +48,11 @@ export const createProjectInput = named(
     },
     required: ['name', 'origin'],
     additionalProperties: false,
+    'x-aliases': {
+      ...otherFields(['name', 'origin', 'allowedOrigins']),
+      allowedHosts: 'allowedOrigins',
+      allowedDomains: 'allowedOrigins',
+    },
   },
   {
     name: 'My shop',
@@ -64,6 +69,7 @@ export const updateProjectInput = named(
     properties: { name, origin },
     minProperties: 1,
     additionalProperties: false,
+    'x-aliases': otherFields(['name', 'origin']),
   },
   { name: 'My new shop' },
 );

@@ -1,5 +1,5 @@
 import { ServiceError } from '../../../contract/errors.ts';
-import type { Project, ProjectSettings } from '../../../store/projects.ts';
+import { newProjectSettings, type Project, type ProjectSettings } from '../../../store/projects.ts';
 import { parameterNames } from '../../image/parameters.ts';
 import { maxSourceLength } from '../../image/source-url.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../hosts-and-urls.ts';
 import { queryReader } from '../input.ts';
 import { itemResult, operation, optional } from '../operation.ts';
-import { exampleProject, project, projectBody } from '../project-body.ts';
+import { exampleProject, otherFields, project, projectBody } from '../project-body.ts';
 import {
   type BodyOf,
   fit,
@@ -103,6 +103,7 @@ const settingsInput = named(
     },
     minProperties: 1,
     additionalProperties: false,
+    'x-aliases': otherFields(Object.keys(newProjectSettings)),
   },
   { defaultQuality: 70, maxWidth: 2_000 },
 );

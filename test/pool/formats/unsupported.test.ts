@@ -65,6 +65,8 @@ t.test('names the detected format and a remedy in the error', async (t) => {
     'compressed SVG': ['\x1f\x8b\x08\0', /gzip.*Content-Encoding/],
     JSON: ['\xef\xbb\xbf {"error": "none"}', /a JSON document/],
     HTML: ['\xef\xbb\xbf<!doctype HTML>', /an HTML page\.$/],
+    'HTML without doctype': ['\n<head>\n<title>Log in</title>', /an HTML page\.$/],
+    'HTML after a comment': ['<!-- 1.4 --><body class="a">', /an HTML page\.$/],
     text: ['hello', /not a JPEG, PNG, .*, HEIC, TIFF, .*, ICO, PDF or JPEG XL\.$/],
   };
   for (const [name, [bytes, message]] of Object.entries(formats)) {

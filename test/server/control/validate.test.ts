@@ -51,7 +51,10 @@ t.test('names the field and the rule in every error', async (t) => {
         'watermarkUrl must be empty or an absolute http or https URL, and is "x y"',
       ],
       [{ watermarkUrl: 7 }, 'watermarkUrl must be a string, and is 7'],
-      [{ requireSignedUrls: true }, 'requireSignedUrls is not a known field'],
+      [
+        { requireSignedUrls: true },
+        'requireSignedUrls is not a known field (did you mean POST /projects/{projectId}/signing/secrets for requireSignedUrls?)',
+      ],
       [{ DefaultDPR: 2 }, 'DefaultDPR is not a known field (did you mean defaultDpr?)'],
     ],
     PrewarmInput: [

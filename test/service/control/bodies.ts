@@ -64,6 +64,12 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     ],
     ['9,000 hosts', of({ allowedOrigins: Array(9_000).fill('a') }), /more than 4000 JSON tokens/],
     ['a very long host', of({ allowedOrigins: ['中'.repeat(15_000)] }), /\[0\] must be a bare/],
+    [
+      'another name',
+      of({ allowedHosts: [] }),
+      /\(did you mean allowedOrigins for allowedHosts\?\)/,
+    ],
+    ['a setting', of({ maxwidth: 5 }), /\(did you mean PATCH .*\/settings for maxWidth\?\)/],
     ['1,001 hosts', of({ allowedOrigins: manyHosts(1_000) }), /not have more than 1000 hosts/],
     ['a cut emoji', of({ [`${'x'.repeat(79)}😀`]: 1 }), /^x{79}\ufffd is not a known field/],
   ];
@@ -106,7 +112,9 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [{ name: 'y', origin: 'ftp://a.example/' }, /^origin must be an absolute http or https URL/],
       [{ name: 'y', origin: 'http://10.0.0.1/' }, /^the host of origin must be .*public/],
       [{ origin: 'https://*.a.example/' }, /^origin must be an absolute http or https URL/],
-      [{ allowedOrigins: ['a.example'] }, /^allowedOrigins is not a known field/],
+      [{ allowedOrigins: ['a.example'] }, /\(did you mean POST .*\/domains for allowedOrigins\?\)/],
+      [{ defaultQuality: 70 }, /\(did you mean PATCH .*\/settings for defaultQuality\?\)\.$/],
+      [{ maxwidth: 70 }, /\(did you mean PATCH .*\/settings for maxWidth\?\)\.$/],
     ];
     const image = (fields: object) => ({ image: { url: 'https://a.example/b.png', ...fields } });
     const layers: ReadonlyArray<readonly [layer: object, message: RegExp]> = [
