@@ -43,10 +43,13 @@ export class CredentialChain {
     }
   }
 
-  /** Loads AWS's client on the first request, because most deployments do not need it. */
+  /**
+   * Loads AWS's client on the first request, because most deployments do not need it. The package is
+   * CommonJS, which a bundle exports as default only.
+   */
   async #request(): Promise<Credentials> {
-    this.#provider ??= import('@aws-sdk/credential-provider-node').then(({ defaultProvider }) =>
-      defaultProvider({
+    this.#provider ??= import('@aws-sdk/credential-provider-node').then(({ default: aws }) =>
+      aws.defaultProvider({
         clientConfig: { region: process.env['AWS_REGION'] || this.#region },
         timeout: requestTimeoutMs,
         maxRetries: 0,
