@@ -1,7 +1,7 @@
 import { readdir } from 'node:fs/promises';
 import type { Logger } from '../contract/log.ts';
 import { adminCommand, documentPath, version } from '../contract/package.ts';
-import { ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
+import { describeIgnored, ignoredVariables, proxyVariables } from '../contract/settings/load.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { FontError } from '../pool/rendering/text/font-file.ts';
 import { readInstalledFonts } from '../pool/rendering/text/fonts.ts';
@@ -12,7 +12,10 @@ import type { ChosenServer } from './http/choose-server.ts';
 export function warnOfVariables(log: Logger): void {
   const ignored = ignoredVariables(process.env);
   if (ignored.length > 0) {
-    log.warn({ variables: ignored }, 'ignoring variables that are not settings');
+    log.warn(
+      { variables: ignored.map(describeIgnored) },
+      'ignoring variables that are not settings',
+    );
   }
   const proxies = proxyVariables(process.env);
   if (proxies.length > 0) {

@@ -1,5 +1,5 @@
 import { existsSync } from 'node:fs';
-import { nearestVariable } from '../suggestion.ts';
+import { nearestVariable, similarName } from '../suggestion.ts';
 import { type Settings, settingRows } from './table.ts';
 
 /** Lists all errors of the settings, one per line. */
@@ -24,6 +24,13 @@ const unknownVariables = (environment: Environment): string[] =>
 /** Returns unknown `SERVICE_...` variables that resemble no setting, and so have no effect. */
 export const ignoredVariables = (environment: Environment): string[] =>
   unknownVariables(environment).filter((name) => nearestVariable(name, variables) === undefined);
+
+/** Returns an ignored variable for a log line, with the most similar setting, if any. */
+export function describeIgnored(name: string): string {
+  const words = (variable: string) => variable.slice('SERVICE_'.length);
+  const similar = similarName(words(name), variables.map(words));
+  return similar === undefined ? name : `${name} (similar to SERVICE_${similar})`;
+}
 
 /**
  * Returns the egress proxy variables that are set, which have no effect; their values can contain a

@@ -55,9 +55,8 @@ export function signature(secret: string, text: string): string {
   return createHmac('sha256', secret).update(text).digest('base64url');
 }
 
-/** The allowlist refuses these hosts unless the operator allows them. */
 const privateHint =
-  "Use a source on a public host, or let the operator allow the host in SERVICE_PRIVATE_SOURCES, then add it to the project's allowlist.";
+  "Add the host to the project's allowlist, which accepts a private host only if the operator has allowed it in SERVICE_PRIVATE_SOURCES.";
 
 /** @throws ServiceError source_not_allowed when the allowlist does not contain the source's host */
 export function checkSource(project: Project, source: URL): void {

@@ -174,12 +174,12 @@ eachHttpServer(
       );
     }
 
-    t.test('sends the author of a private source to the operator first', async (t) => {
+    t.test('says that a private host needs the operator', async (t) => {
       for (const [host, hint] of [
-        ['192.168.0.9', /SERVICE_PRIVATE_SOURCES, then add it to the project's allowlist\.$/],
+        ['192.168.0.9', / if the operator has allowed it in SERVICE_PRIVATE_SOURCES\.$/],
         ['[fd00::1]', /SERVICE_PRIVATE_SOURCES/],
         ['nas.local', /SERVICE_PRIVATE_SOURCES/],
-        ['other.example.', /^Add the host to the project's allowlist/],
+        ['other.example.', /^Add the host to the project's allowlist, or/],
       ] as const) {
         const target = `${service.url}/img/http://${host}/a.jpg?project=${project}`;
         const body = await json(await fetch(target));

@@ -1,6 +1,7 @@
 import { availableParallelism } from 'node:os';
 import t from 'tap';
 import {
+  describeIgnored,
   ignoredVariables,
   loadSettings,
   proxyVariables,
@@ -139,6 +140,11 @@ t.test('ignores and lists variables of orchestrators', async (t) => {
   const others = { SERVICE: '1', service_port: 'x', XSERVICE_PORT: 'x', SERVICE_PORT: '80' };
   t.same(findErrors({ ...environment, ...others }), []);
   t.same(ignoredVariables({ ...environment, ...others }), names);
+  t.same(['SERVICE_REGION', 'SERVICE_DISK_CACHE_SIZE', 'SERVICE_'].map(describeIgnored), [
+    'SERVICE_REGION',
+    'SERVICE_DISK_CACHE_SIZE (similar to SERVICE_DISK_CACHE_BYTES)',
+    'SERVICE_',
+  ]);
 });
 
 t.test("explains an address in a port's variable", async (t) => {
