@@ -9,18 +9,22 @@ import {
   readRatio,
   withBothSlashes,
 } from './read.ts';
-import { page } from './rows.ts';
+import { flag, page, type Row } from './rows.ts';
 import {
+  Faults,
   NativeQuery,
   noEquivalent,
   optionInvalid,
   redactedMark,
+  type Size,
+  SourceSize,
   sourceInvalid,
   sourceMissing,
   type Translation,
   type UrlDialect,
   type UrlHost,
   type UrlSignature,
+  veryLarge,
 } from './translation.ts';
 
 /** For the path after the delivery type. */
@@ -71,14 +75,18 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   if (components.length > maxComponents) {
     throw optionInvalid('The URL', `has more than ${maxComponents} components`);
   }
-  const chain: Chain = { native: new NativeQuery(), ignored: [], resize: null };
-  for (const component of components) addComponent(chain, readComponent(component), source);
-  const { native } = chain;
-  finish(chain, host);
-  const extension = type === 'upload' ? readFormat(source) : null;
-  if (extension !== null && !native.has('fmt')) native.set('f', 'fmt', extension);
-  // The signature does not cover the version: anyone could request each image as many versions.
-  if (signature === null && parts.version !== null) native.set('v', 'v', parts.version);
+  const read = (size: SourceSize): Chain => {
+    const chain = readChain(components, source, host, size);
+    const { native } = chain;
+    const extension = type === 'upload' ? readFormat(source) : null;
+    if (extension !== null && !native.has('fmt')) native.set('f', 'fmt', extension);
+    // The signature does not cover the version: anyone could request each image as many versions.
+    if (signature === null && parts.version !== null) native.set('v', 'v', parts.version);
+    return chain;
+  };
+  const size = new SourceSize(veryLarge);
+  // Checks at once everything that does not depend on the size.
+  const chain = read(size);
   // Libraries add the parameters with an underscore.
   const others = [...parseQuery(query).keys()].filter((name) => !name.startsWith('_'));
   if (type === 'fetch' && others.length > 0) {
@@ -88,13 +96,48 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   if (type === 'upload' && /^https?(?::|%3a)/i.test(source)) {
     throw sourceInvalid('A source URL needs /image/fetch.');
   }
-  return {
-    kind: 'image',
+  const translated = {
     // The libraries encode the whole fetched URL once, except its colons and slashes.
     source: type === 'fetch' ? { url: decodeSource(source) } : { path: `/${source}` },
-    query: native,
+    query: chain.native,
     ignored: [...chain.ignored, ...others],
   };
+  const image = { kind: 'image', usesHints: chain.usesHints } as const;
+  if (!size.isUsed) return { ...image, ...translated };
+  return {
+    kind: 'needsSize',
+    ...translated,
+    resolve: (actual) => ({ ...image, query: read(new SourceSize(actual)).native }),
+  };
+}
+
+/** @throws UrlError naming every option that has no equivalent */
+function readChain(
+  components: readonly string[],
+  source: string,
+  host: UrlHost,
+  size: SourceSize,
+): Chain {
+  const chain: Chain = {
+    native: new NativeQuery(),
+    ignored: [],
+    resize: null,
+    size,
+    usesHints: false,
+  };
+  const faults = new Faults();
+  const read = components.map((component) => readComponent(component, faults));
+  for (let at = 0; at < read.length; at += 1) {
+    const options = read[at] ?? new Map();
+    if (options.has('l')) {
+      faults.collect(() => addLayer(chain, options));
+      at = findLayerEnd(read, at);
+    } else addComponent(chain, options, source, host, faults);
+  }
+  // Their checks would repeat the faults of others.
+  faults.throwAny();
+  finish(chain, host);
+  return chain;
 }
 
 type Options = ReadonlyMap<string, string>;
@@ -109,6 +152,9 @@ interface Chain {
   /** The options that Cloudinary ignores as well. */
   readonly ignored: string[];
   resize: Resize | null;
+  readonly size: SourceSize;
+  /** Whether client hints set the width or the pixel ratio. */
+  usesHints: boolean;
 }
 
 /** Sets an option that the chain must contain once at most. */
@@ -121,22 +167,87 @@ const hasAny = (native: NativeQuery, ...names: readonly string[]): boolean =>
   names.some((name) => native.has(name));
 
 const isTurned = ({ native }: Chain): boolean => hasAny(native, 'rotate', 'flip', 'flop');
-const isFiltered = ({ native }: Chain): boolean => hasAny(native, 'grayscale', 'negate', 'opacity');
+const isFiltered = ({ native }: Chain): boolean =>
+  hasAny(native, 'brightness', 'grayscale', 'negate', 'opacity', 'saturation', 'threshold');
+
+/** Returns an image's size after the chain so far. @throws UrlError parameter_invalid */
+function sizeSoFar({ native, size }: Chain, option: string): Size {
+  if (hasAny(native, 'trim', 'rotate')) throw noEquivalent(`${option} after e_trim or a`);
+  const [, , width, height] = native.get('crop')?.split(',').map(Number) ?? [];
+  const whole = size.get();
+  return { width: width ?? whole.width, height: height ?? whole.height };
+}
 
 /**
- * Adds a component.
+ * Adds a component, and collects the faults of options that have no equivalent.
  * @param source provides the default file name of an attachment
- * @throws UrlError parameter_invalid naming an option that has no equivalent
  */
-function addComponent(chain: Chain, options: Options, source: string): void {
+function addComponent(
+  chain: Chain,
+  options: Options,
+  source: string,
+  host: UrlHost,
+  faults: Faults,
+): void {
   const isGeometry = resizeNames.some((name) => options.has(name));
-  const preset = options.get('t');
-  if (preset !== undefined) setOnce(chain, 't', 'preset', preset);
-  if (isGeometry) addGeometry(chain, options);
-  addBackground(chain, options);
-  addAngle(chain, options.get('a') ?? '0', isGeometry);
-  addFilters(chain, options);
-  addDelivery(chain, options, source);
+  const effects = options.get('e');
+  const [preset, border, fallback] = ['t', 'bo', 'd'].map((name) => options.get(name));
+  const steps = [
+    () => preset !== undefined && setOnce(chain, 't', 'preset', preset),
+    () => effects?.startsWith('trim') && addTrim(chain, effects),
+    () => isGeometry && addGeometry(chain, options),
+    () => addBackground(chain, options),
+    () => addAngle(chain, options.get('a') ?? '0', isGeometry),
+    () => addFilters(chain, options),
+    () => border !== undefined && addBorder(chain, border),
+    () => fallback !== undefined && setOnce(chain, 'd', 'fallback', toFallback(fallback, host)),
+    () => addDelivery(chain, options, source),
+  ];
+  for (const step of steps) faults.collect(step);
+}
+
+/** Draws the project's layer with a name, whose fields replace the other options. */
+function addLayer({ native, ignored }: Chain, options: Options): void {
+  const id = options.get('l') ?? '';
+  const [kind] = /^(?:text|fetch|video|subtitles|lut)(?=:)/.exec(id) ?? [];
+  if (kind !== undefined) throw noEquivalent(`l_${kind}`, 'l_ with the name of a stored layer');
+  const name = id.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-');
+  native.set('l', 'layer', [native.get('layer') ?? [], name].flat().join(','));
+  ignored.push(...[...options.keys()].filter((option) => option !== 'l' && option !== 'fl'));
+}
+
+/** Returns the index of the component that ends a layer: its own, unless a later one applies it. */
+function findLayerEnd(components: readonly Options[], start: number): number {
+  const next = components.findIndex((options, at) => at > start && options.has('l'));
+  const end = components.findIndex(
+    (options, at) => at >= start && options.get('fl')?.split('.').includes('layer_apply'),
+  );
+  return end === -1 || (next !== -1 && next < end) ? start : end;
+}
+
+/** Returns the URL of the image that replaces a missing one: its public id has colons for slashes. */
+function toFallback(id: string, { base }: UrlHost): string {
+  const names = id.split(':');
+  if (names.some((name) => /^\.*$/.test(name)))
+    throw optionInvalid(`d_${id}`, 'must be a public id');
+  return `${base.replace(/\/+$/, '')}/${names.map(encodeURIComponent).join('/')}`;
+}
+
+/** A border in one colour, which the native border takes from the background. */
+function addBorder(chain: Chain, text: string): void {
+  const { native, resize } = chain;
+  const [, pixels, colour] = /^(\d{1,4})px_solid_(.+)$/.exec(text) ?? [];
+  if (pixels === undefined || colour === undefined)
+    throw noEquivalent(`bo_${text}`, 'bo_1px_solid_black');
+  if (isTurned(chain) || (resize?.fit === 'contain' && !native.has('bg'))) {
+    throw optionInvalid('bo', 'with a or a padding without b has no equivalent here');
+  }
+  const digits = toColour(colour);
+  if ((native.get('bg') ?? digits) !== digits) {
+    throw optionInvalid('bo', 'must have the colour of b here');
+  }
+  setOnce(chain, 'bo', 'extend', Array(4).fill(pixels).join(','));
+  native.set('bo', 'bg', digits);
 }
 
 /** Checks the options of the whole chain, and sets those that depend on each other. */
@@ -145,17 +256,36 @@ function finish(chain: Chain, host: UrlHost): void {
   const preset = native.get('preset') ?? '';
   // The values of other options depend on those of the preset.
   const isChanged = resize !== null || isTurned(chain) || isFiltered(chain);
-  if (preset !== '' && (isChanged || hasAny(native, 'crop', 'bg', 'dpr'))) {
-    throw optionInvalid(`t_${preset}`, 'may be chained with f, q and fl only');
+  if (
+    preset !== '' &&
+    (isChanged || hasAny(native, 'crop', 'bg', 'blur', 'dpr', 'sharpen', 'trim'))
+  ) {
+    throw optionInvalid(`t_${preset}`, 'may be chained with d, f, fl, l and q only');
   }
-  const dpr = readNumber('dpr', native.get('dpr') ?? '1', 0.1, 10);
-  if (dpr !== 1 && (resize === null || resize.sides === 0)) {
+  if (resize?.isAuto) {
+    // The width follows the client's hints, in device pixels.
+    chain.usesHints = true;
+    native.set('dpr', 'dpr', null);
+    return setResize(native, resize, 1);
+  }
+  const hasSides = resize !== null && resize.sides > 0;
+  const isAuto = native.get('dpr') === 'auto';
+  if (isAuto && hasSides && resize.enlarge !== 'box') {
+    chain.usesHints = true;
+    return setResize(native, resize, 1);
+  }
+  const dpr = isAuto ? 1 : readNumber('dpr', native.get('dpr') ?? '1', 0.1, 10);
+  if (dpr !== 1 && !hasSides) {
     throw optionInvalid('dpr', 'needs a resize before it or with it');
   }
   const isOfPreset = lookUp(host.presets, preset)?.['dpr'] !== undefined;
-  native.set('dpr', 'dpr', isOfPreset ? null : dpr >= 1 && dpr <= 3 ? dpr : 1);
+  native.set('dpr', 'dpr', isOfPreset ? null : isNativeRatio(dpr, resize) ? dpr : 1);
   if (resize !== null) setResize(native, resize, dpr);
 }
+
+/** Returns whether the native ratio has the same effect: a kept box has the ratio's pixels always. */
+const isNativeRatio = (dpr: number, resize: Resize | null): boolean =>
+  dpr >= 1 && dpr <= 3 && resize?.enlarge !== 'box';
 
 const resizeNames = ['c', 'w', 'h', 'ar', 'g', 'x', 'y'];
 
@@ -166,11 +296,12 @@ function addGeometry(chain: Chain, options: Options): void {
     chain.ignored.push(...resizeNames.filter((name) => options.has(name)));
     return;
   }
-  for (const name of ['x', 'y']) {
-    if (options.has(name)) throw noEquivalent(`${name}_ without c_crop`);
-  }
   if (chain.resize !== null) throw optionInvalid('c', 'is given for more than one resize');
-  const resize = readResize(options);
+  if (hasAny(chain.native, 'blur', 'extend', 'sharpen')) {
+    throw optionInvalid('c', 'must come before bo, e_blur and e_sharpen');
+  }
+  const resize = readResize(chain, options);
+  if (resize === null) return;
   if (resize.fit === 'contain') requirePadFirst(chain, options);
   chain.resize = resize;
   if (options.has('g') && !isPlaced(resize.fit)) chain.ignored.push('g');
@@ -182,40 +313,111 @@ function requirePadFirst(chain: Chain, options: Options): void {
   }
 }
 
-/** A source area in pixels, because all other areas depend on the source size. */
+/** Sets a source area, which depends on the source size unless it is in pixels from the top left. */
 function addCrop(chain: Chain, options: Options): void {
-  if (chain.native.has('crop') || chain.resize !== null || isTurned(chain)) {
+  const { native, resize } = chain;
+  if (hasAny(native, 'crop', 'trim') || resize !== null || isTurned(chain)) {
     throw optionInvalid('c_crop', 'must be the first change of the geometry');
   }
-  if (options.has('dpr') || options.has('ar')) throw noEquivalent('c_crop with dpr or ar');
-  const gravity = options.get('g');
-  const isAtCorner =
-    gravity === 'north_west' || (gravity === undefined && (options.has('x') || options.has('y')));
-  if (!isAtCorner) throw noEquivalent(`c_crop with g_${gravity ?? 'center'}`);
-  const side = (name: string, least: number) =>
-    readInteger(name, options.get(name) ?? (least === 0 ? '0' : ''), least, 100_000);
-  const area = [side('x', 0), side('y', 0), side('w', 1), side('h', 1)];
-  chain.native.set('c_crop', 'crop', area.join(','));
+  if (options.has('dpr')) throw noEquivalent('c_crop with dpr');
+  const [x, y, w, h, ar] = ['x', 'y', 'w', 'h', 'ar'].map((name) => options.get(name));
+  const hasOffset = x !== undefined || y !== undefined;
+  const gravity = options.get('g') ?? (hasOffset ? 'north_west' : 'center');
+  const position = lookUp(gravities, gravity);
+  if (position === undefined || position === 'attention') {
+    throw noEquivalent(`c_crop with g_${gravity}`, 'c_fill');
+  }
+  const isWhole = [x ?? '0', y ?? '0', w, h].every((text) => /^\d+$/.test(text ?? ''));
+  if (gravity === 'north_west' && isWhole) {
+    const area = [x ?? '0', y ?? '0', w ?? '', h ?? ''];
+    return native.set('c_crop', 'crop', area.map(Number).join(','));
+  }
+  const whole = sizeSoFar(chain, 'c_crop');
+  let [width, height] = [toPixels('w', w, whole.width), toPixels('h', h, whole.height)];
+  if (ar !== undefined) {
+    const ratio = toQuotient(readAspect(ar));
+    if (w === undefined) width = Math.min(width, Math.round(height * ratio));
+    if (h === undefined) height = Math.min(height, Math.round(width / ratio));
+  }
+  const left = along(
+    whole.width,
+    width,
+    toPixels('x', x ?? '0', whole.width),
+    position,
+    'west',
+    'east',
+  );
+  const top = along(
+    whole.height,
+    height,
+    toPixels('y', y ?? '0', whole.height),
+    position,
+    'north',
+    'south',
+  );
+  native.set('c_crop', 'crop', [left, top, width, height].join(','));
+}
+
+/** Returns a length in pixels, at most a whole. @param text a share of it if it has a point */
+function toPixels(option: string, text: string | undefined, whole: number): number {
+  if (text === undefined) return whole;
+  const value = readNumber(option, text, 0, 100_000);
+  const isSide = option === 'w' || option === 'h';
+  const pixels = Math.round(text.includes('.') ? value * whole : value);
+  return Math.max(isSide ? 1 : 0, Math.min(whole, pixels));
+}
+
+const toQuotient = (ratio: string | number | null): number => {
+  const [width = 1, height = 1] = String(ratio).split(':').map(Number);
+  return width / height;
+};
+
+/** Returns where a part of a side starts. @param start and @param end the words of the side's ends */
+function along(
+  whole: number,
+  kept: number,
+  offset: number,
+  position: string,
+  start: string,
+  end: string,
+): number {
+  const rest = whole - kept;
+  const from = position.includes(start)
+    ? offset
+    : position.includes(end)
+      ? rest - offset
+      : Math.floor(rest / 2) + offset;
+  return Math.max(0, Math.min(rest, from));
 }
 
 /** The background behind transparency and around a padded image. */
 function addBackground(chain: Chain, options: Options): void {
   const colour = options.get('b');
   if (colour === undefined) return;
-  if (isFiltered(chain) || options.has('e') || options.has('o')) {
+  const effect = options.get('e')?.split(':', 1)[0] ?? '';
+  const isFilter = effect !== '' && !harmlessToBackground.has(effect);
+  if (isFiltered(chain) || isFilter || options.has('o')) {
     throw optionInvalid('b', 'must come before effects and opacity');
   }
-  if (/^(?:auto|blurred|gen_fill|predominant)\b/.test(colour)) throw noEquivalent(`b_${colour}`);
-  // A colour name, or hexadecimal digits after `rgb:` or `#`.
-  const [, digits = colour] = /^(?:rgb:|#)([0-9a-f]+)$/i.exec(colour) ?? [];
-  setOnce(chain, 'b', 'bg', digits);
+  if (/^(?:auto|blurred|gen_fill|predominant)\b/.test(colour)) {
+    throw noEquivalent(`b_${colour}`, 'b_ with a colour');
+  }
+  setOnce(chain, 'b', 'bg', toColour(colour));
   chain.native.set('b', 'flatten', true);
 }
+
+/** The effects that leave a plain background as it is. */
+const harmlessToBackground = new Set(['trim', 'blur', 'sharpen', 'unsharp_mask']);
+
+/** Reads a colour name, or hexadecimal digits after `rgb:` or `#`. */
+const toColour = (text: string): string => /^(?:rgb:|#)([0-9a-f]+)$/i.exec(text)?.[1] ?? text;
 
 /** This service mirrors, rotates, and then resizes. */
 function addAngle(chain: Chain, text: string, isGeometry: boolean): void {
   const { native, resize } = chain;
   for (const word of text.split('.', 10)) {
+    // Images are always upright.
+    if (word === 'exif') continue;
     const mirror = lookUp(mirrors, word);
     if (mirror === undefined && !/^-?\d{1,3}$/.test(word)) throw noEquivalent(`a_${word}`);
     const rotation = Number(native.get('rotate') ?? 0);
@@ -238,17 +440,92 @@ const mirrors: Readonly<Record<string, string>> = { hflip: 'flop', vflip: 'flip'
 function addFilters(chain: Chain, options: Options): void {
   const { native, resize } = chain;
   const effect = options.get('e');
-  if (effect !== undefined) {
-    if (effect !== 'grayscale' && effect !== 'negate') throw noEquivalent(`e_${effect}`);
-    if (effect === 'negate') {
-      const hasBars = resize?.fit === 'contain' && !native.has('bg');
-      if (hasBars) throw optionInvalid('e_negate', 'after c_pad needs b');
-      if (native.has('negate')) throw optionInvalid('e_negate', 'is given more than once');
+  if (effect !== undefined && !effect.startsWith('trim')) {
+    const [name = '', level = '', ...others] = effect.split(':');
+    const row = lookUp(effects, name);
+    if (row === undefined || others.length > 0) {
+      throw noEquivalent(`e_${effect}`, lookUp(nearestEffects, name));
     }
-    native.set(`e_${effect}`, effect, true);
+    const hasBars = resize?.fit === 'contain' && !native.has('bg');
+    if (hasBars && !harmlessToBackground.has(name) && name !== 'grayscale') {
+      throw optionInvalid(`e_${name}`, 'after c_pad needs b');
+    }
+    const once = new NativeQuery();
+    row(once, level, `e_${effect}`);
+    for (const [parameter, { text, option }] of once) {
+      if (native.has(parameter) && parameter !== 'grayscale') {
+        throw optionInvalid(`e_${name}`, 'is given more than once');
+      }
+      native.set(option, parameter, text);
+    }
   }
   const opacity = options.get('o');
   if (opacity !== undefined) setOnce(chain, 'o', 'opacity', readNumber('o', opacity, 0, 100) / 100);
+}
+
+/** An effect whose level is a number. @param otherwise the level if there is none */
+const level =
+  (
+    name: string,
+    minimum: number,
+    maximum: number,
+    otherwise: number,
+    convert: (level: number) => number,
+  ): Row =>
+  (native, text, option) =>
+    native.set(
+      option,
+      name,
+      convert(text === '' ? otherwise : readInteger(option, text, minimum, maximum)),
+    );
+
+/** Cloudinary does not define its scales; 100 is the default of both effects, like 1 here. */
+const toSigma = (strength: number): number => Math.min(10, Math.max(0.3, strength / 100));
+
+const sharpen = level('sharpen', 1, 2_000, 100, toSigma);
+
+/** The effects by name, with a level after a colon. */
+const effects: Readonly<Record<string, Row>> = {
+  grayscale: flag('grayscale'),
+  negate: flag('negate'),
+  blackwhite: level('threshold', 0, 100, 50, (percent) => Math.round(percent * 2.55)),
+  blur: level('blur', 1, 2_000, 100, (strength) => Math.max(0.3, strength / 100)),
+  sharpen,
+  unsharp_mask: sharpen,
+  brightness: level('brightness', -99, 100, 80, (percent) => 1 + percent / 100),
+  saturation: level('saturation', -100, 100, 80, (percent) => 1 + percent / 100),
+};
+
+/** What comes closest to the effects without an equivalent. */
+const nearestEffects: Readonly<Record<string, string>> = {
+  art: 'a preset',
+  auto_brightness: 'normalize',
+  auto_color: 'normalize',
+  auto_contrast: 'normalize',
+  blur_faces: 'e_blur',
+  colorize: 'tint',
+  contrast: 'normalize',
+  hue: 'hue',
+  improve: 'normalize',
+  pixelate: 'e_blur',
+  sepia: 'tint=c08040',
+  tint: 'tint',
+  trim: 'e_trim with a tolerance',
+  vibrance: 'e_saturation',
+};
+
+/** Removes borders, which this service does before it turns and resizes. */
+function addTrim(chain: Chain, effect: string): void {
+  const [, tolerance = ''] = /^trim(?::(\d{1,3}))?$/.exec(effect) ?? [];
+  if (tolerance === '' && effect !== 'trim') {
+    throw noEquivalent(`e_${effect}`, nearestEffects['trim']);
+  }
+  if (chain.resize !== null || isTurned(chain)) {
+    throw optionInvalid('e_trim', 'must come before resizes and a');
+  }
+  // The parameter reads 0 and 1 as flags; colours differ by at least 1, so that 0.1 acts like 0.
+  const value = tolerance === '' ? 10 : Number(tolerance);
+  setOnce(chain, 'e_trim', 'trim', value === 0 ? 0.1 : value === 1 ? '1.0001' : value);
 }
 
 function addDelivery(chain: Chain, options: Options, source: string): void {
@@ -258,8 +535,8 @@ function addDelivery(chain: Chain, options: Options, source: string): void {
   if (dpr !== undefined) setOnce(chain, 'dpr', 'dpr', dpr);
   if (quality !== undefined) setOnce(chain, 'q', 'q', readQuality(quality));
   if (format !== undefined) {
-    const native = format === 'auto' ? 'auto' : lookUp(formats, format);
-    if (native === undefined) throw noEquivalent(`f_${format}`);
+    const native = /^auto(?::|$)/.test(format) ? 'auto' : lookUp(formats, format);
+    if (native === undefined) throw noEquivalent(`f_${format}`, 'f_auto');
     setOnce(chain, 'f', 'fmt', native);
   }
   if (options.has('pg')) page(native, options.get('pg') ?? '', 'pg');
@@ -267,11 +544,22 @@ function addDelivery(chain: Chain, options: Options, source: string): void {
   for (const flag of options.get('fl')?.split('.', 20) ?? []) setFlag(native, flag, source);
 }
 
+/** Fixed qualities for the levels of `auto` that are not its default, `good`. */
+const qualities: Readonly<Record<string, string>> = {
+  auto: 'auto',
+  'auto:good': 'auto',
+  'auto:best': '86',
+  'auto:eco': '60',
+  'auto:low': '50',
+  jpegmini: 'auto',
+};
+
 function readQuality(quality: string): string {
-  // Cloudinary's default level of `auto` is `good`.
-  if (quality === 'auto' || quality === 'auto:good') return 'auto';
-  if (/^\d{1,3}$/.test(quality)) return quality;
-  throw noEquivalent(`q_${quality}`);
+  // JPEGs have this chroma subsampling, and `auto` looks at the content.
+  const written = quality.replace(/:(?:420|sensitive)$/, '');
+  const native = lookUp(qualities, written) ?? (/^\d{1,3}$/.test(written) ? written : null);
+  if (native === null) throw noEquivalent(`q_${quality}`, 'q_auto');
+  return native;
 }
 
 function setFlag(native: NativeQuery, flag: string, source: string): void {
@@ -280,9 +568,21 @@ function setFlag(native: NativeQuery, flag: string, source: string): void {
     const file = source.replace(/^.*\//s, '').replace(/\.[A-Za-z0-9]{1,5}$/, '');
     native.set('fl_attachment', 'download', given.join(':') || file);
   } else if (flag === 'keep_attribution') native.set('fl', 'keep', 'copyright');
-  // The first flag changes no pixel, and animations stay animated here.
-  else if (!['progressive', 'animated', 'awebp'].includes(flag)) throw noEquivalent(`fl_${flag}`);
+  else if (!harmlessFlags.has(name)) throw noEquivalent(`fl_${flag}`, lookUp(nearestFlags, name));
 }
+
+/** Flags that change no pixel, or that describe what this service does anyway. */
+const harmlessFlags = new Set(
+  `animated any_format apng awebp force_strip immutable_cache lossy no_overflow preserve_transparency progressive
+  relative sanitize strip_profile`.split(/\s+/),
+);
+
+const nearestFlags: Readonly<Record<string, string>> = {
+  getinfo: 'fmt=json',
+  keep_iptc: 'fl_keep_attribution',
+  layer_apply: 'a layer before it',
+  png8: 'f_auto',
+};
 
 /** All names of Cloudinary's transformation parameters; other segments are folders. */
 const names = new Set(
@@ -300,28 +600,40 @@ function isComponent(segment: string): boolean {
 
 const maxOptions = 40;
 
-/**
- * Reads a component's options.
- * @throws UrlError parameter_invalid naming an option that has no equivalent, or a repeated
- *   option
- */
-function readComponent(component: string): Options {
+/** Reads a component's options, and collects the faults of unknown and repeated options. */
+function readComponent(component: string, faults: Faults): Options {
   const options = new Map<string, string>();
   const written = component.split(',', maxOptions + 1);
   if (written.length > maxOptions) {
     throw optionInvalid('A component', `must have at most ${maxOptions} options`);
   }
-  for (const option of written) {
-    const name = toName(option);
-    if (!understood.has(name)) throw noEquivalent(option);
-    if (options.has(name)) throw optionInvalid(name, 'is given more than once in a component');
-    options.set(name, decodeOption(option, option.slice(name.length + 1)));
-  }
+  const isLayer = written.some((option) => toName(option) === 'l');
+  for (const option of written) faults.collect(() => readOption(options, option, isLayer));
   return options;
 }
 
+function readOption(options: Map<string, string>, option: string, isLayer: boolean): void {
+  const name = toName(option);
+  if (!understood.has(name) && !isLayer) throw noEquivalent(option, lookUp(nearest, name));
+  const value = decodeOption(option, option.slice(name.length + 1));
+  const before = options.get(name);
+  if (before !== undefined && name !== 'fl') {
+    throw optionInvalid(name, 'is given more than once in a component');
+  }
+  options.set(name, before === undefined ? value : `${before}.${value}`);
+}
+
 /** Parameters with an equivalent for at least some values. */
-const understood = new Set('a ar b c cs dpr e f fl g h o pg q t w x y'.split(' '));
+const understood = new Set('a ar b bo c cs d dpr e f fl g h l o pg q t w x y'.split(' '));
+
+/** What comes closest to the parameters without an equivalent. */
+const nearest: Readonly<Record<string, string>> = {
+  co: 'tint',
+  if: 'c_limit, which resizes only larger images',
+  r: "border-radius in the page's CSS",
+  u: 'l_ with the name of a stored layer',
+  z: 'c_crop',
+};
 
 const formats: Readonly<Record<string, string>> = {
   jpg: 'jpeg',
@@ -354,65 +666,114 @@ const gravities: Readonly<Record<string, string>> = {
 
 const maxSide = 10_000;
 
+/** Faces and subjects are found like other interesting parts. */
+const isSmart = (gravity: string): boolean =>
+  /^(?:auto|(?:adv_)?faces?)(?::(?:auto|(?:adv_)?faces?|subject|classic|none)){0,2}$/.test(gravity);
+
 /** Returns whether gravity has an effect. */
 const isPlaced = (fit: string): boolean => fit === 'cover' || fit === 'contain';
 
-/** This service's fit, and whether it enlarges. */
-const fits: Readonly<Record<string, readonly [fit: string, isEnlarged: boolean]>> = {
+/** This service's fit, and the value of `enlarge`. */
+const fits: Readonly<Record<string, readonly [fit: string, enlarge: boolean | 'box']>> = {
   scale: ['fill', true],
   fit: ['inside', true],
   limit: ['inside', false],
+  mfit: ['inside', true],
   fill: ['cover', true],
-  lfill: ['cover', false],
+  lfill: ['cover', 'box'],
+  // The best crop, whose area does not depend on faces here.
+  auto: ['cover', true],
+  fill_pad: ['cover', true],
+  thumb: ['cover', true],
   pad: ['contain', true],
+  lpad: ['contain', 'box'],
+  mpad: ['contain', 'box'],
+};
+
+/** The modes that change an image only if it is smaller than the box. */
+const minimumModes = new Set(['mfit', 'mpad']);
+
+const nearestModes: Readonly<Record<string, string>> = {
+  auto_pad: 'c_pad',
+  imagga_crop: 'c_fill with g_auto',
+  imagga_scale: 'c_fill with g_auto',
 };
 
 /** A resize of a chain. */
 interface Resize {
   readonly fit: string;
-  readonly isEnlarged: boolean;
+  readonly enlarge: boolean | 'box';
   readonly w: number | null;
   readonly h: number | null;
   /** The number of given sides. */
   readonly sides: number;
   readonly ratio: string | number | null;
   readonly position: string | null;
+  /** The focal point, or null. */
+  readonly point: string | null;
+  /** Whether client hints set the width. */
+  readonly isAuto: boolean;
 }
 
-/** @throws UrlError parameter_invalid */
-function readResize(options: Options): Resize {
+/** Returns null if the mode changes nothing. @throws UrlError parameter_invalid */
+function readResize(chain: Chain, options: Options): Resize | null {
   const c = options.get('c') ?? 'scale';
-  const [fit, isEnlarged] = lookUp(fits, c) ?? [];
-  if (fit === undefined || isEnlarged === undefined) throw noEquivalent(`c_${c}`);
-  const w = readSide(options, 'w');
-  const h = readSide(options, 'h');
+  const [fit, enlarge] = lookUp(fits, c) ?? [];
+  if (fit === undefined || enlarge === undefined)
+    throw noEquivalent(`c_${c}`, lookUp(nearestModes, c));
+  const isAuto = /^auto(?::|$)/.test(options.get('w') ?? '');
+  if (isAuto && options.has('h')) throw optionInvalid('w_auto', 'needs no h here');
+  const w = isAuto ? null : readSide(chain, options, 'w');
+  const h = readSide(chain, options, 'h');
   const sides = [w, h].filter((side) => side !== null).length;
   const ratio = readAspect(options.get('ar'));
-  if (
-    ratio !== null &&
-    (!['scale', 'fill', 'pad'].includes(c) || sides === 2 || (sides === 0 && c !== 'fill'))
-  ) {
+  const canCrop = fit === 'cover' && enlarge !== 'box';
+  if (ratio !== null && (fit === 'inside' || sides === 2 || (sides === 0 && !canCrop && !isAuto))) {
     throw optionInvalid('ar', `has no equivalent with these sides and c_${c}`);
   }
-  if (ratio === null && sides === 0) throw optionInvalid(`c_${c}`, 'needs w or h');
-  // Keeping a smaller source whole would depend on its size.
-  if (c === 'lfill' && sides === 2) throw noEquivalent('c_lfill with w and h');
-  const gravity = isPlaced(fit) ? options.get('g') : undefined;
-  const position = gravity === undefined ? null : lookUp(gravities, gravity);
-  if (position === undefined || (position === 'attention' && fit !== 'cover')) {
-    throw noEquivalent(`g_${gravity}`);
+  if (ratio === null && sides === 0 && !isAuto) throw optionInvalid(`c_${c}`, 'needs w or h');
+  if (minimumModes.has(c)) {
+    const { width, height } = sizeSoFar(chain, `c_${c}`);
+    if (width >= (w ?? Number.POSITIVE_INFINITY) || height >= (h ?? Number.POSITIVE_INFINITY))
+      return null;
   }
-  return { fit, isEnlarged, w, h, sides, ratio, position };
+  const gravity = isPlaced(fit) ? options.get('g') : undefined;
+  const point = gravity === 'xy_center' ? readPoint(chain, options) : null;
+  if (point === null) {
+    for (const name of ['x', 'y']) {
+      if (options.has(name)) throw noEquivalent(`${name}_ without c_crop`, 'g_xy_center');
+    }
+  }
+  const position =
+    gravity === undefined || point !== null
+      ? null
+      : isSmart(gravity)
+        ? 'attention'
+        : lookUp(gravities, gravity);
+  if (position === undefined || (position === 'attention' && fit !== 'cover')) {
+    throw noEquivalent(`g_${gravity}`, fit === 'cover' ? 'g_auto' : 'g_center');
+  }
+  return { fit, enlarge, w, h, sides, ratio, position, point, isAuto };
 }
 
-/**
- * Reads a side in pixels. Refuses decimals, which are relative to the source, and words, which
- * depend on its size or on client hints.
- */
-function readSide(options: Options, name: 'w' | 'h'): number | null {
+/** Reads the middle of the part to keep. */
+function readPoint(chain: Chain, options: Options): string {
+  const { width, height } = sizeSoFar(chain, 'g_xy_center');
+  const share = (name: string, whole: number) =>
+    Number((toPixels(name, options.get(name) ?? '0', whole) / whole).toFixed(6));
+  return `${share('x', width)},${share('y', height)}`;
+}
+
+/** Reads a side in pixels, or as a share of the source's if it has a point. */
+function readSide(chain: Chain, options: Options, name: 'w' | 'h'): number | null {
   const text = options.get(name);
   if (text === undefined) return null;
-  if (!/^\d+$/.test(text)) throw noEquivalent(`${name}_${text}`);
+  if (/^\d*\.\d+$/.test(text)) {
+    const whole = sizeSoFar(chain, `${name}_${text}`)[name === 'w' ? 'width' : 'height'];
+    const pixels = Math.round(readNumber(name, text, 0, 100) * whole);
+    return Math.max(1, Math.min(maxSide, pixels));
+  }
+  if (!/^\d+$/.test(text)) throw noEquivalent(`${name}_${text}`, `${name}_ in pixels`);
   return readInteger(name, text, 1, maxSide);
 }
 
@@ -424,20 +785,22 @@ function readAspect(text: string | undefined): string | number | null {
 
 /** @param dpr device pixels per pixel, which multiply the sides */
 function setResize(native: NativeQuery, resize: Resize, dpr: number): void {
-  const { w, h, sides, ratio, fit, isEnlarged, position } = resize;
+  const { w, h, sides, ratio, fit, enlarge, position, point, isAuto } = resize;
   for (const [name, side] of [
     ['w', w],
     ['h', h],
   ] as const) {
     if (side === null) continue;
-    const isRatio = dpr >= 1 && dpr <= 3;
-    native.set(name, name, isRatio ? side : Math.max(1, Math.round(side * dpr)));
+    native.set(name, name, isNativeRatio(dpr, resize) ? side : Math.max(1, Math.round(side * dpr)));
   }
   if (ratio !== null) native.set('ar', 'ar', ratio);
-  if (isEnlarged && sides > 0) native.set('c', 'enlarge', true);
-  if (sides < 2 && ratio === null) return;
+  const hasBox = sides === 2 || ratio !== null;
+  const isKept = enlarge === 'box' ? hasBox : enlarge && sides > 0;
+  if (isKept && !isAuto) native.set('c', 'enlarge', enlarge);
+  if (!hasBox) return;
   native.set('c', 'fit', fit);
   if (position !== null && position !== 'center') native.set('g', 'pos', position);
+  if (point !== null && fit === 'cover') native.set('g', 'fp', point);
 }
 
 /** The first characters of a digest in base64url. */
