@@ -80,29 +80,31 @@ export class WorkerMetrics {
         this.#webhooks.inc({ kind: toKind(jobName), outcome }, 0);
       }
     }
-    // The other metrics remain available during a store outage.
-    const count = async (jobName?: string) =>
-      (await queue()
-        ?.stats(jobName)
-        .catch(() => null)) ?? null;
     new Gauge({
       ...configure(oldestWaiting),
       async collect() {
-        const all = await Promise.all(jobNames.map(count));
+        const waits = new Map<string, number>();
+        for (const jobName of jobNames) {
+          const stats = await queue()
+            ?.stats(jobName)
+            .catch(() => undefined);
+          if (stats === undefined) break;
+          waits.set(toKind(jobName), stats.oldestWaitingMs / 1_000);
+        }
         // Without a pause, because another scrape also resets the values.
         this.reset();
-        for (const [i, stats] of all.entries()) {
-          const kind = toKind(String(jobNames[i]));
-          if (stats !== null) this.set({ kind }, stats.oldestWaitingMs / 1_000);
-        }
+        for (const [kind, seconds] of waits) this.set({ kind }, seconds);
       },
     });
     new Gauge({
       ...configure(queueJobs),
       async collect() {
-        const stats = await count();
+        // The other metrics remain available during a store outage.
+        const stats = await queue()
+          ?.stats()
+          .catch(() => undefined);
         this.reset();
-        if (stats === null) return;
+        if (stats === undefined) return;
         for (const state of ['active', 'waiting', 'delayed', 'failed'] as const) {
           this.set({ state }, stats[state]);
         }

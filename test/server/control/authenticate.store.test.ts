@@ -216,12 +216,14 @@ t.test('limits look-ups of unknown keys per client', async (t) => {
 });
 
 t.test('keeps valid keys when unknown keys arrive, and limits concurrent look-ups', async (t) => {
+  const clock = stopClock(t);
   const { authentication, keys, issue } = await createAuthentication(t);
   const { secret } = await issue();
   await authentication.authenticate(secret, client);
   keys.findBySecret = async () => null;
   for (let i = 0; i < 10_000; i++)
     await authentication.authenticate(`sk_${i}`, `${i}`).catch(() => {});
+  await clock.forward(1_100);
 
   let release = () => {};
   const released = new Promise<null>((resolve) => {
