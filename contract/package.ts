@@ -35,13 +35,20 @@ export function openThread(entry: URL, options: WorkerOptions): Worker {
   return new Worker(new URL(`data:text/javascript,${encodeURIComponent(script)}`), options);
 }
 
+const manifest: {
+  readonly version: string;
+  readonly peerDependencies: Readonly<Record<string, string>>;
+} = JSON.parse(readFileSync(ownFile('package.json'), 'utf8'));
+
 /**
  * The version of the service and its SDK (Semantic Versioning), from `package.json`. `npm run
  * release` sets it. The API, in its document and its path, is versioned separately.
  */
-export const { version }: { readonly version: string } = JSON.parse(
-  readFileSync(ownFile('package.json'), 'utf8'),
-);
+export const { version } = manifest;
+
+/** Returns the command that installs an optional package in its tested version. */
+export const installCommand = (name: string): string =>
+  `npm install ${name}@${manifest.peerDependencies[name]}`;
 
 /**
  * The command that started `bin/image-delivery.js`, such as `npx image-delivery`, which sets the

@@ -18,21 +18,29 @@ const examples: ReadonlyArray<readonly [title: string, picture: string, paramete
   ['An animation, as WebP', 'pulse.gif', 'w=240&fmt=webp'],
 ];
 
+const localHost = '127.0.0.1';
+
 const command = newCommand('demo').description(
   'Run the service and its worker with temporary data, sample images and a project. Replaces a port in use by a free port, unless you set it.',
 );
-const { settings: given } = settingsFromCommandLine(command, [
-  'host',
-  'port',
-  'baseUrl',
-  'httpEngine',
-  'processes',
-  'poolThreads',
-  'workerPort',
-  'workerHost',
-  'logLevel',
-  'logFormat',
-]);
+// Strangers in the same network need no demo.
+process.env['SERVICE_HOST'] ||= localHost;
+const { settings: given } = settingsFromCommandLine(
+  command,
+  [
+    'host',
+    'port',
+    'baseUrl',
+    'httpEngine',
+    'processes',
+    'poolThreads',
+    'workerPort',
+    'workerHost',
+    'logLevel',
+    'logFormat',
+  ],
+  { host: `${localHost}, reachable from this machine only` },
+);
 
 // Bundles cannot use a top-level await.
 async function demo(): Promise<void> {

@@ -2,6 +2,7 @@ import { existsSync, readFileSync } from 'node:fs';
 import { createRequire } from 'node:module';
 import { join } from 'node:path';
 import type { App, us_listen_socket_close } from 'uws-pack';
+import { installCommand } from '../../contract/package.ts';
 import { digestFailure } from './uws-digests.ts';
 
 export interface UwsLibrary {
@@ -47,7 +48,7 @@ export function loadUws(folders: readonly string[] = installed()): UwsLibrary | 
   const file = `uws_${process.platform}_${process.arch}_${process.versions.modules}.node`;
   let reason =
     folders.length === 0
-      ? 'no package with binaries is installed, such as uws-pack for Node 20 and 22'
+      ? `no package with binaries is installed; on Node 20 and 22, run ${installCommand('uws-pack')}`
       : `${file} does not exist`;
   for (const folder of folders) {
     const paths = binaryFolders.map((binaries) => join(folder, binaries, file));

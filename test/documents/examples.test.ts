@@ -137,6 +137,8 @@ t.test('prints image URLs from the demo, which removes its files', { buffered },
   t.match(opened, `data-project="${project}" data-pictures="http://127.0.0.1:`);
   const [first] = /http:[^ "]+\/landscape\.jpg/.exec(opened) ?? [];
   t.ok(urls.some((url) => url.includes(encodeURIComponent(first ?? 'none'))));
+  const { port } = new URL(page);
+  await t.rejects(fetch(`http://127.0.0.2:${port}/`), 'other machines cannot reach it');
   demo.kill('SIGTERM');
   t.same(await ended, [0, null]);
 });

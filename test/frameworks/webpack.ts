@@ -8,7 +8,7 @@ const packageName = '@image-delivery/sdk';
 /** Returns the faults in the outcome of a build with `./sign`. */
 export function refusalProblems(printed: string | null): string[] {
   if (printed === null) return ['the bundle was built'];
-  return printed.includes('sign-is-for-servers-only') ? [] : [printed];
+  return printed.includes('sdk/sign on your server only') ? [] : [printed];
 }
 
 /** Returns the faults of webpack's browser bundles: only the bundle of `./sign` must fail. */
