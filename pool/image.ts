@@ -37,12 +37,13 @@ export interface Image {
 
 /**
  * How an image differs from the request: it is a still image of an animation, although neither the
- * URL nor the project requested that; the source or a layer lacks its end, and possibly pixels; a
- * text contains characters missing from all fonts, drawn as boxes; or the smallest output exceeds
- * `maxbytes`.
+ * URL nor the project requested that; `crop` reaches beyond the source; the source or a layer lacks
+ * its end, and possibly pixels; a text contains characters missing from all fonts, drawn as boxes;
+ * or the smallest output exceeds `maxbytes`.
  */
 export type ImageWarning =
   | 'animation_dropped'
+  | 'crop_clipped'
   | 'source_incomplete'
   | 'text_missing_glyphs'
   | 'maxbytes_exceeded';

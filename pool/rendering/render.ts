@@ -22,6 +22,7 @@ import { placeholders } from './placeholders.ts';
 import { applySteps, imagePasses, passes, type Step } from './steps.ts';
 import { addFont, hasMissingGlyphs, loadAddedFonts } from './text/font-folder.ts';
 import { textImage } from './text/render-text.ts';
+import { isClipped } from './used-area.ts';
 
 /** An image with its body in a separate ArrayBuffer, which can be transferred to another thread. */
 export type RenderedImage = Omit<Image, 'fetchedAt'> & { readonly body: Uint8Array<ArrayBuffer> };
@@ -275,10 +276,12 @@ async function encode(
 
 function findWarnings(
   { body }: RenderedImage,
-  { facts: { storedFrames, page }, context }: OpenedImage,
-  { animated, maxBytes, layers }: Variant,
+  { facts, context }: OpenedImage,
+  variant: Variant,
   inputs: OpenedInputs,
 ): readonly ImageWarning[] {
+  const { storedFrames, page } = facts;
+  const { animated, maxBytes, layers } = variant;
   const isIncomplete = [inputs.source, ...inputs.layers].some(
     (input) => input?.isIncomplete === true,
   );
@@ -287,6 +290,7 @@ function findWarnings(
   return [
     ...(isIncomplete ? ['source_incomplete' as const] : []),
     ...(isDropped ? ['animation_dropped' as const] : []),
+    ...(isClipped(facts, variant) ? ['crop_clipped' as const] : []),
     ...(texts.some(({ words }) => hasMissingGlyphs(words)) ? ['text_missing_glyphs' as const] : []),
     ...(maxBytes !== null && body.byteLength > maxBytes ? ['maxbytes_exceeded' as const] : []),
   ];

@@ -35,6 +35,13 @@ export function croppedArea(facts: SourceFacts, { crop }: Variant): Area | null 
   );
 }
 
+/** Returns whether `crop` reaches beyond the upright source. */
+export function isClipped(facts: SourceFacts, { crop }: Variant): boolean {
+  if (crop === null) return false;
+  const { width, height } = upright(facts);
+  return crop.left + crop.width > width || crop.top + crop.height > height;
+}
+
 /**
  * Returns the area of the upright source after `crop` and `trim`; null for the whole source.
  *

@@ -3,6 +3,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import { canonicalHost, canonicalHostPattern } from '../../contract/hosts.ts';
 import { likelyUrl } from '../../contract/url-text.ts';
 import type { AddressGuard } from '../../pool/source/guard.ts';
+import type { Project } from '../../store/projects.ts';
 import { parseSource } from '../image/source-url.ts';
 import { excerpt } from './validation-messages.ts';
 
@@ -44,6 +45,15 @@ export function readAllowedHost(
 export function readUrl(text: string): URL | null {
   const url = parseSource(text);
   return typeof url === 'string' || canonicalHost(url.hostname) === null ? null : url;
+}
+
+/**
+ * Returns the URL of a source, which can be a path on a project's site, or null if it breaks
+ * `urlRule`.
+ */
+export function readSourceUrl(text: string, { origin }: Pick<Project, 'origin'>): URL | null {
+  const isPath = text.startsWith('/') && URL.canParse(text, origin);
+  return readUrl(isPath ? new URL(text, origin).href : text);
 }
 
 /**

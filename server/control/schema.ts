@@ -107,6 +107,14 @@ export const httpUrl = {
   maxLength: maxSourceLength,
   'x-rule': urlRule,
 } as const;
+/** A source in a request: like `httpUrl`, or a path, which `readSourceUrl` resolves. */
+export const sourceReference = {
+  type: 'string',
+  format: 'uri-reference',
+  pattern: `${httpUrl.pattern}|^/(?:[^/\\\\]|$)`,
+  maxLength: maxSourceLength,
+  'x-rule': `${urlRule}, or a path on the project's site that starts with a slash`,
+} as const;
 export const texts = { type: 'array', items: { type: 'string' } } as const;
 /** Excludes line breaks, which are easily pasted too, but could not be sent in a header. */
 export const secretText = {

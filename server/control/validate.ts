@@ -6,7 +6,7 @@ import { errorMessage, maxErrors, rejectInvalid } from './validation-messages.ts
 
 /** The dialect of OpenAPI 3.1. */
 const ajv = new Ajv2020({ allErrors: true, verbose: true, strictTypes: false });
-formats.default(ajv, ['uri', 'date-time', 'date']);
+formats.default(ajv, ['uri', 'uri-reference', 'date-time', 'date']);
 for (const keyword of ['x-rule', 'x-aliases', 'components']) ajv.addKeyword(keyword);
 const validators = new Map<string, ValidateFunction>();
 

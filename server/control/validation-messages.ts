@@ -31,6 +31,7 @@ export const typeNames: Readonly<Record<string, string>> = {
 
 export const formatNames: Readonly<Record<string, string>> = {
   uri: 'an absolute URL',
+  'uri-reference': "an absolute URL or a path on the project's site",
   date: 'an RFC 3339 date',
   'date-time': 'an RFC 3339 date and time',
 };
@@ -49,6 +50,8 @@ function urlHint(value: unknown): string {
   const likely = likelyUrl(value) ?? encodedUrl(value);
   return likely === undefined ? '' : ` (did you mean ${excerpt(likely)}?)`;
 }
+
+const isUrl = (format: unknown): boolean => format === 'uri' || format === 'uri-reference';
 
 /** Returns a short rejected value, or the type of a long value. */
 function valueText(value: unknown): string {
@@ -90,12 +93,12 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
     return `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}, and is ${valueText(data)}${hint}`;
   },
   format: ({ params, data }) => {
-    const hint = params['format'] === 'uri' ? urlHint(data) : '';
+    const hint = isUrl(params['format']) ? urlHint(data) : '';
     return `must be ${formatNames[params['format']] ?? params['format']}, and is ${valueText(data)}${hint}`;
   },
   pattern: (error) => {
     const { params, data, parentSchema } = error;
-    const hint = parentSchema?.['format'] === 'uri' ? urlHint(data) : '';
+    const hint = isUrl(parentSchema?.['format']) ? urlHint(data) : '';
     return `${rule(error) ?? `must match ${params['pattern']}`}, and is ${valueText(data)}${hint}`;
   },
   minimum: ({ params, data }) => `must be at least ${params['limit']}, and is ${valueText(data)}`,

@@ -118,6 +118,21 @@ t.test('changes the image with the example of every transform parameter', async 
   });
 });
 
+t.test('warns about a crop that reaches beyond the source', async (t) => {
+  const { url, origin, image } = await startFrontEnd(t);
+  origin.serve('/a.png', await picture(60, 40));
+  for (const [crop, warnings] of [
+    ['30,0,30,40', null],
+    ['30,0,31,40', 'crop_clipped'],
+    ['0,39,60,2', 'crop_clipped'],
+  ] as const) {
+    for (const tier of ['miss', 'memory']) {
+      const { headers } = await fetch(url + image('/a.png', `crop=${crop}`));
+      t.same([headers.get('x-cache'), headers.get('x-image-warnings')], [tier, warnings], crop);
+    }
+  }
+});
+
 t.test('warns about unknown parameters in every response to their URL only', async (t) => {
   const { url, origin, image, store, createProject } = await startFrontEnd(t);
   origin.serve('/a.png', await picture(60, 40));

@@ -10,14 +10,13 @@ import { findLayer } from '../../image/layers.ts';
 import { parameterNames, parameters } from '../../image/parameters.ts';
 import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
 import { toText } from '../../image/values.ts';
-import { privateHostError, readUrl, urlRule } from '../hosts-and-urls.ts';
+import { privateHostError, readSourceUrl, urlRule } from '../hosts-and-urls.ts';
 import { parameterAliases, parameterFields, valueErrors } from '../image-schemas.ts';
 import { itemResult, operation } from '../operation.ts';
 import {
   type BodyOf,
   callbackUrl,
   count,
-  httpUrl,
   type NamedSchema,
   named,
   notBoth,
@@ -25,6 +24,7 @@ import {
   ratio,
   ref,
   type Schema,
+  sourceReference,
   strictObject,
   uri,
   type ValueOf,
@@ -59,13 +59,13 @@ const inputSchema = {
   description:
     'Sources to prewarm, each in every combination of widths and formats, or in the given variants.',
   properties: {
-    src: httpUrl,
+    src: sourceReference,
     sources: {
       type: 'array',
-      items: httpUrl,
+      items: sourceReference,
       minItems: 1,
       maxItems: 20,
-      description: 'Source URLs.',
+      description: "Source URLs, or their paths on the project's site.",
       examples: [['https://shop.example.com/a.jpg']],
     },
     widths: {
@@ -245,7 +245,7 @@ export async function queuePrewarm(
   rejectInvalid(errors);
   const sources = new Set<string>();
   const read = (text: string, field: string) => {
-    const source = readUrl(text);
+    const source = readSourceUrl(text, project);
     const error = sourceError(source, project, guard);
     if (error !== null) errors.push(`${field} (${excerpt(text)}) ${error}`);
     else if (source !== null) sources.add(source.href);

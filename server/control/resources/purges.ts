@@ -4,9 +4,16 @@ import { hookStates } from '../../../store/purges.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/caching.ts';
-import { readUrl, urlRule } from '../hosts-and-urls.ts';
+import { readSourceUrl, urlRule } from '../hosts-and-urls.ts';
 import { itemResult, operation } from '../operation.ts';
-import { type BodyOf, callbackUrl, exactlyOneOf, httpUrl, named, strictObject } from '../schema.ts';
+import {
+  type BodyOf,
+  callbackUrl,
+  exactlyOneOf,
+  named,
+  sourceReference,
+  strictObject,
+} from '../schema.ts';
 import { findProject, progressNotFound, reportProjectChange, type Services } from '../services.ts';
 import { excerpt, rejectInvalid } from '../validation-messages.ts';
 import { readCallback } from './callbacks.ts';
@@ -19,10 +26,10 @@ export const purgeInput = named(
     properties: {
       sources: {
         type: 'array',
-        items: httpUrl,
+        items: sourceReference,
         minItems: 1,
         maxItems: 100,
-        description: 'URLs of the changed sources.',
+        description: "URLs of the changed sources, or their paths on the project's site.",
         examples: [['https://shop.example.com/a.jpg']],
       },
       all: { type: 'boolean', enum: [true], description: 'All images of the project.' },
@@ -126,7 +133,7 @@ export async function purgeImages(
   /** By their tags. */
   const sources = new Map<string, URL>();
   for (const [index, text] of (input.sources ?? []).entries()) {
-    const source = readUrl(text);
+    const source = readSourceUrl(text, project);
     // The watermark's host need not be on the allowlist.
     const isUsed =
       source !== null &&

@@ -1,4 +1,5 @@
 import t from 'tap';
+import { urlRule } from '../../../server/control/hosts-and-urls.ts';
 import type { Operation } from '../../../server/control/operation.ts';
 import { operations } from '../../../server/control/operations.ts';
 import { validationErrors } from '../../../server/control/validate.ts';
@@ -61,7 +62,10 @@ t.test('names the field and the rule in every error', async (t) => {
       [{}, 'the body must have src or sources'],
       [{ sources: [] }, 'sources must have at least 1 item'],
       [{ sources: Array(21).fill(url) }, 'sources must have at most 20 items'],
-      [{ sources: [url, 'b'] }, 'sources[1] must be an absolute URL, and is "b"'],
+      [
+        { sources: [url, 'b'] },
+        `sources[1] ${urlRule}, or a path on the project's site that starts with a slash, and is "b"`,
+      ],
       ...[{ widths: [5] }, { formats: ['webp'] }, { quality: 50 }, { dpr: 1 }].map(
         (field) =>
           [

@@ -73,7 +73,7 @@ function generatedBy(schema: Schema): Arbitrary<unknown> {
   if (type === 'boolean') return fc.boolean();
   if (type === 'integer') return integer(minimum, maximum);
   if (items !== undefined) return fc.array(generatedBy(items), { maxLength: maxItems + 1 });
-  if (schema.format === 'uri') return url;
+  if (schema.format?.startsWith('uri')) return url;
   return schema.pattern === undefined ? name : host;
 }
 

@@ -294,6 +294,26 @@ export async function operations(
     t.same(answer.body, { prewarm: { accepted: true, sourceCount: 2, variantCount: 12 } });
   });
 
+  t.test("accepts paths on the project's site as sources", async (t) => {
+    const sources = ['/a.jpg?x=1', 'https://shop.example.com/a.jpg?x=1'];
+    for (const [path, field] of [
+      ['purge', 'purge'],
+      ['prewarm', 'prewarm'],
+    ] as const) {
+      const { status, body } = await call('POST', `${on}/${path}`, { json: { sources } });
+      t.match([status, body[field]?.sourceCount], [202, 1], path);
+      for (const source of [
+        '//b.example/a.jpg',
+        '/\\b.example/a.jpg',
+        '/\t/b.example/a',
+        'a.jpg',
+      ]) {
+        const refused = await call('POST', `${on}/${path}`, { json: { sources: [source] } });
+        t.equal(refused.status, 400, `${path} ${source}`);
+      }
+    }
+  });
+
   t.test('returns usage as a number per day', async (t) => {
     const { days, total } = (await call('GET', `${on}/usage?from=2026-11-01&to=2026-11-22`)).body
       .usage;
@@ -304,7 +324,7 @@ export async function operations(
     const { message, ...refused } = (await call('DELETE', on)).body;
     t.match(
       message,
-      /^Prewarming of the project is in progress: 2 sources wait or are being warmed/,
+      /^Prewarming of the project is in progress: 3 sources wait or are being warmed/,
     );
     t.match(refused, { error: 'Conflict', code: 'prewarm_in_progress', resolution_hint: /force/ });
     t.equal((await call('DELETE', `${on}?force=false`)).status, 409);

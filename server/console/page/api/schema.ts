@@ -96,7 +96,7 @@ function jsonValue(schema: Schema, text: string): unknown {
   if (kind === 'list' || kind === 'choices') {
     const { items = {} } = schema;
     // URLs can contain commas.
-    const lines = splitLines(text, items.format === 'uri' ? /\s+/ : undefined);
+    const lines = splitLines(text, items.format?.startsWith('uri') ? /\s+/ : undefined);
     return lines.map((line) => jsonValue(items, line));
   }
   if (kind === 'flag' && /^[01]$/.test(text)) return text === '1';
