@@ -9,10 +9,10 @@ import {
   sideGravities,
   withBothSlashes,
 } from './read.ts';
-import { choice, flip, integer, only, onlyNumber, type Row, saturation } from './rows.ts';
+import { choice, flip, integer, noEffect, only, onlyOr, type Row, saturation } from './rows.ts';
 import {
+  Faults,
   NativeQuery,
-  noEquivalent,
   optionInvalid,
   type Source,
   sourceInvalid,
@@ -51,16 +51,17 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   }
   const options = readOptions(text);
   const native = new NativeQuery();
+  const faults = new Faults();
   for (const [name, value] of options) {
     if (geometry.has(name)) continue;
-    const row = lookUp(rows, name);
-    if (row === undefined) throw noEquivalent(name);
-    row(native, value, name);
+    const row = lookUp(rows, name) ?? only();
+    faults.collect(() => row(native, value, name));
   }
-  setMetadata(native, options, host);
-  setSize(native, options);
-  setGravity(native, options);
-  setTrim(native, options);
+  faults.collect(() => setMetadata(native, options, host));
+  faults.collect(() => setSize(native, options));
+  faults.collect(() => setGravity(native, options));
+  faults.collect(() => setTrim(native, options));
+  faults.throwAny();
   // WebP at quality 100 is lossless.
   if (options.get('format') === 'webp' && options.get('quality') === '100') {
     native.set('quality', 'lossless', true);
@@ -100,14 +101,26 @@ function toSource(text: string, query: string): Source {
 
 /** The options that depend on no other option. */
 const rows: Readonly<Record<string, Row>> = {
-  quality: integer('q', 1, 100),
-  format: choice('fmt', { auto: 'auto', avif: 'avif', webp: 'webp', jpeg: 'jpeg', png: 'png' }),
+  quality: (native, value, name) => {
+    const quality = lookUp(qualities, value) ?? value;
+    integer('q', 1, 100)(native, quality, name);
+  },
+  format: choice('fmt', {
+    auto: 'auto',
+    avif: 'avif',
+    webp: 'webp',
+    jpeg: 'jpeg',
+    'baseline-jpeg': 'jpeg',
+    png: 'png',
+  }),
   background: setBackground,
-  blur: onlyNumber(0),
-  sharpen: onlyNumber(0),
+  blur: onlyOr('blur, a sigma in pixels', '0'),
+  // Both services recommend 1.
+  sharpen: (native, value, name) =>
+    native.set(name, 'sharpen', readNumber(name, value, 0, 10) || null),
   // Cloudflare ignores factors of 0.
-  contrast: onlyNumber(0, 1),
-  gamma: onlyNumber(0, 1),
+  contrast: onlyOr('normalize', '0', '1'),
+  gamma: onlyOr('brightness', '0', '1'),
   brightness: (native, value, name) => {
     native.set(name, 'brightness', readNumber(name, value, 0, 10) || null);
   },
@@ -116,7 +129,20 @@ const rows: Readonly<Record<string, Row>> = {
   flip,
   metadata: choice('keep', { copyright: 'copyright', keep: null, none: null }),
   anim: choice('animated', { true: null, false: 'false' }),
-  upscale: only('interpolate'),
+  upscale: onlyOr('upscale=interpolate', 'interpolate'),
+  onerror: noEffect,
+  compression: noEffect,
+  'slow-connection-quality': noEffect,
+  border: onlyOr('extend'),
+  draw: onlyOr('layer'),
+};
+
+/** Cloudflare's words stand for qualities that it does not define. */
+const qualities: Readonly<Record<string, string>> = {
+  high: '86',
+  'medium-high': '75',
+  'medium-low': '60',
+  low: '50',
 };
 
 function setMetadata(native: NativeQuery, options: Options, host: UrlHost): void {
@@ -195,21 +221,22 @@ function setSize(native: NativeQuery, options: Options): void {
 const positions: Readonly<Record<string, string>> = {
   ...sideGravities,
   auto: 'attention',
+  // A face is found like other interesting parts.
+  face: 'attention',
   center: 'center',
 };
 
 function setGravity(native: NativeQuery, options: Options): void {
   const gravity = options.get('gravity');
   if (gravity === undefined) return;
-  if (gravity === 'face') throw optionInvalid('gravity', 'face has no equivalent here');
   const position = lookUp(positions, gravity);
   const [, x = '', y = ''] = /^([\d.]+)x([\d.]+)$/.exec(gravity) ?? [];
   if (position === undefined && x === '') {
-    throw optionInvalid('gravity', 'must be auto, a side, or two numbers such as 0.5x0.3');
+    throw optionInvalid('gravity', 'must be auto, face, a side, or two numbers such as 0.5x0.3');
   }
   if (native.get('fit') !== 'cover') return;
   const isChanged = ['rotate', 'flip', 'flop'].some((name) => native.has(name));
-  if (gravity !== 'auto' && (isChanged || isTrimmed(options))) {
+  if (position !== 'attention' && (isChanged || isTrimmed(options))) {
     throw optionInvalid('gravity', 'with rotate, flip or trim has no equivalent here');
   }
   if (position !== undefined) return native.set('gravity', 'pos', position);

@@ -9,8 +9,20 @@ import {
   sideGravities,
   withBothSlashes,
 } from './read.ts';
-import { choice, expiry, flip, only, page, type Row } from './rows.ts';
 import {
+  choice,
+  expiry,
+  flip,
+  integer,
+  noEffect,
+  only,
+  page,
+  percent,
+  type Row,
+  withNearest,
+} from './rows.ts';
+import {
+  Faults,
   NativeQuery,
   noEquivalent,
   optionInvalid,
@@ -38,18 +50,17 @@ const dependent = new Set(
 const ofNames = (row: Row, names: string): Readonly<Record<string, Row>> =>
   Object.fromEntries(names.split(/\s+/).map((name) => [name, row]));
 
-const noEffect: Row = () => {};
-
 /** Parameters that depend on no other parameter, and those without an equivalent. */
 const rows: Readonly<Record<string, Row>> = {
-  // The signature, and library parameters, which imgix ignores in images.
-  ...ofNames(noEffect, 's ixlib ixid'),
+  // The signature, and parameters that change no pixel that visitors see.
+  ...ofNames(noEffect, 's ixlib ixid ixsrc chromasub dpi iptc svg-sanitize'),
   rect: setArea,
   flip,
   fm: choice('fmt', {
     jpg: 'jpeg',
     pjpg: 'jpeg',
     png: 'png',
+    png8: 'png',
     png32: 'png',
     webp: 'webp',
     avif: 'avif',
@@ -63,24 +74,64 @@ const rows: Readonly<Record<string, Row>> = {
     native.set(name, 'negate', readFlag(native, value, name) || null),
   sat: (native, value, name) => {
     if (value === '-100') native.set(name, 'grayscale', true);
-    else if (Number(value) !== 0) throw optionInvalid(name, 'has no equivalent here except -100');
+    else if (value !== '0') percent('saturation')(native, value, name);
   },
-  cs: choice('icc', { origin: 'keep', srgb: null, tinysrgb: null }),
-  chromasub: only('420'),
+  bri: (native, value, name) => {
+    if (value !== '0') percent('brightness')(native, value, name);
+  },
+  hue: (native, value, name) => {
+    if (value !== '0') integer('hue', 0, 359)(native, value, name);
+  },
+  trim: choice('trim', { auto: '10' }),
+  cs: choice('icc', { origin: 'keep', srgb: null, strip: null, tinysrgb: null }),
   page: setPage,
   frame: setPage,
   // The output format determines the extension.
   dl: (native, value, name) =>
     native.set(name, 'download', value.replace(/\.[A-Za-z0-9]{1,5}$/, '')),
   expires: expiry,
-  ...ofNames(only('0'), 'blur bri con exp gam high htn hue pad px rot sepia shad sharp usm vib'),
+  ...withNearest(
+    {
+      blur: 'blur, a sigma in pixels',
+      con: 'normalize',
+      exp: 'bri',
+      gam: 'bri',
+      high: 'bri',
+      htn: 'grayscale',
+      pad: 'fit=fill',
+      px: 'blur, a sigma in pixels',
+      rot: 'rotate',
+      sepia: 'tint=c08040',
+      shad: 'bri',
+      sharp: 'sharpen, a sigma in pixels',
+      usm: 'sharpen, a sigma in pixels',
+      vib: 'sat',
+    },
+    '0',
+  ),
+  ...withNearest({
+    ch: 'a srcset',
+    'corner-radius': "border-radius in the page's CSS",
+    duotone: 'tint',
+    m: 'layer',
+    'max-h': 'fit=max',
+    'max-height': 'fit=max',
+    'max-w': 'fit=max',
+    'max-width': 'fit=max',
+    mono: 'tint',
+    monochrome: 'tint',
+    or: 'rotate',
+    palette: 'fmt=json',
+    t: 'layer',
+    txt: 'layer',
+  }),
   ...ofNames(
     only(),
-    `annotation b ba balph bc bf bh bm bp bs bw bx by ch colorquant colors corner-radius dpi duotone
-    duotone-alpha faceindex facepad faces fp-debug fps interval iptc license-plate-blur loop lp-blur m ma malph
-    mask mask-bg maskbg max-h max-height max-w max-width mb mf mh min-h min-height min-w min-width mono
-    monochrome mp ms mtile mw mx my nr nrs or orient palette pdf-annotation prefix rasterize-bypass reverse
-    rot-type rott rottype skip svg-sanitize t ta tc tcl tf tl tp transparency trim tsh tsz tt txt upscale
+    `annotation b ba balph bc bf bh bm bp bs bw bx by colorquant colors
+    duotone-alpha faceindex facepad faces fp-debug fps interval license-plate-blur loop lp-blur ma malph
+    mask mask-bg maskbg mb mf mh min-h min-height min-w min-width mp ms mtile mw mx my nr nrs
+    pdf-annotation prefix rasterize-bypass reverse
+    rot-type rott rottype skip ta tc tcl tf tl tp transparency tsh tsz tt upscale
     upscale-fallback usmrad`,
   ),
 };
@@ -116,8 +167,10 @@ function setPage(native: NativeQuery, value: string, name: string): void {
 function translate(path: string, query: string): Translation {
   const native = new NativeQuery();
   const { options, unknown } = readOptions(query, native);
-  setSize(native, options);
-  setFormat(native, options);
+  const faults = new Faults();
+  faults.collect(() => setSize(native, options));
+  faults.collect(() => setFormat(native, options));
+  faults.throwAny();
   // An option that nothing has taken has no effect in imgix either.
   const ignored = [...options.keys(), ...unknown];
   return { kind: 'image', source: readSource(path), query: native, ignored };
@@ -140,15 +193,16 @@ function readOptions(query: string, native: NativeQuery) {
   const options: Options = new Map();
   const known = new Set<string>();
   const unknown = new Set<string>();
-  for (const [spelling, value] of parseQuery(query)) {
+  const read = (spelling: string, value: string): void => {
     const isEncoded = spelling.endsWith('64');
     const written = isEncoded ? spelling.slice(0, -2) : spelling;
     const name = lookUp(aliases, written) ?? written;
     const row = lookUp(rows, name);
     if (row === undefined && !dependent.has(name)) {
+      if (name === 'orient') throw noEquivalent(spelling, 'rotate');
       if (foreignPrefix.test(name)) throw noEquivalent(spelling);
       unknown.add(spelling);
-      continue;
+      return;
     }
     // Only `auto` can be repeated.
     if (known.has(name) && name !== 'auto') throw optionInvalid(name, 'is given more than once');
@@ -157,7 +211,10 @@ function readOptions(query: string, native: NativeQuery) {
     const before = options.get(name);
     if (row !== undefined) row(native, text, spelling);
     else options.set(name, before === undefined ? text : `${before},${text}`);
-  }
+  };
+  const faults = new Faults();
+  for (const [spelling, value] of parseQuery(query)) faults.collect(() => read(spelling, value));
+  faults.throwAny();
   return { options, unknown };
 }
 
@@ -181,13 +238,10 @@ function take(options: Options, name: string): string | undefined {
 function setFormat(native: NativeQuery, options: Options): void {
   const auto = new Set(take(options, 'auto')?.split(','));
   for (const word of auto) {
-    if (word !== 'format' && word !== 'compress') throw noEquivalent(`auto=${word}`);
+    if (word !== 'format' && word !== 'compress') throw noEquivalent(`auto=${word}`, 'normalize');
   }
-  if (auto.size > 0 && native.has('fmt')) {
-    throw optionInvalid('fm', 'with auto has no equivalent here');
-  }
+  // `fm` is for clients that read no better format, which get the source's here.
   if (auto.has('format')) native.set('auto', 'fmt', 'auto');
-  else if (auto.has('compress')) throw noEquivalent('auto=compress without format');
   if (auto.has('compress') && !native.has('q')) native.set('auto', 'q', 45);
   // Other formats ignore `lossless`.
   const lossless = native.get('fmt') === 'webp' ? take(options, 'lossless') : undefined;
@@ -210,10 +264,15 @@ const fits: Readonly<Record<string, readonly [fit: string, enlarge: boolean | 'b
   scale: ['fill', true],
 };
 
+const nearestFits: Readonly<Record<string, string>> = {
+  clamp: 'fit=fill',
+  facearea: 'fit=crop with crop=faces',
+};
+
 function setSize(native: NativeQuery, options: Options): void {
   const fit = take(options, 'fit') ?? 'clip';
   const found = lookUp(fits, fit);
-  if (found === undefined) throw noEquivalent(`fit=${fit}`);
+  if (found === undefined) throw noEquivalent(`fit=${fit}`, lookUp(nearestFits, fit));
   const [word, enlarge] = found;
   const isBoxKept = enlarge === 'box';
   const sides = setSides(native, options, isBoxKept);
@@ -259,7 +318,7 @@ function setBackground(native: NativeQuery, options: Options, fit: string, hasBo
   const bg = take(options, 'bg');
   if (fit === 'fill' || fit === 'fillmax') {
     const fill = take(options, 'fill');
-    if (fill !== undefined && fill !== 'solid') throw noEquivalent(`fill=${fill}`);
+    if (fill !== undefined && fill !== 'solid') throw noEquivalent(`fill=${fill}`, 'fill=solid');
     // Only solid fills use a fill colour.
     const fillColour = fill === undefined ? undefined : take(options, 'fill-color');
     if (bg !== undefined && hasBox) {
@@ -284,14 +343,22 @@ function colour(text: string): string {
 const isTranslucent = (text: string): boolean =>
   /^(?:[0-9a-e][0-9a-f]{3}|(?!ff)[0-9a-f]{2}[0-9a-f]{6})$/i.test(text);
 
+/** Faces are found like other interesting parts, and edges like details. */
+const smartPlaces: Readonly<Record<string, string>> = {
+  faces: 'attention',
+  entropy: 'entropy',
+  edges: 'entropy',
+};
+
 /** Chooses the part that a crop keeps. */
 function setPlace(native: NativeQuery, options: Options, hasBox: boolean): void {
   const crop = take(options, 'crop');
   if (crop === undefined || !hasBox) return;
   if (crop === 'focalpoint') setFocalPoint(native, options);
-  else if (crop === 'entropy') native.set('crop', 'pos', 'entropy');
   else {
     const words = new Set(crop.split(',', 5));
+    const smart = [...words].map((word) => lookUp(smartPlaces, word)).find(Boolean);
+    if (smart !== undefined) return native.set('crop', 'pos', smart);
     const first = (...sides: readonly string[]) => sides.find((side) => words.delete(side)) ?? '';
     const vertical = lookUp(sideGravities, first('top', 'bottom'));
     const horizontal = lookUp(sideGravities, first('left', 'right'));
@@ -309,7 +376,7 @@ function setFocalPoint(native: NativeQuery, options: Options): void {
   const fraction = (name: string) =>
     Number(readNumber(name, take(options, name) ?? '0.5', 0, 1).toFixed(6));
   native.set('crop', 'fp', `${fraction('fp-x')},${fraction('fp-y')}`);
-  if (Number(take(options, 'fp-z') ?? 1) !== 1) throw noEquivalent('fp-z');
+  if (Number(take(options, 'fp-z') ?? 1) !== 1) throw noEquivalent('fp-z', 'rect');
 }
 
 /** Returns the signature of the secret, the path and the preceding query, in hexadecimal digits. */

@@ -38,12 +38,35 @@ export const flag =
   (native, _, option) =>
     native.set(option, name, true);
 
-/** An option that has an equivalent only if it has no effect. */
-export const only =
-  (...harmless: readonly string[]): Row =>
+/** An option without an effect here. */
+export const noEffect: Row = () => {};
+
+/**
+ * An option that has an equivalent only if it has no effect.
+ * @param nearest what comes closest to other values
+ */
+export const onlyOr =
+  (nearest: string, ...harmless: readonly string[]): Row =>
   (_, value, option) => {
-    if (!harmless.includes(value)) throw noEquivalent(option);
+    if (!harmless.includes(value)) throw noEquivalent(option, nearest);
   };
+
+export const only = (...harmless: readonly string[]): Row => onlyOr('', ...harmless);
+
+/** The rows of options that only the nearest alternative tells apart. */
+export const withNearest = (
+  nearest: Readonly<Record<string, string>>,
+  ...harmless: readonly string[]
+): Readonly<Record<string, Row>> =>
+  Object.fromEntries(
+    Object.entries(nearest).map(([name, text]) => [name, onlyOr(text, ...harmless)]),
+  );
+
+/** A difference in percent, for a factor. */
+export const percent =
+  (name: string): Row =>
+  (native, value, option) =>
+    native.set(option, name, 1 + readNumber(option, value, -100, 100) / 100);
 
 /** A number that has an equivalent only if it has no effect. */
 export const onlyNumber =

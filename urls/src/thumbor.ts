@@ -9,8 +9,18 @@ import {
   requireMetadata,
   withBothSlashes,
 } from './read.ts';
-import { flag, integer, only, onlyNumber, type Row, saturation } from './rows.ts';
 import {
+  flag,
+  integer,
+  noEffect,
+  only,
+  onlyNumber,
+  type Row,
+  saturation,
+  withNearest,
+} from './rows.ts';
+import {
+  Faults,
   hideFirstSegment,
   NativeQuery,
   noEquivalent,
@@ -65,7 +75,8 @@ function splitPath(path: string) {
 
 function translate(path: string, query: string, host: UrlHost): Translation {
   const { parts, filters: text, image } = splitPath(path);
-  for (const name of ['debug', 'meta']) if (parts[name] !== undefined) throw noEquivalent(name);
+  if (parts['debug'] !== undefined) throw noEquivalent('debug');
+  if (parts['meta'] !== undefined) throw noEquivalent('meta', 'fmt=json');
   const translateForSize = (size: Size) => {
     const filters = readFilters(text);
     const { native, metadata } = filters;
@@ -269,18 +280,22 @@ function readFilters(text: string): ThumborFilters {
   if (text === '') return filters;
   const calls = text.replace(/\)$/, '').split('):', maxFilters + 1);
   if (calls.length > maxFilters) throw optionInvalid('filters', `are more than ${maxFilters}`);
-  for (const call of calls) {
-    const [, name = '', list] = /^([^(]*)(?:\((.*))?$/s.exec(call) ?? [];
-    const args = list?.split(',').map((arg) => arg.trim()) ?? [];
-    const [value = ''] = args;
-    const row = lookUp(rows, name);
-    const read = lookUp(reads, name);
-    if (list !== undefined && row !== undefined) row(filters.native, value, name);
-    else if (list !== undefined && read !== undefined) read(filters, args, name);
-    // thumbor ignores unknown filters.
-    else filters.ignored.push(name.slice(0, 40));
-  }
+  const faults = new Faults();
+  for (const call of calls) faults.collect(() => readFilter(filters, call));
+  faults.throwAny();
   return filters;
+}
+
+function readFilter(filters: ThumborFilters, call: string): void {
+  const [, name = '', list] = /^([^(]*)(?:\((.*))?$/s.exec(call) ?? [];
+  const args = list?.split(',').map((arg) => arg.trim()) ?? [];
+  const [value = ''] = args;
+  const row = lookUp(rows, name);
+  const read = lookUp(reads, name);
+  if (list !== undefined && row !== undefined) row(filters.native, value, name);
+  else if (list !== undefined && read !== undefined) read(filters, args, name);
+  // thumbor ignores unknown filters.
+  else filters.ignored.push(name.slice(0, 40));
 }
 
 /** The filters that depend on no other part of the URL. */
@@ -289,13 +304,23 @@ const rows: Readonly<Record<string, Row>> = {
   max_bytes: integer('maxbytes', 1),
   grayscale: flag('grayscale'),
   saturation,
-  brightness: onlyNumber(0),
+  brightness: (native, value, name) =>
+    native.set(name, 'lightness', readNumber(name, value, -100, 100) || null),
   contrast: onlyNumber(0),
-  autojpg: only('false', 'False', '0'),
+  autojpg: noEffect,
+  max_age: noEffect,
+  cover: (native, _, name) => native.set(name, 'animated', '0'),
+  ...withNearest({
+    colorize: 'tint',
+    equalize: 'normalize',
+    noise: 'a preset',
+    round_corner: "border-radius in the page's CSS",
+    text: 'layer',
+    watermark: 'layer',
+  }),
   ...Object.fromEntries(
-    `colorize convolution cover curve equalize extract_focal frame max_age noise proportion red_eye rgb
-    round_corner sharpen text watermark`
-      .split(/\s+/)
+    'convolution curve extract_focal frame proportion red_eye rgb'
+      .split(' ')
       .map((name) => [name, only()]),
   ),
 };
@@ -309,6 +334,11 @@ const removeMetadata: Read = (filters, _, name) => {
 const reads: Readonly<Record<string, Read>> = {
   format: readFormat,
   blur: readBlur,
+  sharpen: ({ native }, [amount = '', radius = ''], name) => {
+    const sigma = readNumber(name, radius, 0, 1_000);
+    if (readNumber(name, amount, 0, 10) > 0)
+      native.set(name, 'sharpen', Math.min(10, sigma) || null);
+  },
   background_color: (filters, [colour = ''], name) => {
     if (!isColour(colour)) throw noEquivalent(name);
     setBackground(filters, name, colour);
