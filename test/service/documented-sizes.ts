@@ -13,6 +13,7 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/cdn-cgi/image/fit=squeeze,width=300,height=300/a.jpg': '300x300',
     '/cdn-cgi/image/width=300,dpr=2,quality=60,format=auto/a.jpg': '600x375',
     '/cdn-cgi/image/width=300,format=webp,quality=100/a.jpg': '300x188',
+    '/cdn-cgi/image/width=300,quality=low,sharpen=2,onerror=redirect/a.jpg': '300x188',
     '/cdn-cgi/image/width=300,flip=h,rotate=90/a.jpg': '300x480',
     '/cdn-cgi/image/trim.left=100,trim.top=80,trim.width=400,trim.height=300/a.jpg': '400x300',
     '/cdn-cgi/image/width=300,saturation=0,brightness=1.2,anim=false,metadata=copyright/a.jpg':
@@ -60,6 +61,8 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/a.jpg?w=300&h=200&fit=crop&crop=top,left': '300x200',
     '/a.jpg?w=300&h=200&fit=crop&crop=focalpoint&fp-x=0.7&fp-y=0.3': '300x200',
     '/a.jpg?w=300&h=200&fit=crop&crop=entropy': '300x200',
+    '/a.jpg?w=300&h=200&fit=crop&crop=faces,entropy': '300x200',
+    '/a.jpg?w=300&bri=10&sat=-50&hue=90': '300x188',
     '/a.jpg?w=300&ar=16:9&fit=crop': '300x169',
     '/a.jpg?w=2000&h=1000&fit=min': '1600x800',
     '/a.jpg?w=2000&h=2000&fit=fillmax': '2000x2000',
@@ -118,6 +121,7 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/unsafe/-300x200/left/a.jpg': '300x200',
     '/unsafe/300x200/filters:rotate(90)/a.jpg': '200x300',
     '/unsafe/300x0/filters:grayscale():blur(10,3)/a.jpg': '300x188',
+    '/unsafe/300x0/filters:brightness(10):sharpen(2,1.5,true)/a.jpg': '300x188',
     '/unsafe/trim/300x0/filters:format(webp):quality(60):max_bytes(9000)/a.jpg': '300x188',
   },
 };

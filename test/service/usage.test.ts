@@ -161,11 +161,11 @@ t.test('shows why it refuses the URLs of a delivery host', async (t) => {
   t.match(failures, [
     {
       url: '/demo/image/upload/s--…/e_sepia/a.png',
-      message: 'e_sepia has no equivalent here.',
+      message: /^e_sepia has no equivalent here; the nearest is tint/,
       count: 1,
       requestId: ids[2],
     },
-    { message: 'r_max has no equivalent here.', count: 2, requestId: ids[1] },
+    { message: /^r_max has no equivalent here/, count: 2, requestId: ids[1] },
   ]);
   t.equal(failures.length, 2);
 });
