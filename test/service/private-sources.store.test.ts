@@ -3,6 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import sharp from 'sharp';
 import t, { type Test } from 'tap';
+import { startDnsServer } from '../pool/source/dns-server.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
 import { prefix, rootKey, send } from './control/control.ts';
@@ -101,6 +102,32 @@ t.test("delivers images from the operator's bucket in a private network", async 
   t.equal(await readRed(missing), 'source_not_found');
   const direct = await image(project, `${bucket.url}/media/shop/a.png`);
   t.equal(await readRed(direct), 'source_blocked');
+});
+
+t.test('refuses a port that is allowed only where the host is not', async (t) => {
+  const addresses = new Map([
+    ['shop.example', '192.0.43.7'],
+    ['nas.example', '10.0.0.5'],
+  ]);
+  const dns = await startDnsServer(t, (name, family) => {
+    const address = addresses.get(name);
+    if (address === undefined) return 'no such name';
+    return { addresses: family === 4 ? [address] : [] };
+  });
+  const { project, call } = await start(t, {
+    SERVICE_ENCRYPTION_KEYS: newKey('first'),
+    SERVICE_PRIVATE_SOURCES: '10.0.0.0/8:9000',
+    SERVICE_DNS_SERVERS: dns.address,
+  });
+  const put = (host: string) =>
+    call('PUT', `${project}/origins/${host}`, { headers: { 'x-token': 'a' } });
+  t.match(await put('shop.example:9000'), {
+    status: 400,
+    text: /host cannot be used: Sources may not use port 9000 of shop\.example/,
+  });
+  for (const host of ['nas.example:9000', 'shop.example', 'later.example:9000']) {
+    t.equal((await put(host)).status, 200, host);
+  }
 });
 
 t.test("sends a project's headers to a host", async (t) => {

@@ -1,3 +1,4 @@
+import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalAuthority } from '../../../contract/hosts.ts';
 import { originHeadersRule, readOriginHeaders } from '../../../contract/origins.ts';
 import { parseS3Location, type S3Location } from '../../../contract/s3-location.ts';
@@ -107,7 +108,7 @@ const origins = new ProjectItems<OriginInput, Origin, 'guard' | 'keyring' | 'loa
   body: origin,
   limit: 20,
   readName: readHost,
-  checkInput: (input, host, projectId, services) => {
+  checkInput: async (input, host, projectId, services) => {
     if (services.keyring.isEmpty) {
       throw invalidRequest('origins need SERVICE_ENCRYPTION_KEYS, which the operator has not set');
     }
@@ -115,6 +116,7 @@ const origins = new ProjectItems<OriginInput, Origin, 'guard' | 'keyring' | 'loa
       throw invalidRequest(`the operator has configured the origin of ${host}`);
     }
     readTarget(host, input, services.guard);
+    if (input.headers !== undefined) await checkPort(host, services.guard);
   },
   set: ({ projects, guard, keyring }, projectId, host, input, check) => {
     const target = readTarget(host, input, guard);
@@ -149,6 +151,17 @@ function readTarget(
   const read = readOriginHeaders(Object.entries(headers ?? {}));
   if (read === null) throw invalidRequest(`headers ${originHeadersRule}`);
   return { kind: 'headers', headers: read };
+}
+
+/** Refuses a port that is allowed only on a private network in which the host is not. */
+async function checkPort(host: string, guard: AddressGuard): Promise<void> {
+  const url = new URL(`https://${host}/`);
+  if (url.port === '' || url.hostname.startsWith('[')) return;
+  await guard.findAddresses(url.hostname, Number(url.port)).catch((error: unknown) => {
+    // The name might not be in the DNS yet.
+    if (!(error instanceof ServiceError) || error.code !== 'source_blocked') return;
+    throw invalidRequest(`host cannot be used: ${error.message}`);
+  });
 }
 
 function readHost(text: string): string {
