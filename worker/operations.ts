@@ -20,7 +20,7 @@ const maxConnections = 100;
 export interface OperationsEnvironment {
   readonly settings: Pick<
     Settings,
-    'workerHost' | 'workerConcurrency' | 'workbenchUsername' | 'workbenchPassword'
+    'workerHost' | 'workerConcurrency' | 'baseUrl' | 'workbenchUsername' | 'workbenchPassword'
   >;
   readonly log: Logger;
   readonly metrics: WorkerMetrics;

@@ -1,5 +1,7 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { IncomingHttpHeaders } from 'node:http';
+import type { Readable } from 'node:stream';
+import { text } from 'node:stream/consumers';
 import { fastifyBasicAuth } from '@fastify/basic-auth';
 import type { Agenda } from 'agenda';
 import type { FastifyInstance, FastifyPluginAsync, FastifyReply, FastifyRequest } from 'fastify';
@@ -8,6 +10,7 @@ import { isLoopbackHost, parseHost } from '../contract/request-host.ts';
 import type { Settings } from '../contract/settings/table.ts';
 
 type Credentials = Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
+type WorkbenchSettings = Credentials & Pick<Settings, 'baseUrl'>;
 
 /**
  * Serves the queue dashboard at /workbench with access control.
@@ -15,13 +18,14 @@ type Credentials = Pick<Settings, 'workbenchUsername' | 'workbenchPassword'>;
  */
 export function addWorkbench(
   server: FastifyInstance,
-  settings: Credentials,
+  settings: WorkbenchSettings,
   agenda: () => Agenda | null,
 ): void {
   server.register(
     async (scope) => {
       await addAccessControl(scope, settings);
       scope.addHook('onSend', forbidFrames);
+      scope.addHook('onSend', nameService(settings.baseUrl));
       scope.addHook('onRequest', async (request, reply) => {
         // The dashboard's page has URLs relative to this folder.
         if (/^\/workbench(\?|$)/.test(request.url)) return reply.redirect('/workbench/');
@@ -42,6 +46,20 @@ async function forbidFrames(_: FastifyRequest, reply: FastifyReply): Promise<voi
   const policy = reply.getHeader('content-security-policy') ?? "default-src 'self'";
   reply.header('content-security-policy', `${policy}; frame-ancestors 'none'`);
   reply.header('x-frame-options', 'DENY');
+}
+
+/** Adds the service to the dashboard's page, and an empty icon, which browsers request otherwise. */
+function nameService(baseUrl: string) {
+  const service = baseUrl.replaceAll('&', '&amp;').replaceAll('<', '&lt;');
+  const head = `<title>Workbench · ${service}</title><link rel="icon" href="data:,">`;
+  const banner = `<p style="margin:0;padding:0.25rem 1rem">The queue of ${service}</p>`;
+  return async (_: FastifyRequest, reply: FastifyReply, payload: unknown): Promise<unknown> => {
+    if (!String(reply.getHeader('content-type')).startsWith('text/html')) return payload;
+    const page = await text(payload as Readable);
+    // These headers describe the original file.
+    for (const header of ['content-length', 'etag', 'last-modified']) reply.removeHeader(header);
+    return page.replace('<title>Agendash</title>', head).replace('<body>', `<body>${banner}`);
+  };
 }
 
 const paths = '/health/live, /health/ready, /health/details, /metrics or /workbench/';

@@ -63,7 +63,6 @@ interface Schema {
   readonly items?: Schema;
   readonly maxItems?: number;
   readonly format?: string;
-  readonly pattern?: string;
 }
 
 /** Returns mostly valid values of a field. */
@@ -74,7 +73,7 @@ function generatedBy(schema: Schema): Arbitrary<unknown> {
   if (type === 'integer') return integer(minimum, maximum);
   if (items !== undefined) return fc.array(generatedBy(items), { maxLength: maxItems + 1 });
   if (schema.format?.startsWith('uri')) return url;
-  return schema.pattern === undefined ? name : host;
+  return name;
 }
 
 /** Returns the schemas of a body's fields. */
@@ -104,7 +103,10 @@ const imageParameters = arbitraryBody({
  */
 export const bodiesWith = (watermarks: readonly string[], signed: string) =>
   ({
-    CreateProjectInput: arbitraryBody(allGeneratedBy(arbitraryFields('CreateProjectInput'))),
+    CreateProjectInput: arbitraryBody({
+      ...allGeneratedBy(arbitraryFields('CreateProjectInput')),
+      allowedOrigins: fc.array(host, { maxLength: 5 }),
+    }),
     UpdateProjectInput: arbitraryBody(allGeneratedBy(arbitraryFields('UpdateProjectInput'))),
     ProjectSettingsInput: arbitraryBody({
       ...allGeneratedBy(arbitraryFields('ProjectSettingsInput')),
@@ -155,7 +157,7 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
       ),
       validFor: integer(1, 2_592_000),
     }),
-    DomainInput: arbitraryBody(allGeneratedBy(arbitraryFields('DomainInput'))),
+    DomainInput: arbitraryBody({ host }),
     PresetInput: arbitraryBody({
       parameters: imageParameters,
     }),

@@ -1,7 +1,7 @@
 import t from 'tap';
 import { patienceMs } from '../../until.ts';
 import { noChromium, startChromium } from '../chromium.ts';
-import { startControl } from '../control/control.ts';
+import { baseUrl, startControl } from '../control/control.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { startWorker } from './worker.ts';
 
@@ -46,6 +46,8 @@ t.test('shows the workbench in a browser', { skip: noChromium }, async (t) => {
   await row('Completed').waitFor();
   t.match(await row('Failed').innerText(), /2 of 2 variants .* 403 source_not_allowed/);
 
+  t.match(await page.title(), new RegExp(`^Workbench · ${baseUrl}`));
+  await page.getByText(`The queue of ${baseUrl}`).waitFor();
   await page.getByText('Live', { exact: true }).waitFor();
 
   await row('Completed').getByTitle('Job Data').click();
