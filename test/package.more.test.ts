@@ -175,7 +175,7 @@ t.test('contains its documentation, and the pages that messages name', async (t)
   const names = (await Promise.all(texts)).flatMap((text) => [
     ...text
       .replaceAll(/^\s*\/\/.*/gm, '')
-      .matchAll(/documentPath\(["'`]([\w./-]+)["'`]\)|(?<![\w/])docs\/([\w/-]+\.md)/g),
+      .matchAll(/documentPath\(["'`]([\w./-]+)["'`]\)|(?<![\w/-])docs\/([\w/-]+\.md)/g),
   ]);
   const pages = new Set(names.map(([, inCall, inText]) => inCall ?? inText));
   t.ok(pages.has('http-engines.md'));
