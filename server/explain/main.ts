@@ -48,7 +48,11 @@ newCommand('explain')
     '--project <id>',
     `the project in the native URL; default: the URL's project, or ${placeholder}`,
   )
-  .option('--size <WxH>', 'the source size, such as 6000x4000; iiif URLs need it', size)
+  .option(
+    '--size <WxH>',
+    'the source size, such as 6000x4000; needed if the meaning depends on it',
+    size,
+  )
   .option('--json', 'print a JSON object')
   .option(
     '--rewrite',

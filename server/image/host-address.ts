@@ -56,17 +56,17 @@ function findDialect({ host: { urls = '' } }: Site): DialectName {
 
 function readForeign(dialect: DialectName, path: string, query: string, site: Site) {
   const translation = withServiceErrors(() => translate(dialect, path, query, toUrlHost(site)));
-  const { source, ignored } = translation;
+  const { source, ignored, usesHints = false } = translation;
   const read = {
     dialect,
     source: 'url' in source ? readSource(source.url) : resolveSourcePath(site, source.path),
     unknown: ignored.filter((name) => name !== '' && !isTracking(name)),
-    usesHints: false,
+    usesHints,
   };
   switch (translation.kind) {
     case 'image': {
-      const { kind, usesHints = false } = translation;
-      return { ...read, kind, usesHints, parameters: toParameters(translation.query) };
+      const { kind } = translation;
+      return { ...read, kind, parameters: toParameters(translation.query) };
     }
     case 'redirect': {
       const { kind, location } = translation;

@@ -226,6 +226,16 @@ eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environm
   t.same(await send(twice), [200, 60], 'two headers are one list');
 });
 
+/** URLs whose size follows client hints, and the width for a hinted width of 48 at a ratio of 3. */
+const hintedUrls: Readonly<Record<string, readonly (readonly [url: string, width: number])[]>> = {
+  cloudflare: [['/cdn-cgi/image/w=auto/a.jpg', 48]],
+  cloudinary: [
+    ['/image/upload/w_auto,dpr_auto/a.jpg', 48],
+    ['/image/upload/w_30,dpr_auto/a.jpg', 90],
+    ['/image/upload/c_crop,w_0.5,h_0.5/w_30,dpr_auto/a.jpg', 90],
+  ],
+};
+
 /** URLs without a width, which a client hint would set on other hosts. */
 const unsizedUrls: Readonly<Record<string, string>> = {
   cloudflare: '/cdn-cgi/image/quality=50/a.jpg',
@@ -305,9 +315,9 @@ eachHttpServer(
         const whole = await get(host, unsized, { accept });
         t.equal(headers.get('etag'), whole.headers.get('etag'), `${name}: hints set no size`);
       }
-      if (name === 'cloudflare') {
-        const { body } = await get(host, '/cdn-cgi/image/w=auto/a.jpg', { 'sec-ch-width': '48' });
-        t.equal((await sharp(body).metadata()).width, 48, 'except where the URL says so');
+      for (const [target, width] of hintedUrls[name] ?? []) {
+        const { body } = await get(host, target, { 'sec-ch-width': '48', 'sec-ch-dpr': '3' });
+        t.equal((await sharp(body).metadata()).width, width, 'except where the URL says so');
       }
       const first = examples[0]?.url ?? '';
       const warned = await get(host, `${first}${first.includes('?') ? '&' : '?'}other=1`);

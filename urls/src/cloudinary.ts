@@ -100,14 +100,14 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     // The libraries encode the whole fetched URL once, except its colons and slashes.
     source: type === 'fetch' ? { url: decodeSource(source) } : { path: `/${source}` },
     query: chain.native,
+    usesHints: chain.usesHints,
     ignored: [...chain.ignored, ...others],
   };
-  const image = { kind: 'image', usesHints: chain.usesHints } as const;
-  if (!size.isUsed) return { ...image, ...translated };
+  if (!size.isUsed) return { kind: 'image', ...translated };
   return {
     kind: 'needsSize',
     ...translated,
-    resolve: (actual) => ({ ...image, query: read(new SourceSize(actual)).native }),
+    resolve: (actual) => ({ kind: 'image', query: read(new SourceSize(actual)).native }),
   };
 }
 

@@ -168,8 +168,6 @@ export interface SourceDocument {
 interface ImageTarget {
   readonly kind: 'image';
   readonly query: NativeQuery;
-  /** Whether client hints set the size. Most services ignore them. */
-  readonly usesHints?: boolean;
 }
 
 /** Requests an image or a document that depends on the source's size. */
@@ -190,6 +188,8 @@ interface RedirectTarget {
 /** The native meaning of another service's URL. */
 export type Translation = (ImageTarget | SizeTarget | RedirectTarget) & {
   readonly source: Source;
+  /** Whether client hints set the size. Most services ignore them. */
+  readonly usesHints?: boolean;
   /** Names of options without any effect in the other service either. */
   readonly ignored: readonly string[];
 };
