@@ -106,11 +106,8 @@ function Page() {
   const [, page = '', id = '', segment = '', ...more] = route.path.split('/');
   const project = useProject(session, page === 'projects' ? id : '');
   if (page === 'service') return <ServicePage />;
-  if (page === '') {
-    // A link to another project or image resets the state.
-    const { project = '', url = '' } = route.query;
-    return <Playground key={`${project} ${url}`} />;
-  }
+  // A followed link or a changed address resets the state.
+  if (page === '') return <Playground key={route} />;
   const isKnown = page === 'projects' || (page === 'sign-in' && id === '');
   if (!isKnown || more.length > 0) return <UnknownPage back="/" to="the playground" />;
   const { api, projects } = session;

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { formatChange, formText } from '../../../server/console/page/api/format.ts';
+import { formatChange, formatTime, formText } from '../../../server/console/page/api/format.ts';
 
 t.test('formats size changes', async (t) => {
   for (const [from, to, text] of [
@@ -19,4 +19,10 @@ t.test('words API texts for forms', async (t) => {
     formText('Seconds; null for `never`. It must be a number or null, and is "null".'),
     'Seconds; empty for never. It must be a number or empty, and is "null".',
   );
+});
+
+t.test('writes dates and times in one form', async (t) => {
+  t.equal(formatTime('2026-11-27T09:31:32.000Z'), '27 Nov 2026, 09:31:32 UTC');
+  t.equal(formatTime('2026-11-27'), '27 Nov 2026');
+  t.equal(formatTime('November 27, 2026'), '27 Nov 2026');
 });

@@ -25,12 +25,14 @@ const clock = {
 } as const;
 
 /**
- * Returns an ISO 8601 time, such as `27 Nov 2026, 09:31:32 UTC`, or an ISO 8601 date, such as
- * `27 Nov 2026`. Usage and log lines use UTC too.
+ * Returns an ISO 8601 time, such as `27 Nov 2026, 09:31:32 UTC`, or a date, such as `27 Nov 2026`,
+ * from ISO 8601 or words. Usage and log lines use UTC too.
  */
-export function formatTime(iso: string): string {
-  const options = iso.includes('T') ? { ...date, ...clock } : date;
-  return new Date(iso).toLocaleString('en-GB', { ...options, timeZone: 'UTC' });
+export function formatTime(text: string): string {
+  const isTime = text.includes('T');
+  // Without a zone, the browser would read `November 27, 2026` in its own.
+  const time = new Date(/^\d/.test(text) ? text : `${text} UTC`);
+  return time.toLocaleString('en-GB', { ...date, ...(isTime && clock), timeZone: 'UTC' });
 }
 
 /** `1 source`, `2 sources`. */
