@@ -70,20 +70,44 @@ t.test(
         'the picture with the change',
         async () => (await drawn.getAttribute('src')) !== shown,
       );
-      await form.getByLabel('Font', { exact: true }).fill('No Such Font');
-      await form.getByText('Not drawn: text.font must be one of the fonts').waitFor();
+      await control(form, 'Color').fill('no colour');
+      await form.getByText('Not drawn: text.color must be').waitFor();
       await form.getByRole('button', { name: 'Create layer' }).click();
-      await hasFocus(form.getByLabel('Font', { exact: true }));
+      await hasFocus(control(form, 'Color'));
       t.ok(problems.splice(0).every((problem) => /status of 400/.test(problem)));
-      await form.getByLabel('Font', { exact: true }).fill('');
+      await control(form, 'Color').fill('c00');
+      t.same(await control(form, 'Font').locator('option').allInnerTexts(), [
+        'default',
+        'Open Sans',
+      ]);
+      await control(form, 'Words').fill('你好');
+      const warning = page.getByText('words has characters that no font contains');
+      await warning.waitFor();
+      const [above, below] = [await drawn.boundingBox(), await warning.boundingBox()];
+      t.ok(above && below && below.y >= above.y + above.height, 'beside the picture');
       t.same(await findViolations(page), []);
+      await form.getByLabel('Layer name').fill('greeting');
+      await form.getByRole('button', { name: 'Create layer' }).click();
+      await page.getByText('greeting saved').waitFor();
+      await warning.waitFor();
+      await api.call('DELETE', `/projects/${id}/layers/greeting`);
+      await page.reload();
+      await page.getByRole('button', { name: 'New layer' }).click();
+      await form.getByLabel('Layer name').fill('price');
+      await control(form, 'Words').fill('19,90 €');
+      await control(form, 'Color').fill('c00');
+      await control(form, 'Size').fill('80');
+      await control(form, 'Font').selectOption('Open Sans');
       await form.getByRole('button', { name: 'Create layer' }).click();
       await page.getByText('price saved').waitFor();
       await hasFocus(page.locator('#layers-price'));
       const stored = async () => (await api.call('GET', `/projects/${id}/layers`)).body.layers;
       await until('the draft is deleted', async () => (await stored()).length === 1);
       t.same(await stored(), [
-        { name: 'price', text: { words: '19,90 €', ...seen, size: 80, color: 'c00' } },
+        {
+          name: 'price',
+          text: { words: '19,90 €', ...seen, size: 80, color: 'c00', font: 'Open Sans' },
+        },
       ]);
 
       const tab = await page.context().newPage();

@@ -1,4 +1,5 @@
 import {
+  type FontFamily,
   type InstalledFonts,
   packagedFamily,
   readInstalledFonts,
@@ -11,8 +12,9 @@ import { fieldsOfKind, type LayerKind, layerKinds } from '../../image/layer-fiel
 import { findLayer } from '../../image/layers.ts';
 import { privateHostError } from '../hosts-and-urls.ts';
 import { layerFieldSchema, valueErrors } from '../image-schemas.ts';
+import { listResult, operation } from '../operation.ts';
 import { ProjectItems, partNameSchema, requirePartName } from '../project-items.ts';
-import { exactlyOneOf, type NamedSchema, ref } from '../schema.ts';
+import { exactlyOneOf, type NamedSchema, ref, strictObject } from '../schema.ts';
 import type { Services } from '../services.ts';
 import { invalidRequest, rejectInvalid } from '../validation-messages.ts';
 
@@ -111,13 +113,35 @@ const layers = new ProjectItems<StoredLayer, Layer, 'guard' | 'fonts'>({
   },
 });
 
-export const layerOperations = layers.operations({
-  list: "Lists the project's layers by name.",
-  get: "Returns the layer that `layer` draws in the project's image URLs.",
-  put: 'Accepts an image on an allowed host, or a text. Omitted fields have their defaults. Image URLs with the layer change at once. `warnings` names characters that no font contains.',
-  remove:
-    'Returns the remaining layers. Deleting a missing layer is not an error. Image URLs with the layer then fail.',
-});
+const font: NamedSchema<FontFamily> = {
+  name: 'Font',
+  schema: {
+    description: 'A font family that text layers can use.',
+    ...strictObject({
+      name: { type: 'string', description: "A text layer's `font`." },
+      weights: { type: 'array', items: { type: 'integer' }, description: 'Ascending.' },
+    }),
+  },
+  example: packagedFamily,
+};
+
+export const layerOperations = {
+  ...layers.operations({
+    list: "Lists the project's layers by name.",
+    get: "Returns the layer that `layer` draws in the project's image URLs.",
+    put: 'Accepts an image on an allowed host, or a text. Omitted fields have their defaults. Image URLs with the layer change at once. `warnings` names characters that no font contains.',
+    remove:
+      'Returns the remaining layers. Deleting a missing layer is not an error. Image URLs with the layer then fail.',
+  }),
+  listFonts: operation({
+    method: 'GET',
+    path: '/fonts',
+    summary: 'List the fonts',
+    description: "Lists the service's font families, the default first.",
+    result: listResult('fonts', font),
+    handle: async (_, { fonts }) => (await findFonts(fonts)).families,
+  }),
+};
 
 /**
  * By the operator's folder: fonts do not change after the start, and WOFF2 takes time to unpack.

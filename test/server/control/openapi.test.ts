@@ -25,7 +25,7 @@ const controlIds = `listProjects createProject getProject updateProject deletePr
   prewarmProjectImages getProjectPrewarm purgeProjectImages getProjectPurge getProjectFreshness
   putProjectFreshness getProjectUsage getProjectTop listProjectFailures getProjectLimits putProjectLimits addProjectDomain
   removeProjectDomain listProjectPresets getProjectPreset putProjectPreset deleteProjectPreset
-  listProjectLayers getProjectLayer putProjectLayer deleteProjectLayer
+  listProjectLayers getProjectLayer putProjectLayer deleteProjectLayer listFonts
   listProjectOrigins putProjectOrigin deleteProjectOrigin
   listProjectHosts getProjectHost putProjectHost deleteProjectHost listProjectKeys createProjectKey revokeProjectKey
   getProjectSigning createSigningSecret revokePreviousSigningSecret stopRequiringSignatures signProjectUrl

@@ -1,6 +1,7 @@
 import type { ComponentChildren, ComponentType } from 'preact';
 import { useLayoutEffect, useState } from 'preact/hooks';
 import { useAction, useData } from '../api/action.ts';
+import { formText } from '../api/format.ts';
 import { type Schema, toBody, toValues, type Values } from '../api/schema.ts';
 import { callOperation, type FieldErrors, nameKey } from '../api/service.ts';
 import { useOpenProject } from '../app.ts';
@@ -61,6 +62,8 @@ export interface ItemKind<T> {
   readonly describe: (item: T) => ComponentChildren;
   /** Returns a link to the item in the playground. */
   readonly getLink?: (item: T, project: string) => string;
+  /** Returns the faults of a saved item. */
+  readonly getWarnings?: (item: T) => readonly string[];
   /** The effect of deleting an item. */
   readonly consequence: (name: string) => ComponentChildren;
   /** The success message after saving an item. */
@@ -159,6 +162,9 @@ export function itemsPage<T extends object>(kind: ItemKind<T>) {
           }
         </Loaded>
         <Outcome message={message} failure={failure}>
+          {saved !== null && (
+            <strong>{formText((kind.getWarnings?.(saved) ?? []).join(' '))} </strong>
+          )}
           {saved !== null && kind.getLink !== undefined && (
             <a href={kind.getLink(saved, project.id)}>Try it in the playground</a>
           )}

@@ -23,12 +23,14 @@ export function usePreviewSource(id: string) {
 interface PreviewProps {
   readonly source: string;
   readonly onChange: (source: string) => void;
+  /** Shown below the image; '' by default. */
+  readonly fault?: string;
   readonly note: ComponentChildren;
   readonly children: ComponentChildren;
 }
 
 /** Images that show a form's effect and stay in view next to it. */
-export function Preview({ source, onChange, note, children }: PreviewProps) {
+export function Preview({ source, onChange, fault = '', note, children }: PreviewProps) {
   const { project } = useOpenProject();
   return (
     <div class="result">
@@ -36,6 +38,11 @@ export function Preview({ source, onChange, note, children }: PreviewProps) {
         <div class="box previews">
           {isSource(source) ? children : <p class="quiet">The preview needs an image.</p>}
         </div>
+        {fault !== '' && (
+          <p class="notice" role="status">
+            {fault}
+          </p>
+        )}
       </section>
       <div class="more">
         <TextField

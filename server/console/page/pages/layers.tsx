@@ -1,5 +1,7 @@
 import type { Layer } from '@image-delivery/sdk/client';
 import { useEffect, useRef, useState } from 'preact/hooks';
+import { useData } from '../api/action.ts';
+import { formText } from '../api/format.ts';
 import { browsers, useImage, useSignPath } from '../api/image.ts';
 import { imagePath, isSource } from '../api/image-url.ts';
 import { getField, type Schema, toBody, toValues, type Values } from '../api/schema.ts';
@@ -64,6 +66,7 @@ export const Layers = itemsPage<Layer>({
       </>
     ),
   getLink: ({ name }, project) => linkTo('/', { project, layer: name }),
+  getWarnings: ({ warnings = [] }) => warnings,
   consequence: (name) => (
     <>
       URLs with <code>layer={name}</code> stop working.
@@ -82,7 +85,16 @@ export const Layers = itemsPage<Layer>({
 });
 
 function LayerFields({ schema, values, onChange, errors }: ItemFieldsProps) {
+  const { api } = useOpenProject();
+  const fonts = useData(() => api.listFonts(), [api]).value ?? [];
   const kind = values['kind'] ?? 'text';
+  const fields = toFormFields(getField(schema, kind), { groups }).map((field) => {
+    if (field.name !== 'font' || fonts.length === 0) return field;
+    // A stored family might be gone.
+    const names = new Set([...fonts.map(({ name }) => name), values['font'] ?? '']);
+    names.delete('');
+    return { ...field, schema: { enum: [...names] } };
+  });
   return (
     <div class="split">
       <div>
@@ -93,10 +105,7 @@ function LayerFields({ schema, values, onChange, errors }: ItemFieldsProps) {
           onChange={(next) => onChange({ ...values, kind: next })}
           options={kinds}
         />
-        <GroupedFields
-          fields={toFormFields(getField(schema, kind), { groups })}
-          {...{ values, onChange, errors }}
-        />
+        <GroupedFields {...{ fields, values, onChange, errors }} />
       </div>
       <LayerPreview layer={toLayer(schema, values)} />
     </div>
@@ -111,7 +120,8 @@ interface Draft {
   /** The preview layer's name, or null before the first write. */
   readonly name: string | null;
   readonly changes: number;
-  readonly failure: Failure | null;
+  /** Why the service does not draw the layer, or not all of it; '' without a fault. */
+  readonly fault: string;
 }
 
 /**
@@ -121,7 +131,7 @@ interface Draft {
  * @param json null if there is no layer
  */
 function useDraft(api: Api, projectId: string, json: string | null): Draft {
-  const [draft, setDraft] = useState<Draft>({ name: null, changes: 0, failure: null });
+  const [draft, setDraft] = useState<Draft>({ name: null, changes: 0, fault: '' });
   const name = useRef(`draft-${crypto.getRandomValues(new Uint32Array(1))[0]?.toString(36)}`);
   /** The end of the last change, so that changes arrive in order. */
   const last = useRef<Promise<unknown>>(Promise.resolve());
@@ -131,10 +141,13 @@ function useDraft(api: Api, projectId: string, json: string | null): Draft {
     const store = async () => {
       isStored.current = true;
       try {
-        await api.putProjectLayer({ projectId, layerName: name.current, ...JSON.parse(json) });
-        setDraft(({ changes }) => ({ name: name.current, changes: changes + 1, failure: null }));
+        const input = { projectId, layerName: name.current, ...JSON.parse(json) };
+        const { warnings = [] } = await api.putProjectLayer(input);
+        const fault = formText(warnings.join(' '));
+        setDraft(({ changes }) => ({ name: name.current, changes: changes + 1, fault }));
       } catch (error) {
-        setDraft((before) => ({ ...before, failure: Failure.of(error) }));
+        const { message, hint } = Failure.of(error);
+        setDraft((before) => ({ ...before, fault: `Not drawn: ${message} ${hint}` }));
       }
     };
     const timer = setTimeout(() => {
@@ -165,8 +178,7 @@ function LayerPreview({ layer }: { readonly layer: object }) {
   const [source, setSource] = usePreviewSource(project.id);
   const isShown = isSource(source);
   const isComplete = Object.values(layer).some((parts) => 'words' in parts || 'url' in parts);
-  const json = isShown && isComplete ? JSON.stringify(layer) : null;
-  const draft = useDraft(api, project.id, json);
+  const draft = useDraft(api, project.id, isComplete ? JSON.stringify(layer) : null);
   const options = { w: width, layer: draft.name ?? '' };
   const path = isShown ? imagePath({ source, project: project.id, options }) : null;
   const sign = useSignPath(project);
@@ -176,6 +188,7 @@ function LayerPreview({ layer }: { readonly layer: object }) {
     <Preview
       source={source}
       onChange={setSource}
+      fault={draft.fault}
       note={
         <>
           While the form is open, the project has the layer <code>draft-…</code> for this preview.
@@ -183,11 +196,6 @@ function LayerPreview({ layer }: { readonly layer: object }) {
       }
     >
       <PreviewImage title={isDrawn ? 'With the layer' : 'Without the layer'} state={image} />
-      {isShown && draft.failure !== null && (
-        <p class="notice over" role="status">
-          Not drawn: {draft.failure.message} {draft.failure.hint}
-        </p>
-      )}
     </Preview>
   );
 }
