@@ -227,7 +227,9 @@ t.test('shows every console page in a browser', { skip: noChromium }, async (t) 
     await tryIt.click();
     await page.getByAltText('The result').waitFor();
     t.equal(await control(page, 'preset').inputValue(), 'card');
-    t.ok(await control(page, 'price').isChecked(), 'with the earlier options');
+    t.equal(await address.inputValue(), source);
+    t.equal(await control(page, 'w').inputValue(), '', 'the preset sets it');
+    t.notOk(await control(page, 'price').isChecked(), 'no earlier option overrides the preset');
 
     await address.fill(`${origin.url}/missing.jpg`);
     await page.getByRole('alert').waitFor();

@@ -17,14 +17,16 @@ import {
 t.test('manages a project in the console, in a browser', { skip: noChromium }, async (t) => {
   const { api, url, origin, opened } = await startConsole(t);
   t.test('guides an operator from sign-in to a new project', async (t) => {
-    await api.project();
-    const { context, page, problems } = await opened();
+    const { createdAt } = (await api.call('GET', `/projects/${await api.project()}`)).body.project;
+    const { context, page, problems } = await opened({ timezoneId: 'Pacific/Auckland' });
     await page.goto(`${url}/#/projects`);
     await signIn(page, 'sk_wrong');
     await page.getByRole('alert').getByText('unknown or revoked').waitFor();
     t.match(await reported(problems, 1), [/status of 401/]);
     await signIn(page);
     await page.getByRole('link', { name: 'Shop' }).waitFor();
+    const [, month, day, year] = /^(\w{3})\w* (\d+), (\d+)$/.exec(createdAt) ?? [];
+    await page.getByText(`created ${day} ${month} ${year}`).waitFor();
 
     t.equal(await page.getByRole('form', { name: 'New project' }).count(), 0, 'not yet open');
     await page.getByRole('button', { name: 'New project' }).click();
@@ -34,6 +36,13 @@ t.test('manages a project in the console, in a browser', { skip: noChromium }, a
     await hasFocus(page.getByRole('button', { name: 'New project' }));
     await page.keyboard.press('Enter');
     await form.getByLabel('Name').fill('<b>Mine</b>');
+    await control(form, 'Origin').fill('www.example.com');
+    await form.getByRole('button', { name: 'Create' }).click();
+    await form
+      .getByText(/^It must be an absolute URL.+did you mean https:.+www.example.com\?/)
+      .waitFor();
+    await hasFocus(control(form, 'Origin'));
+    t.match(await reported(problems, 1), [/status of 400/]);
     await control(form, 'Origin').fill(`${origin.url}/`);
     await form.getByLabel('Allowed hosts').fill('a.example\n*.b.example');
     await form.getByRole('button', { name: 'Create' }).click();

@@ -86,6 +86,16 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     await remove.click();
     t.equal(await crop.inputValue(), '');
     await hasFocus(remove);
+    const at = (x: number, y: number) =>
+      [frame.x + x * frame.width, frame.y + y * frame.height] as const;
+    await page.mouse.click(...at(0.5, 0.5));
+    t.equal(await crop.inputValue(), '', 'a click draws nothing');
+    await page.mouse.move(...at(0.75, 0.75));
+    await page.mouse.down();
+    await page.mouse.move(...at(0.5, 0.5), { steps: 4 });
+    await page.mouse.move(...at(0.25, 0.5));
+    await page.mouse.up();
+    await until('the drawn area', () => near([300, 400, 600, 200]));
     t.same(problems, []);
   });
 

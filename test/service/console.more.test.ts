@@ -50,7 +50,23 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
   t.test('shows in the playground how an image differs from the request', async (t) => {
     const { page, problems } = await opened();
     await page.goto(`${withPicture}&fmt=webp&maxbytes=1`);
-    await page.getByText('The service warns: maxbytes_exceeded').waitFor();
+    const warning = page.getByText('The service warns: maxbytes_exceeded. No output');
+    await warning.waitFor();
+    await page.getByAltText('The result').waitFor();
+    const [notice, box] = [await warning.boundingBox(), await page.locator('.box').boundingBox()];
+    t.ok(notice && box && notice.y >= box.y + box.height, 'it does not cover the image');
+    await page.goto(`${withPicture}&crop=600,0,1000,800`);
+    await page
+      .getByText(/The crop reaches beyond the source, which has 1200 × 800 pixels/)
+      .waitFor();
+    t.equal(await control(page, 'maxbytes').inputValue(), '', 'a changed address applies');
+    await page.locator('summary', { hasText: 'Crop' }).click();
+    await control(page, 'crop').fill('600,0,600,800');
+    await page.getByText(/The crop reaches beyond/).waitFor({ state: 'detached' });
+    // The page's own address has changed by now, so this address is not the one that it opened with.
+    await page.waitForURL(/crop=600%2C0%2C600/);
+    await page.goto(`${withPicture}&crop=600,0,1000,800`);
+    await page.getByText(/The crop reaches beyond/).waitFor();
     t.same(await findViolations(page), []);
     t.same(problems, []);
   });
@@ -271,11 +287,46 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     t.same(problems, expected, 'the page shows errors');
   });
 
+  t.test('shows the first parameters and the steps in a small window', async (t) => {
+    const { page, problems } = await opened({ viewport: { width: 1280, height: 800 } });
+    await page.goto(
+      `${url}/#/?${new URLSearchParams({ project, url: `${source}?steps`, w: '300' })}`,
+    );
+    await page.getByText(/^transform [\d.]+ ms$/).waitFor();
+    const height = await control(page, 'h').boundingBox();
+    t.ok(height && height.y + height.height <= 800, 'the size is visible');
+    const help = page.locator('[data-name=w] .help');
+    t.notOk(await help.isVisible());
+    await page.getByRole('button', { name: 'Explain every parameter' }).click();
+    t.ok(await help.isVisible());
+    const colours: [string, string][] = await page.evaluate(
+      "[...document.querySelectorAll('.steps li')].map((step) => [step.className, getComputedStyle(step).getPropertyValue('--step')])",
+    );
+    t.same(
+      colours.map(([name]) => name),
+      ['fetch', 'queue', 'transform'],
+    );
+    t.equal(new Set(colours.map(([, colour]) => colour)).size, 3, 'a colour for each step');
+    t.same(problems, []);
+  });
+
   t.test('fits a phone, in dark mode', async (t) => {
     const { page, problems } = await opened(phone);
     await page.goto(withPicture);
     await page.getByRole('slider', { name: /^Divider/ }).waitFor();
     t.notOk(await overflows(page));
+    const cut = (selector: string) =>
+      page
+        .locator(selector)
+        .evaluate(({ scrollHeight, clientHeight }) => scrollHeight - clientHeight);
+    t.equal(await cut('.stage .code'), 0, 'the whole URL is visible');
+    await page.getByText('Formats', { exact: true }).click();
+    await page
+      .getByText(/^[\d,]+ ms$/)
+      .nth(3)
+      .waitFor();
+    t.equal(await cut('.box'), 0, 'all formats are visible');
+    await page.getByText('Compare', { exact: true }).click();
     await page.evaluate('scrollTo(0, 900)');
     const picture = await page.locator('.compare').boundingBox();
     t.ok(

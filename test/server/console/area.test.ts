@@ -1,8 +1,10 @@
 import t from 'tap';
 import {
   areaText,
+  drawArea,
   type Grip,
   grips,
+  isBeyondSource,
   moveArea,
   movePoint,
   pointText,
@@ -21,6 +23,33 @@ t.test('reads the crop within the source, and the whole source for other texts',
   for (const text of ['', '1,2,3', '1000,0,10,10', '0,500,10,10', '0,0,0,10', '-1,0,10,10', 'a']) {
     t.same(readArea(text, source), whole, text);
   }
+});
+
+t.test('tells a crop beyond the source', async (t) => {
+  for (const [text, isBeyond] of [
+    ['', false],
+    ['a', false],
+    ['0,0,1000,500', false],
+    ['900_400_100_100', false],
+    ['1,0,1000,500', true],
+    ['0,1,1000,500', true],
+    ['2000,0,10,10', true],
+  ] as const) {
+    t.equal(isBeyondSource(text, source), isBeyond, text);
+  }
+});
+
+t.test('draws an area between two points within the source', async (t) => {
+  const drawn = { left: 250, top: 125, width: 250, height: 250 };
+  t.same(drawArea({ x: 0.25, y: 0.25 }, 0.25, 0.5, source), drawn);
+  t.same(drawArea({ x: 0.5, y: 0.75 }, -0.25, -0.5, source), drawn, 'in any direction');
+  t.same(drawArea({ x: 0.5, y: 0.5 }, 9, -9, source), {
+    left: 500,
+    top: 0,
+    width: 500,
+    height: 250,
+  });
+  t.same(drawArea({ x: 1, y: 1 }, 0, 0, source), { left: 999, top: 499, width: 1, height: 1 });
 });
 
 t.test('writes no crop for the whole source', async (t) => {

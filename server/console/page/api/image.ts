@@ -33,6 +33,15 @@ export const cacheMeaning: Readonly<Record<string, string>> = {
   miss: 'rendered now',
 };
 
+/** What a warning in `X-Image-Warnings` means. */
+export const warningMeaning: Readonly<Record<string, string>> = {
+  animation_dropped: 'The image is the first frame of an animation.',
+  source_incomplete: 'The source or a layer ends too early, so pixels are missing.',
+  text_missing_glyphs:
+    'No font has some characters of the text, so they are boxes. Change the text, or give the layer another font.',
+  maxbytes_exceeded: 'No output in this format is as small as maxbytes.',
+};
+
 /** The Accept headers that `auto` distinguishes, with a browser's supported formats. */
 export const browsers = [
   ['image/avif,image/webp,image/*,*/*;q=0.8', 'AVIF and WebP'],

@@ -44,7 +44,9 @@ function Labelled(props: LabelledProps) {
   const id = useId();
   return (
     <div class={short ? 'field short' : 'field'} data-name={name}>
-      <label for={id}>{label}</label>
+      <label for={id} title={help}>
+        {label}
+      </label>
       {control(connect(props, id))}
       {error !== '' && (
         <p class="help error" id={`${id}-error`}>
@@ -73,8 +75,10 @@ export function TextField({ type = 'text', maxLength, ...field }: TextFieldProps
         <input
           {...attributes}
           maxLength={maxLength}
-          // Preact's input type does not accept a union of these types.
-          type={type as 'text'}
+          // Preact's input type does not accept a union of these types. The service explains an
+          // address without a scheme better than the browser does.
+          type={(type === 'url' ? 'text' : type) as 'text'}
+          inputMode={type === 'url' ? 'url' : undefined}
           // Enter in a search must not send the form around it.
           form={type === 'search' ? '' : undefined}
           autocomplete="off"

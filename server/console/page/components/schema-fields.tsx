@@ -110,6 +110,7 @@ export function GroupedFields({ fields, saved, ...props }: GroupedFieldsProps) {
   const { noun = 'field', grid = 'fields', ...form } = props;
   const { values, errors = noErrors } = form;
   const [search, setSearch] = useState('');
+  const [isExplained, setExplained] = useState(grid === 'fields');
   const openCount = useWide() ? 2 : 1;
   const wanted = search.trim().toLowerCase();
   const found = fields.filter(({ name, label, group = '', help = '', aliases = [] }) =>
@@ -126,6 +127,18 @@ export function GroupedFields({ fields, saved, ...props }: GroupedFieldsProps) {
         value={search}
         onChange={setSearch}
       />
+      {grid === 'controls' && (
+        <p>
+          <button
+            type="button"
+            class="small"
+            aria-pressed={isExplained}
+            onClick={() => setExplained(!isExplained)}
+          >
+            Explain every {noun}
+          </button>
+        </p>
+      )}
       {groups.map((group, index) => {
         const members = found.filter((field) => field.group === group);
         if (members.length === 0) return null;
@@ -139,7 +152,7 @@ export function GroupedFields({ fields, saved, ...props }: GroupedFieldsProps) {
                 <span class="quiet">{` ${count} ${saved === undefined ? 'used' : 'changed'}`}</span>
               )}
             </summary>
-            <div class={grid}>
+            <div class={isExplained || wanted !== '' ? grid : `${grid} brief`}>
               <FormFields {...form} fields={members} />
             </div>
           </details>

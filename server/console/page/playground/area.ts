@@ -48,6 +48,12 @@ export function readArea(text: string, { width, height }: Sides): Area {
   return { left, top, width: Math.min(wide, width - left), height: Math.min(high, height - top) };
 }
 
+/** Returns whether a `crop` value is partly or wholly outside the source. */
+export function isBeyondSource(text: string, source: Sides): boolean {
+  const [left = 0, top = 0, width = 0, height = 0] = parseNumbers(text);
+  return left + width > source.width || top + height > source.height;
+}
+
 /** Writes a `crop` value, or '' for the whole source. */
 export function areaText({ left, top, ...sides }: Area, source: Sides): string {
   const isWhole = sides.width === source.width && sides.height === source.height;
@@ -71,6 +77,19 @@ export function moveArea(area: Area, { x, y }: Grip, dx: number, dy: number, sou
   const [left, width] = moveEnds(x, area.left, area.width, dx, source.width);
   const [top, height] = moveEnds(y, area.top, area.height, dy, source.height);
   return { left, top, width, height };
+}
+
+/** Returns the area between two points within a source, at least 1 px, like {@link moveArea}. */
+export function drawArea({ x, y }: Point, dx: number, dy: number, source: Sides): Area {
+  const [left, width] = drawEnds(x, x + dx, source.width);
+  const [top, height] = drawEnds(y, y + dy, source.height);
+  return { left, top, width, height };
+}
+
+function drawEnds(from: number, to: number, whole: number) {
+  const ends = [from, to].map((fraction) => clamp(Math.round(fraction * whole), 0, whole));
+  const start = Math.min(...ends, whole - 1);
+  return [start, Math.max(1, Math.max(...ends) - start)] as const;
 }
 
 const precision = 1_000;

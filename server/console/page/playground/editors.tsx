@@ -3,9 +3,11 @@ import { useRef } from 'preact/hooks';
 import type { Loaded } from '../api/image.ts';
 import {
   areaText,
+  drawArea,
   grips,
   moveArea,
   movePoint,
+  type Point,
   pointText,
   readArea,
   readPoint,
@@ -58,8 +60,10 @@ interface HandleProps<T> {
   readonly place: Readonly<Record<string, string>>;
   /** The horizontal position, from 0 to 1. */
   readonly now: number;
-  /** Takes the previous value, and the movement as fractions of the frame. */
-  readonly onMove: (from: T, dx: number, dy: number) => void;
+  /**
+   * Takes the previous value, the movement as fractions of the frame, and where a pointer began.
+   */
+  readonly onMove: (from: T, dx: number, dy: number, start?: Point) => void;
 }
 
 /** Something on an image that users move in two directions, by pointer or arrow keys. */
@@ -71,9 +75,15 @@ function Handle<T>({ label, value, text, place, now, onMove, ...props }: HandleP
     if (event.button !== 0 || frame === undefined) return;
     element.setPointerCapture(event.pointerId);
     element.focus();
-    const { clientX: x, clientY: y } = event;
-    drag.current = ({ clientX, clientY }) =>
-      onMove(value, (clientX - x) / frame.width, (clientY - y) / frame.height);
+    const toPoint = ({ clientX, clientY }: PointerEvent): Point => ({
+      x: (clientX - frame.left) / frame.width,
+      y: (clientY - frame.top) / frame.height,
+    });
+    const begin = toPoint(event);
+    drag.current = (moved) => {
+      const { x, y } = toPoint(moved);
+      onMove(value, x - begin.x, y - begin.y, begin);
+    };
     // Prevent text selection and image dragging.
     event.preventDefault();
   };
@@ -112,7 +122,10 @@ interface CropEditorProps extends EditorProps {
 
 const percent = (fraction: number): string => `${100 * fraction}%`;
 
-/** Shows the whole source with the area that `crop` keeps; users move the area and its corners. */
+/**
+ * Shows the whole source with the area that `crop` keeps; users draw the area, and move it and its
+ * corners.
+ */
 export function CropEditor({ picture, source, value, onChange }: CropEditorProps) {
   const area = readArea(value, source);
   const { left, top, width, height } = area;
@@ -141,9 +154,18 @@ export function CropEditor({ picture, source, value, onChange }: CropEditorProps
             text={isArea ? `${width} × ${height} px at ${left}, ${top}` : `${x}, ${y}`}
             place={isArea ? box : corner}
             now={x / source.width}
-            onMove={(from, dx, dy) =>
-              onChange(areaText(moveArea(from, grip, dx, dy, source), source))
-            }
+            onMove={(from, dx, dy, begin) => {
+              // A click moves a little too.
+              const isDrawn =
+                isArea &&
+                begin !== undefined &&
+                areaText(from, source) === '' &&
+                Math.min(Math.abs(dx), Math.abs(dy)) >= smallStep;
+              const next = isDrawn
+                ? drawArea(begin, dx, dy, source)
+                : moveArea(from, grip, dx, dy, source);
+              onChange(areaText(next, source));
+            }}
           />
         );
       })}

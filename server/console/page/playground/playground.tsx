@@ -41,7 +41,8 @@ export function Playground() {
   );
   const [options, setOptions] = useState<ParameterTexts>(() => {
     const given = parametersIn(givenOptions, description);
-    return givenUrl === '' ? { ...last.options, ...given } : given;
+    // Other parameters would override the preset's.
+    return givenUrl === '' && !('preset' in given) ? { ...last.options, ...given } : given;
   });
   /** A URL of another service or a delivery host. */
   const [foreign, setForeign] = useState('');
@@ -57,7 +58,7 @@ export function Playground() {
     // Browsers limit how often a page replaces its URL, and report each attempt above the limit.
     const timer = setTimeout(replace, urlDelayMs);
     return () => clearTimeout(timer);
-  }, [project, source, options, route]);
+  }, [project, source, options]);
   useEffect(() => {
     if (isProjectId(project)) keepProject(project);
   }, [project]);
@@ -92,8 +93,15 @@ export function Playground() {
           value={source}
           onChange={enterSource}
           placeholder="https://www.example.com/photo.jpg"
-          help="A URL on an allowed host, a path on the project's site, or an image URL of this service, which fills the controls."
+          help="On an allowed host, or an image URL of this service."
           error={isSource(source) || isStarted(source) ? '' : invalidSource}
+        />
+        <Samples project={project} near={known?.origin ?? source} onChoose={setSource} />
+        <Controls
+          parameters={description.parameters}
+          project={known}
+          values={options}
+          onChange={setOptions}
         />
         {api !== null && known !== null && (
           <ForeignUrl
@@ -107,13 +115,6 @@ export function Playground() {
             }}
           />
         )}
-        <Samples project={project} near={known?.origin ?? source} onChoose={setSource} />
-        <Controls
-          parameters={description.parameters}
-          project={known}
-          values={options}
-          onChange={setOptions}
-        />
         <LayersField project={project} options={options} onChange={setOptions} />
         <SelectField
           label="For a browser that supports"

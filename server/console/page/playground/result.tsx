@@ -81,41 +81,21 @@ function toFacts(loaded: Loaded | null, source: ImageFacts['source'] | null): re
 }
 
 /**
- * A bar of the render's steps, as wide as their durations. It keeps its height when empty, so that
+ * The render's steps, each with a bar of its share. The list keeps its height when empty, so that
  * the layout does not move.
  */
 function Steps({ steps }: Pick<Loaded, 'steps'>) {
-  const total = steps.reduce((sum, { ms }) => sum + ms, 0);
+  const total = steps.reduce((sum, { ms }) => sum + ms, 0) || 1;
   return (
-    <div class="steps">
-      {total > 0 && (
-        <>
-          <div
-            class="steps-bar"
-            aria-hidden="true"
-            style={{ background: describeSteps(steps, total) }}
-          />
-          <ul>
-            {steps.map(({ name, ms }, index) => (
-              // Keyed by position, so that steps replace each other.
-              <li key={index}>{`${name} ${formatNumber(ms)} ms`}</li>
-            ))}
-          </ul>
-        </>
-      )}
-    </div>
+    <ul class="steps">
+      {steps.map(({ name, ms }, index) => (
+        // Keyed by position, so that steps replace each other.
+        <li key={index} class={name} style={{ '--share': `${(100 * ms) / total}%` }}>
+          {`${name} ${formatNumber(ms)} ms`}
+        </li>
+      ))}
+    </ul>
   );
-}
-
-/** The steps as a gradient with two alternating colours. */
-function describeSteps(steps: Loaded['steps'], total: number): string {
-  let end = 0;
-  const parts = steps.map(({ ms }, index) => {
-    const start = end;
-    end += (100 * ms) / total;
-    return `var(--${index % 2 === 0 ? 'accent' : 'quiet'}) ${start}% ${end}%`;
-  });
-  return `linear-gradient(to right, ${parts.join()})`;
 }
 
 /** The service's facts about an image: its colours and its source. */

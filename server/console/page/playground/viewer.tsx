@@ -2,10 +2,11 @@ import type { ImageFacts } from '@image-delivery/sdk';
 import type { ComponentChildren } from 'preact';
 import { useState } from 'preact/hooks';
 import { formatBytes, formatChange, formatNumber } from '../api/format.ts';
-import { cacheMeaning, type Loaded, useImage } from '../api/image.ts';
+import { cacheMeaning, type Loaded, useImage, warningMeaning } from '../api/image.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
 import { FailureNotice, Loading } from '../components/notice.tsx';
 import { Choices } from '../components/snippets.tsx';
+import { isBeyondSource } from './area.ts';
 import { CropEditor, FocusEditor } from './editors.tsx';
 import { chooseFormats } from './picture-code.ts';
 import { type Picture, plainAccept } from './use-picture.ts';
@@ -51,7 +52,6 @@ export function Viewer({ picture, onChange, help }: ViewerProps) {
     <div class="viewer">
       <Choices legend="View" name="view" options={views} value={view} onChange={setView} />
       <div class={`box ${view.toLowerCase()}-view`}>
-        <Notices result={result} />
         {result.failure === null ? (
           <Content key={view} view={view} picture={picture} onChange={onChange} />
         ) : (
@@ -61,6 +61,7 @@ export function Viewer({ picture, onChange, help }: ViewerProps) {
           </div>
         )}
       </div>
+      <Notices picture={picture} />
       {hint !== null && (
         <p class="hint">
           <span class="quiet">{hint}</span>
@@ -131,7 +132,7 @@ function Content({ view, picture, onChange }: ContentProps) {
 
 function findHint(view: View, options: ParameterTexts): string | null {
   const keys = 'or use the arrow keys, with Shift for larger steps.';
-  if (view === 'Crop') return `Drag the area or a corner, ${keys}`;
+  if (view === 'Crop') return `Draw an area, drag it or a corner, ${keys}`;
   if (view === 'Formats') return 'Bytes compared with the source. A cached image takes less time.';
   if (view !== 'Focus') return null;
   const given = ['w', 'h', 'ar'].filter((name) => (options[name] ?? '') !== '');
@@ -141,12 +142,14 @@ function findHint(view: View, options: ParameterTexts): string | null {
     : 'Set w and h, or ar, first: they crop the image around this point.';
 }
 
-/** Lists, above the image, how the result differs from the request. */
-function Notices({ result }: Pick<Picture, 'result'>) {
+/** Lists, below the image, how the result differs from the request. */
+function Notices({ picture: { result, options, information } }: Pick<ViewerProps, 'picture'>) {
   const { fallback = '', warnings = '' } = result.loaded ?? {};
-  if (fallback === '' && warnings === '') return null;
+  const source = information?.source;
+  const isBeyond = source !== undefined && isBeyondSource(options['crop'] ?? '', source);
+  if (fallback === '' && warnings === '' && !isBeyond) return null;
   return (
-    <div class="notice over">
+    <div class="notice" role="status">
       {fallback !== '' && (
         <div>
           This is the fallback: the source failed with <code>{fallback}</code>.
@@ -154,7 +157,17 @@ function Notices({ result }: Pick<Picture, 'result'>) {
       )}
       {warnings !== '' && (
         <div>
-          The service warns: <code>{warnings}</code>.
+          The service warns: <code>{warnings}</code>.{' '}
+          {warnings
+            .split(/[,;] /)
+            .map((warning) => warningMeaning[warning])
+            .join(' ')}
+        </div>
+      )}
+      {isBeyond && (
+        <div>
+          The crop reaches beyond the source, which has {source.width} × {source.height} pixels. The
+          result shows the part inside.
         </div>
       )}
     </div>
