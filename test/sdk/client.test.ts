@@ -148,6 +148,7 @@ t.test('completes every operation, even through a failing proxy', async (t) => {
   t.same(layer, { name: 'badge', text: badge.text });
   t.same(await client.getProjectLayer({ projectId, layerName: 'badge' }), layer);
   t.same(await client.listProjectLayers({ projectId }), [layer]);
+  t.match(await client.listFonts(), [{ name: 'Open Sans', weights: Array }]);
   t.same(await client.deleteProjectLayer({ projectId, layerName: 'badge' }), []);
 
   t.match(await client.getServiceVersion(), { service: version, node: process.version });
