@@ -66,9 +66,8 @@ export function privateHostError(url: URL, guard: AddressGuard): string | null {
     return null;
   } catch (error) {
     if (!(error instanceof ServiceError)) throw error;
-    const reason = guard.allowsHost(url.hostname)
-      ? error.message.replace(/\.$/, '')
-      : `${url.hostname} is not; an operator can name ${url.host} in SERVICE_PRIVATE_SOURCES`;
-    return `must be on a public host: ${reason}`;
+    return guard.allowsHost(url.hostname)
+      ? `cannot be used: ${error.message.replace(/\.$/, '')}`
+      : `must be on a public host: ${url.hostname} is not; an operator can name ${url.host} in SERVICE_PRIVATE_SOURCES`;
   }
 }

@@ -84,7 +84,7 @@ t.test('prewarms images', async (t) => {
         'http://127.0.0.1:8000/':
           /an operator can name 127\.0\.0\.1:8000 in SERVICE_PRIVATE_SOURCES/,
         'http://10.0.0.1:8000/':
-          /^src \(.*\) must be on a public host: .*port 8000 of 10\.0\.0\.1.* SERVICE_PRIVATE_SOURCES\.$/,
+          /^src \(.*\) cannot be used: .*port 8000 of 10\.0\.0\.1.* SERVICE_PRIVATE_SOURCES\.$/,
         [`${valid}?${'x'.repeat(9_000)}`]:
           /^src \(https:\/\/a\.example\/1\.jpg\?x{76}\) must .* at most 8192 characters\.$/,
       };
