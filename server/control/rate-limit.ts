@@ -72,22 +72,21 @@ export class RateLimit {
   async #count(_id: string): Promise<Window> {
     const now = Date.now();
     const latestEnd = new Date(now + latestEndMs);
-    const expire = new Date(now + windowMs);
     const current = { _id, expire: { $gt: new Date(now), $lte: latestEnd } };
-    const update = { $inc: { calls: 1 }, $setOnInsert: { expire } };
-    const options = { upsert: true, returnDocument: 'after' } as const;
-    const count = () => this.#windows.findOneAndUpdate(current, update, options);
+    const count = () =>
+      this.#windows.findOneAndUpdate(current, { $inc: { calls: 1 } }, { returnDocument: 'after' });
+    const counted = await retryOnDeadlock(count);
+    if (counted !== null) return counted;
+    const first = { calls: 1, expire: new Date(now + windowMs) };
+    const isOver = [{ expire: { $lte: new Date(now) } }, { expire: { $gt: latestEnd } }];
     try {
-      return (await retryOnDeadlock(count)) ?? { calls: 1, expire };
+      const over = { _id, $or: isOver };
+      await retryOnDeadlock(() => this.#windows.updateOne(over, { $set: first }, { upsert: true }));
+      return first;
     } catch (error) {
-      if (!isDuplicateKey(error)) throw error;
-      // A window that is over has this id, or another call has just started one.
-      const isOver = [{ expire: { $lte: new Date(now) } }, { expire: { $gt: latestEnd } }];
-      const restart = { $set: { calls: 1, expire } };
-      const { matchedCount } = await retryOnDeadlock(() =>
-        this.#windows.updateOne({ _id, $or: isOver }, restart),
-      );
-      return matchedCount === 1 ? { calls: 1, expire } : this.#count(_id);
+      // Another call has started the window meanwhile.
+      if (isDuplicateKey(error)) return this.#count(_id);
+      throw error;
     }
   }
 
