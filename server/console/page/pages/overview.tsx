@@ -55,7 +55,9 @@ function LastDays({ usage: { days, total } }: { readonly usage: Usage }) {
   return (
     <section aria-labelledby="usage">
       <h2 id="usage">Usage</h2>
-      <p class="quiet">Last 30 days (UTC), updated every minute.</p>
+      <p class="quiet">
+        Last 30 days (UTC), updated every minute, with the requests of this console.
+      </p>
       <div class="graphs">
         {shown.map(([title, field, format]) => {
           const values = days.map((day) => day[field]);
