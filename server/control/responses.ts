@@ -53,10 +53,7 @@ const image = {
     'Client hints that the image depends on.',
     'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width',
   ),
-  'Access-Control-Expose-Headers': text(
-    'Error headers that scripts on any page can read.',
-    'x-image-error, x-request-id, retry-after',
-  ),
+  'Access-Control-Expose-Headers': text('Scripts on any page can read the headers.', '*'),
   Allow: text('The supported methods.', 'GET, HEAD, OPTIONS'),
   'CDN-Cache-Control': text(
     'For CDNs (RFC 9213), if the project has a source age or a browser age: the remaining source age.',
@@ -88,6 +85,7 @@ const image = {
     'Same as Cache-Tag, separated by spaces.',
     'p-542629e4e115fdc4 s-195484b46cd3007d9d977d2e3cb4dc',
   ),
+  'Timing-Allow-Origin': text('Scripts on any page can read the timing.', '*'),
   Vary: text(
     'Request headers that the image depends on.',
     'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width',

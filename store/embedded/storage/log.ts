@@ -148,7 +148,8 @@ export class Log {
     this.#rewriteAt = nextRewrite(from);
     const { bavail, bsize } = statfsSync(dirname(this.file));
     if (bavail * bsize < from) throw new Error(`a copy needs ${from} free bytes`);
-    const descriptor = openSync(temporary, 'w', 0o600);
+    // The next snapshot reads what follows this one.
+    const descriptor = openSync(temporary, 'w+', 0o600);
     try {
       fchmodSync(descriptor, fstatSync(this.#descriptor).mode & 0o777);
       let written = 0;

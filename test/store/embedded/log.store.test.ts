@@ -243,3 +243,20 @@ t.test('rewrites a log that has doubled, while changes go on', async (t) => {
   t.notOk(fs.existsSync(`${file}.new`));
   await again.log.close();
 });
+
+t.test('rewrites a log that it has rewritten, while changes go on', async (t) => {
+  const file = join(t.testdir(), 'documents.log');
+  const catalog = new Catalog(file);
+  const items = catalog.getOrCreate('a.items');
+  for (const n of [0, 1]) {
+    items.insert({ _id: `before ${n}` });
+    const rewritten = catalog.log.backUp();
+    items.insert({ _id: `during ${n}` });
+    await t.resolves(rewritten);
+  }
+  await catalog.log.close();
+  const again = new Catalog(file);
+  const ids = [...(again.get('a.items')?.entries() ?? [])].map(({ document }) => document['_id']);
+  t.same(ids.sort(), ['before 0', 'before 1', 'during 0', 'during 1']);
+  await again.log.close();
+});
