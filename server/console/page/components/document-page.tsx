@@ -45,23 +45,34 @@ const isOfProject = ({ operation }: DocumentKind): boolean => operation.startsWi
 /** Returns a document's page. */
 export const documentPage = (kind: DocumentKind) =>
   function DocumentPage() {
-    const { api, project } = useOpenProject();
-    const { title, intro, operation, More } = kind;
-    // The form must have the stored values: saving empty controls would remove all values.
-    const load = async () =>
-      isOfProject(kind)
-        ? project
-        : callOperation(api, operation.replace('put', 'get'), { projectId: project.id });
-    const document = useData(load, [api, project.id]);
+    const { project } = useOpenProject();
+    const { title, intro, More } = kind;
     return (
       <PageSection title={title} intro={intro}>
-        <Loaded data={document}>
-          {(stored) => <DocumentForm kind={kind} stored={stored as object} />}
-        </Loaded>
+        {isOfProject(kind) ? (
+          <DocumentForm kind={kind} stored={project} />
+        ) : (
+          <LoadedForm kind={kind} />
+        )}
         {More !== undefined && <More />}
       </PageSection>
     );
   };
+
+/** The form must have the stored values: saving empty controls would remove all values. */
+function LoadedForm({ kind }: { readonly kind: DocumentKind }) {
+  const { api, project } = useOpenProject();
+  const read = kind.operation.replace('put', 'get');
+  const document = useData(
+    () => callOperation(api, read, { projectId: project.id }),
+    [api, project.id],
+  );
+  return (
+    <Loaded data={document}>
+      {(stored) => <DocumentForm kind={kind} stored={stored as object} />}
+    </Loaded>
+  );
+}
 
 interface DocumentFormProps {
   readonly kind: DocumentKind;
