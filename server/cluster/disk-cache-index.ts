@@ -12,9 +12,13 @@ const privateMode = 0o700;
 const keyPattern = /^[0-9a-f]{32}-[0-9a-z]{1,11}-[0-9a-f]{0,99}-[0-9a-f]{32}$/;
 /** Concurrent `lstat` calls during the scan: few, to leave libuv threads for requests. */
 const scanBatch = 16;
+/** Minimum time between scans after missing files. */
+const compareEveryMs = 10_000;
 
 /** The last two digits of keys, which determine a file's folder. */
 const folderEndings = Array.from({ length: 256 }, (_, n) => n.toString(16).padStart(2, '0'));
+
+const isMissing = (error: unknown): boolean => (error as NodeJS.ErrnoException).code === 'ENOENT';
 
 const occupied = (bytes: number): number => Math.ceil(bytes / blockBytes) * blockBytes;
 
@@ -37,9 +41,10 @@ export class DiskCacheIndex {
   #scanning: Promise<void> = Promise.resolve();
   /** The next scan, before it starts. */
   #nextScan: Promise<void> | null = null;
-  /** Keys stored and used during a running scan. */
-  #usedDuringScan: Set<string> | null = null;
+  /** Keys used and removed during a running scan. */
+  #duringScan: { readonly used: Set<string>; readonly removed: Set<string> } | null = null;
   #deleting: Promise<void> = Promise.resolve();
+  #comparedAt = Number.NEGATIVE_INFINITY;
   #closed = false;
   /** Number of images deleted to make room. */
   evictions = 0;
@@ -69,8 +74,8 @@ export class DiskCacheIndex {
   }
 
   /**
-   * Adds files on disk that the index lacks, while the service runs. Scans run one at a time; calls
-   * during a scan share the next one. Never rejects.
+   * Adds files on disk that the index lacks, and forgets files that the disk lacks, while the service
+   * runs. Scans run one at a time; calls during a scan share the next one. Never rejects.
    */
   scan(): Promise<void> {
     if (this.#nextScan !== null) return this.#nextScan;
@@ -85,13 +90,14 @@ export class DiskCacheIndex {
 
   stored(key: string, bytes: number): void {
     this.#files.set(key, occupied(bytes));
-    this.#usedDuringScan?.add(key);
+    this.#duringScan?.removed.delete(key);
+    this.#duringScan?.used.add(key);
     this.#keepLimit();
   }
 
   used(key: string): void {
     this.#files.use(key);
-    this.#usedDuringScan?.add(key);
+    this.#duringScan?.used.add(key);
   }
 
   /**
@@ -100,11 +106,12 @@ export class DiskCacheIndex {
    */
   async removed(key: string): Promise<void> {
     // Not for each miss of an image that was never stored.
-    if (!this.#files.has(key)) return;
+    if (!this.#files.has(key) && this.#duringScan === null) return;
     // First, because a process can report a new file during the check.
-    this.#files.delete(key);
+    this.#forget(key);
     const stats = await lstat(cacheFilePath(this.#folder, key)).catch(() => null);
     if (stats?.isFile()) this.stored(key, stats.size);
+    else this.#compareFolder();
   }
 
   /**
@@ -127,6 +134,7 @@ export class DiskCacheIndex {
    */
   shrinkTo(bytes: number): void {
     const keys = this.#files.evictTo(Math.max(0, bytes));
+    for (const key of keys) this.#duringScan?.removed.add(key);
     if (keys.length === 0) return;
     this.evictions += keys.length;
     void this.#deleteLater(keys);
@@ -138,7 +146,7 @@ export class DiskCacheIndex {
     let deleted = 0;
     for (const key of keys) {
       if (this.#closed) break;
-      this.#files.delete(key);
+      this.#forget(key);
       await this.#deleteLater([key]);
       deleted += 1;
     }
@@ -157,18 +165,24 @@ export class DiskCacheIndex {
   }
 
   async #scan(): Promise<void> {
-    const used = new Set<string>();
-    this.#usedDuringScan = used;
+    const duringScan = { used: new Set<string>(), removed: new Set<string>() };
+    this.#duringScan = duringScan;
     // The index no longer lists files with a pending deletion.
     await this.#deleting;
-    const found = await this.#findUnknown();
+    const found = await this.#compareFiles();
     found.sort((a, b) => a.modifiedMs - b.modifiedMs);
     for (const { key, bytes } of found) {
-      if (!this.#files.has(key)) this.#files.set(key, occupied(bytes));
+      if (duringScan.removed.has(key) || this.#files.has(key)) continue;
+      this.#files.set(key, occupied(bytes));
     }
-    for (const key of used) this.#files.use(key);
-    this.#usedDuringScan = null;
+    for (const key of duringScan.used) this.#files.use(key);
+    this.#duringScan = null;
     this.#keepLimit();
+  }
+
+  #forget(key: string): void {
+    this.#files.delete(key);
+    this.#duringScan?.removed.add(key);
   }
 
   #keepLimit(): void {
@@ -184,23 +198,55 @@ export class DiskCacheIndex {
     for (const key of keys) {
       // Keep a file that a process has written again.
       if (this.#files.has(key)) continue;
-      await rm(cacheFilePath(this.#folder, key), { force: true }).catch(this.#onError);
+      await rm(cacheFilePath(this.#folder, key)).catch((error: Error) => {
+        if (isMissing(error)) this.#compareFolder();
+        else this.#onError(error);
+      });
     }
   }
 
-  async #findUnknown(): Promise<CacheFile[]> {
+  /** Scans after a file was missing, because somebody might have emptied the cache by hand. */
+  #compareFolder(): void {
+    const now = performance.now();
+    if (now - this.#comparedAt < compareEveryMs) return;
+    this.#comparedAt = now;
+    void this.scan();
+  }
+
+  /** Returns the files that the index lacks, and forgets the files that the disk lacks. */
+  async #compareFiles(): Promise<CacheFile[]> {
     const found: CacheFile[] = [];
-    for (const ending of folderEndings) {
-      const folder = dirname(cacheFilePath(this.#folder, ending));
-      const names = await readdir(folder).catch(() => []);
-      const unknown = names.filter((name) => !this.#files.has(name));
-      for (let at = 0; at < unknown.length && !this.#closed; at += scanBatch) {
-        const batch = unknown.slice(at, at + scanBatch);
+    for (const [folder, known] of this.#keysByFolder()) {
+      const names = await readdir(folder).catch((error: unknown) => (isMissing(error) ? [] : null));
+      if (names === null) continue;
+      const onDisk = new Set(names);
+      const differing = [
+        ...names.filter((name) => !this.#files.has(name)),
+        ...known.filter((key) => !onDisk.has(key)),
+      ];
+      for (let at = 0; at < differing.length && !this.#closed; at += scanBatch) {
+        const batch = differing.slice(at, at + scanBatch);
         const files = await Promise.all(batch.map((name) => this.#inspect(name, folder)));
-        found.push(...files.filter((file) => file !== null));
+        for (const [index, file] of files.entries()) {
+          const name = batch[index] ?? '';
+          if (file === null) this.#files.delete(name);
+          else if (!this.#files.has(name)) found.push(file);
+        }
       }
     }
     return found;
+  }
+
+  /** Returns the keys in the index for each folder that can contain files. */
+  #keysByFolder(): ReadonlyMap<string, string[]> {
+    const folders = new Map<string, string[]>();
+    for (const ending of folderEndings) {
+      folders.set(dirname(cacheFilePath(this.#folder, ending)), []);
+    }
+    for (const key of this.#files.keys()) {
+      folders.get(dirname(cacheFilePath(this.#folder, key)))?.push(key);
+    }
+    return folders;
   }
 
   /** Returns a folder's file; null for a foreign or a missing file. */

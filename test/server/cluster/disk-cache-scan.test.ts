@@ -33,6 +33,19 @@ t.test('treats files written or used during the scan as newer than its results',
   t.same(remaining(numbered(1, 13)), ['1', ...numbered(5, 13)]);
 });
 
+t.test('does not restore files removed during the scan', async (t) => {
+  const folder = t.testdir();
+  const { index, write } = createIndex(folder, 200);
+  for (const name of numbered(1, 100)) await write(name);
+  const scan = index.scan();
+  for (const name of numbered(1, 100)) {
+    await rm(cacheFilePath(folder, toKey(name)));
+    await index.removed(toKey(name));
+  }
+  await scan;
+  t.same([index.count, index.bytes], [0, 0]);
+});
+
 t.test('enforces the limit during the scan', async (t) => {
   const folder = t.testdir();
   const { index, write, store, remaining } = createIndex(folder, 10);
@@ -119,6 +132,28 @@ t.test('ends early when the index closes', async (t) => {
   await index.close();
   await scan;
   t.ok(index.count < 60);
+});
+
+t.test('forgets the files that were removed by hand', async (t) => {
+  const { index, store, exists } = createIndex(t.testdir(), 100);
+  await store(...numbered(1, 40));
+  for (const name of numbered(1, 30)) await rm(toPath(t.testdirName, name));
+  await index.removed(toKey('new'));
+  t.equal(index.count, 40, 'a miss does not start a comparison');
+  await index.removed(toKey('7'));
+  await index.scan();
+  t.same([index.count, index.bytes], [10, 10 * block], 'unread ones too');
+  t.ok(numbered(31, 40).every(exists));
+});
+
+t.test('forgets the other missing files when it deletes one to make room', async (t) => {
+  const { index, store } = createIndex(t.testdir(), 20);
+  await store(...numbered(1, 20));
+  for (const name of numbered(1, 10)) await rm(toPath(t.testdirName, name));
+  await store('21');
+  await index.settled;
+  await index.scan();
+  t.equal(index.count, 11);
 });
 
 t.test('keeps its list if a folder cannot be read', async (t) => {
