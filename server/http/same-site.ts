@@ -29,7 +29,7 @@ const policy = 'cross-origin-resource-policy';
 /** Removes permission for pages of other sites to read or embed a response. */
 const withoutCrossSiteAccess = (headers: Headers): Headers =>
   headers
-    .filter(([name]) => !name.startsWith('access-control-'))
+    .filter(([name]) => !name.startsWith('access-control-') && name !== 'timing-allow-origin')
     .map(([name, value]) =>
       name === policy && value === 'cross-origin' ? [name, 'same-site'] : [name, value],
     );

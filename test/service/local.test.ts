@@ -132,6 +132,7 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
       t.equal(response.statusCode === 200 ? null : JSON.parse(text).code, code, what);
       t.notMatch(Object.keys(response.headers).join(), 'access-control-', what);
       t.not(response.headers['cross-origin-resource-policy'], 'cross-origin', what);
+      t.equal(response.headers['timing-allow-origin'], undefined, what);
     };
     const host = `localhost:${port}`;
     const own = [
