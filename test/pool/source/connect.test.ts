@@ -18,12 +18,16 @@ const toAddress = (address: string) => ({ address, family: address.includes(':')
 async function connectTo(t: Test, addresses: readonly string[], timeoutMs = 10_000) {
   const server = createServer();
   const { port } = await listen(t, server);
-  const attempts: { readonly host: string; readonly at: number; readonly socket: Socket }[] = [];
+  const attempts: { host: string; at: number; hasWaited: boolean; socket: Socket }[] = [];
   const startedAt = performance.now();
+  let hasWaited = false;
+  setTimeout(() => {
+    hasWaited = true;
+  }, 200);
   const open = (options: TcpNetConnectOpts) => {
     const socket = new Socket();
     const host = String(options.host);
-    attempts.push({ host, at: performance.now() - startedAt, socket });
+    attempts.push({ host, at: performance.now() - startedAt, hasWaited, socket });
     if (host === good) setTimeout(() => socket.destroyed || socket.connect(options), roundTripMs);
     if (host === refusing) {
       const error = Object.assign(new Error('refused'), { code: 'ECONNREFUSED' });
@@ -67,14 +71,14 @@ t.test('alternates between the families, and continues at once after a failure',
   t.equal(socket?.remoteAddress, good);
   const hosts = attempts.map(({ host }) => host);
   t.same(hosts.slice(0, 5), [refusing, dead[1], dead[0], dead[3], good].slice(0, hosts.length));
-  t.ok((attempts[1]?.at ?? 1_000) < 200, 'the second one does not wait');
+  t.equal(attempts[1]?.hasWaited, false);
 });
 
 t.test('ends after its timeout if no address answers, with at most 8 attempts', async (t) => {
   const many = Array.from({ length: 40 }, (_, index) => `192.0.2.${index}`);
-  const { error, attempts, ms } = await connectTo(t, many, 2_300);
+  const { error, attempts, ms } = await connectTo(t, many, 4_000);
   t.match(error, { code: 'UND_ERR_CONNECT_TIMEOUT' });
-  t.ok(ms >= 2_290, `${ms} ms`);
+  t.ok(ms >= 3_990, `${ms} ms`);
   t.equal(attempts.length, 8);
   t.ok(attempts.every(({ socket }) => socket.destroyed));
 });
