@@ -2,6 +2,7 @@ import { type Agent, type IncomingHttpHeaders, request } from 'node:http';
 import { buffer as readBody } from 'node:stream/consumers';
 import { loadSettings } from '../../../contract/settings/load.ts';
 import { joinStore, type Store } from '../../../store/open.ts';
+import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
 import { type json, type Service, startService } from '../service.ts';
 import { ResponseValidator } from './response-validator.ts';
@@ -94,7 +95,10 @@ export async function startControl(
     watermarks: paths.map((path) => origin.url + path),
     async project(allowedOrigins = []) {
       const input = { name: 'Shop', origin: 'http://127.0.0.1/', allowedOrigins };
-      const { status, body } = await call('POST', '/projects', { json: input });
+      const { status, body } = await until('a project', async () => {
+        const answer = await call('POST', '/projects', { json: input });
+        return answer.body?.code !== 'store_unavailable' && answer;
+      });
       if (status !== 201) throw new Error(`no project: ${status} ${JSON.stringify(body)}`);
       return body.project.id;
     },
