@@ -55,6 +55,7 @@ export class Health {
   /** The last known figures; zeros until the store has responded. */
   #lastCounts = { active: 0, waiting: 0, delayed: 0, failed: 0, queued: 0 };
   #workerSeenAt: Date | null = null;
+  #lastLatencyMs = 0;
 
   constructor(environment: HealthEnvironment) {
     this.#environment = environment;
@@ -79,7 +80,7 @@ export class Health {
     const startedAt = performance.now();
     const [database, prewarmQueue] = this.#environment.storeAvailable()
       ? await Promise.all([this.#ping(), this.#count()])
-      : [{ ok: false, latencyMs: 0 }, this.#queue('unknown')];
+      : [{ ok: false, latencyMs: this.#lastLatencyMs }, this.#queue('unknown')];
     const { diskBytes, diskMaxBytes, diskShortage } = this.#environment.machine();
     const frontEnds = this.#frontEnds();
     const total = (figure: (stats: FrontEndStats) => number): number =>
@@ -189,7 +190,8 @@ export class Health {
       () => true,
       () => false,
     );
-    return { ok, latencyMs: Math.round(performance.now() - startedAt) };
+    this.#lastLatencyMs = Math.round(performance.now() - startedAt);
+    return { ok, latencyMs: this.#lastLatencyMs };
   }
 
   /**

@@ -9,7 +9,13 @@ import type { Health } from './health.ts';
 import type { Route } from './http/app.ts';
 import type { RequestHosts } from './http/forwarded.ts';
 import type { Handler, HttpRequest } from './http/request.ts';
-import { type HttpResponse, readableAnywhere } from './http/responses.ts';
+import {
+  type HttpResponse,
+  ifModified,
+  readableAnywhere,
+  type TaggedResponse,
+  tagged,
+} from './http/responses.ts';
 import { imagePrefix } from './image/address.ts';
 import type { ImageEndpoint } from './image/image-endpoint.ts';
 import { imageErrorHeaders } from './image/image-errors.ts';
@@ -180,9 +186,10 @@ const preflightResponse: HttpResponse = {
 };
 
 function openApiHandler(baseUrl: string): Handler {
-  let response: HttpResponse | null = null;
+  let response: TaggedResponse | null = null;
   return (request) => {
-    response ??= jsonResponse('no-cache', JSON.stringify(openApiDocument(baseUrl), null, 2));
-    request.respond(response);
+    const toJson = () => JSON.stringify(openApiDocument(baseUrl), null, 2);
+    response ??= tagged(jsonResponse('no-cache', toJson()));
+    request.respond(ifModified(response, request.header('if-none-match')));
   };
 }

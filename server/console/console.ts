@@ -5,14 +5,15 @@ import { fileURLToPath } from 'node:url';
 import type { ServiceError } from '../../contract/errors.ts';
 import { ownFile } from '../../contract/package.ts';
 import type { ConsolePictures } from '../../contract/settings/lists.ts';
-import { entityTag } from '../../pool/image.ts';
 import { prefersPage } from '../http/accept.ts';
 import type { HttpRequest } from '../http/request.ts';
 import {
   errorResponse,
   type Headers,
   type HttpResponse,
-  isNotModified,
+  ifModified,
+  type TaggedResponse,
+  tagged,
 } from '../http/responses.ts';
 import { consolePrefix, docsPage, errorPage, indexPage, policies } from './documents.ts';
 
@@ -64,10 +65,9 @@ const pageHeaders = (policy: string): Headers => [
 const maxDepth = 50;
 
 function readContents(pictures: ConsolePictures) {
-  const responses = new Map<string, HttpResponse & { readonly etag: string }>();
+  const responses = new Map<string, TaggedResponse>();
   const add = (path: string, body: Uint8Array, headers: Headers): void => {
-    const etag = entityTag(body);
-    responses.set(path, { status: 200, headers: [...headers, ['etag', etag]], body, etag });
+    responses.set(path, tagged({ status: 200, headers, body }));
   };
   const files = readFiles();
   const base = `${consolePrefix}${hashFiles(files)}/`;
@@ -130,11 +130,7 @@ export class WebConsole {
   handle(request: HttpRequest): void {
     const response = this.load().responses.get(request.path);
     if (response === undefined) throw new Error(`the router passed the unknown ${request.path}`);
-    const { etag, ...whole } = response;
-    if (!isNotModified(request.header('if-none-match'), etag)) return request.respond(whole);
-    // RFC 9110, 15.4.5: omit headers about the body.
-    const headers = whole.headers.filter(([name]) => name !== 'content-type');
-    request.respond({ status: 304, headers, body: whole.body });
+    request.respond(ifModified(response, request.header('if-none-match')));
   }
 
   /**

@@ -31,7 +31,10 @@ export const healthSchema = {
         memoryMaxBytes: bytes,
         status: words('ok', 'disk_full'),
       }),
-      database: object({ ok: boolean, latencyMs: milliseconds }),
+      database: object({
+        ok: boolean,
+        latencyMs: { ...milliseconds, description: 'Milliseconds of the last check.' },
+      }),
       projects: object({
         known: { ...count, description: 'Projects served without the store.' },
         ageSeconds: { ...countOrNull, description: 'Time since the store last confirmed them.' },

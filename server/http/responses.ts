@@ -1,4 +1,5 @@
 import { ServiceError } from '../../contract/errors.ts';
+import { entityTag } from '../../pool/image.ts';
 
 /** Lower-case header names with values. */
 export type Headers = ReadonlyArray<readonly [name: string, value: string]>;
@@ -84,6 +85,24 @@ export function isNotModified(ifNoneMatch: string, etag: string): boolean {
   if (ifNoneMatch === '') return false;
   if (ifNoneMatch === etag || ifNoneMatch.trim() === '*') return true;
   return ifNoneMatch.split(',', maxTags).some((tag) => tag.trim().replace(/^W\//, '') === etag);
+}
+
+/** A response with an entity tag. */
+export interface TaggedResponse extends HttpResponse {
+  readonly etag: string;
+}
+
+export function tagged(response: HttpResponse): TaggedResponse {
+  const etag = entityTag(Buffer.from(response.body ?? ''));
+  return { ...response, headers: [...response.headers, ['etag', etag]], etag };
+}
+
+/** Returns the response, or 304 for a client that already has it. */
+export function ifModified({ etag, ...whole }: TaggedResponse, ifNoneMatch: string): HttpResponse {
+  if (!isNotModified(ifNoneMatch, etag)) return whole;
+  // RFC 9110, 15.4.5: omit headers about the body.
+  const headers = whole.headers.filter(([name]) => name !== 'content-type');
+  return { status: 304, headers, body: whole.body };
 }
 
 export class MethodNotAllowed extends ServiceError {

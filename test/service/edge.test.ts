@@ -113,6 +113,13 @@ eachHttpServer(
           const { headers, ...response } = await (await connect()).request(method, target);
           t.equal(response.status, status, `${method} ${target}`);
           t.equal(headers.get('access-control-allow-origin'), '*', `${method} ${target}`);
+          const etag = headers.get('etag');
+          t.equal(etag !== undefined, status === 200 && target.endsWith('openapi.json'), target);
+          if (etag === undefined) continue;
+          const known = { 'if-none-match': etag };
+          const unchanged = await (await connect()).request(method, target, known);
+          t.same([unchanged.status, unchanged.body.length], [304, 0], target);
+          t.equal(unchanged.headers.get('etag'), etag);
         }
       }
       const authorization = `Bearer ${rootKey}`;
