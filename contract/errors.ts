@@ -53,7 +53,7 @@ const codesByStatus = {
     ),
     source_unauthorized: image('Make the source readable without a login, or use a presigned URL.'),
     source_forbidden: image(
-      'Allow this service to fetch the file. Expired presigned URLs and, on some object stores, missing files also cause this error.',
+      'Allow this service to fetch the file. Expired presigned URLs and, on some object stores, missing files also cause this error. If its robot policy asks for a contact, the operator can set SERVICE_USER_AGENT.',
     ),
     host_not_allowed: image(
       'Use localhost or the IP address of the service as the host of the URL.',
@@ -115,7 +115,7 @@ const codesByStatus = {
       "Retry after the time in Retry-After, when the next day starts (UTC), or raise the project's limits.",
     ),
     source_rate_limited: image(
-      'Retry after the time in Retry-After, or raise the rate limit of the source server for this service.',
+      'Retry after the time in Retry-After, or raise the rate limit of the source server for this service. If its robot policy asks for a contact, the operator can set SERVICE_USER_AGENT.',
     ),
   },
   431: {

@@ -274,7 +274,7 @@ class FrontEnd {
     loaders: SourceLoaders,
     onError: ControlPlaneEnvironment['onError'],
   ): ControlPlane {
-    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecret, fonts, ...settings } =
+    const { apiRateLimit, baseUrl, trustedProxies, purgeHookUrl, hookSecrets, fonts, ...settings } =
       this.#settings;
     const { db, keys, organisations, projects, purges } = this.#store;
     const callbacks = new Callbacks(db);
@@ -291,7 +291,7 @@ class FrontEnd {
         prewarms: new Prewarms(db, settings.prewarmQueue),
         purges,
         callsPurgeHook: purgeHookUrl !== null,
-        callbacks: hookSecret === null ? null : callbacks,
+        callbacks: hookSecrets.length === 0 ? null : callbacks,
         deliveries: callbacks,
         keys,
         usage: this.#usage,

@@ -154,7 +154,7 @@ const rules: Readonly<Record<string, (from: string, to: string) => boolean>> = {
     layerIndex(from) === -1 || layerIndex(to) <= layerIndex(from),
   'of pool, the worker imports only what guards its requests': (from, to) =>
     !(from.startsWith('worker/') && to.startsWith('pool/')) ||
-    /^pool\/source\/(connect|guard|metered-client)\.ts$/.test(to),
+    /^pool\/source\/(connect|guard|metered-client|response-headers)\.ts$/.test(to),
   'only source formats, their list, output encoders and tests import a source format': (from, to) =>
     !isOfFormat(to) ||
     isOfFormat(from) ||

@@ -3,19 +3,20 @@ import { promises as dns } from 'node:dns';
 import { exponential, type Job, when } from 'agenda';
 import { ServiceError } from '../contract/errors.ts';
 import type { Logger } from '../contract/log.ts';
-import { version } from '../contract/package.ts';
 import { projectWebhookSecret, webhookKey } from '../contract/secrets.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { createConnector } from '../pool/source/connect.ts';
 import type { AddressGuard } from '../pool/source/guard.ts';
 import { MeteredClient } from '../pool/source/metered-client.ts';
+import { parseRetryAfter } from '../pool/source/response-headers.ts';
 import type { CallbackJob } from '../store/callbacks.ts';
 import { callbackJobName, purgeHookJobName } from '../store/jobs.ts';
 import type { Store } from '../store/open.ts';
 import type { PurgeHookJob } from '../store/purges.ts';
 import type { WorkerMetrics } from './metrics.ts';
 
-export interface WebhookSettings extends Pick<Settings, 'purgeHookUrl' | 'hookSecret'> {
+export interface WebhookSettings
+  extends Pick<Settings, 'purgeHookUrl' | 'hookSecrets' | 'userAgent'> {
   /** Restricts the addresses that clients' URLs can resolve to. */
   readonly guard: AddressGuard;
 }
@@ -31,7 +32,7 @@ export const webhookConcurrency = {
 /** Limits for the pause between checks whether a call has ended. */
 const pollInterval = { minMs: 1_000, maxMs: 60_000 };
 
-/** A webhook that no number of attempts could send. */
+/** A webhook that no number of attempts could send, or that its receiver does not want. */
 class WebhookImpossible extends Error {
   override readonly name = 'WebhookImpossible';
 }
@@ -41,9 +42,16 @@ const computePause = (ageMs: number): number =>
   Math.min(pollInterval.maxMs, Math.max(pollInterval.minMs, ageMs / 4));
 
 /** 5 s, 10 s, 20 s … up to an hour: about a day in all. */
+const backOff = exponential({ delay: 5_000, maxDelay: 3_600_000, maxRetries: 32 });
+
+/** Waits as long as the receiver demands, if that is longer. */
 export const webhookBackOff = when(
   ({ error }) => !(error instanceof WebhookImpossible),
-  exponential({ delay: 5_000, maxDelay: 3_600_000, maxRetries: 32 }),
+  (context) => {
+    const { error } = context;
+    const pauseMs = backOff(context);
+    return pauseMs && Math.max(pauseMs, error instanceof PostFailed ? error.retryAfterMs : 0);
+  },
 );
 
 export interface WebhooksOptions {
@@ -53,7 +61,7 @@ export interface WebhooksOptions {
   readonly metrics: Pick<WorkerMetrics, 'webhookEnded'>;
 }
 
-type Request = Pick<Post, 'url' | 'body' | 'secret' | 'guard'>;
+type Request = Pick<Post, 'url' | 'body' | 'secrets' | 'guard'>;
 
 /** Sends the webhooks of the queue. */
 export class Webhooks {
@@ -65,25 +73,25 @@ export class Webhooks {
 
   /** Notifies a CDN of purged images. */
   callHook(job: Job<PurgeHookJob>, signal: AbortSignal): Promise<void> {
-    const { purgeHookUrl, hookSecret: secret } = this.#options.webhooks;
+    const { purgeHookUrl, hookSecrets: secrets } = this.#options.webhooks;
     const { tags } = job.attrs.data;
     return this.#send(job, signal, async () => {
-      if (purgeHookUrl === null || secret === null) {
+      if (purgeHookUrl === null) {
         throw new WebhookImpossible('SERVICE_PURGE_HOOK_URL is not set for this worker.');
       }
       // An operator's URL can use a private address.
       const url = new URL(purgeHookUrl);
-      return { url, body: JSON.stringify({ tags }), secret, guard: null };
+      return { url, body: JSON.stringify({ tags }), secrets, guard: null };
     });
   }
 
   /** Notifies a client that its call has ended; before that, the job waits again. */
   callBack(job: Job<CallbackJob>, signal: AbortSignal): Promise<void> {
     const { webhooks, store } = this.#options;
-    const { guard, hookSecret } = webhooks;
+    const { guard, hookSecrets } = webhooks;
     const { projectId, url, subject, id } = job.attrs.data;
     return this.#send(job, signal, async () => {
-      if (hookSecret === null) {
+      if (hookSecrets.length === 0) {
         throw new WebhookImpossible('SERVICE_HOOK_SECRET is not set for this worker.');
       }
       // The job was added while its project was being deleted.
@@ -106,7 +114,7 @@ export class Webhooks {
       return {
         url: new URL(url),
         body,
-        secret: projectWebhookSecret(hookSecret, projectId),
+        secrets: hookSecrets.map((secret) => projectWebhookSecret(secret, projectId)),
         guard,
       };
     });
@@ -121,13 +129,13 @@ export class Webhooks {
     signal: AbortSignal,
     prepare: () => Promise<Request | null>,
   ): Promise<void> {
-    const { log, metrics } = this.#options;
+    const { log, metrics, webhooks } = this.#options;
     const id = String(attrs._id);
     const logFields = { job: id, kind: attrs.name, project: attrs.data.projectId };
     try {
       const request = await prepare();
       if (request === null) return;
-      await post({ ...request, id, signal });
+      await post({ ...request, userAgent: webhooks.userAgent, id, signal });
       metrics.webhookEnded(attrs.name, 'done');
       log.info(logFields, 'webhook sent');
     } catch (error) {
@@ -155,8 +163,12 @@ const maxHeaderBytes = 16_384;
 class PostFailed extends Error {
   override readonly name = 'PostFailed';
 
-  constructor(what: string, cause?: unknown) {
+  /** The receiver's Retry-After, or 0. */
+  readonly retryAfterMs: number;
+
+  constructor(what: string, { cause, retryAfter = 0 }: { cause?: unknown; retryAfter?: number }) {
     super(`The receiver ${what}.`, { cause });
+    this.retryAfterMs = 1_000 * retryAfter;
   }
 }
 
@@ -166,35 +178,36 @@ export interface Post {
   readonly url: URL;
   /** JSON. */
   readonly body: string;
-  /** `whsec_` and the key in Base64. */
-  readonly secret: string;
+  /** Each signs: `whsec_` and the key in Base64. */
+  readonly secrets: readonly string[];
+  readonly userAgent: string;
   readonly signal: AbortSignal;
   /** Restricts the addresses that a client's URL can resolve to; null for an operator's URL. */
   readonly guard: AddressGuard | null;
 }
 
-/** Headers of a request, with its signature (https://www.standardwebhooks.com). */
+/** Headers of a request, with its signatures (https://www.standardwebhooks.com). */
 export function signedHeaders(
-  { id, body, secret }: Pick<Post, 'id' | 'body' | 'secret'>,
+  { id, body, secrets }: Pick<Post, 'id' | 'body' | 'secrets'>,
   now: number,
 ): Record<string, string> {
   const seconds = Math.floor(now / 1_000);
-  const signature = createHmac('sha256', webhookKey(secret))
-    .update(`${id}.${seconds}.${body}`)
-    .digest('base64');
+  const sign = (secret: string) =>
+    createHmac('sha256', webhookKey(secret)).update(`${id}.${seconds}.${body}`).digest('base64');
   return {
     'webhook-id': id,
     'webhook-timestamp': String(seconds),
-    'webhook-signature': `v1,${signature}`,
+    'webhook-signature': secrets.map((secret) => `v1,${sign(secret)}`).join(' '),
   };
 }
 
 /**
  * Sends a signed POST without following redirects.
  *
- * @throws PostFailed unless the response status is between 200 and 299
+ * @throws PostFailed unless the response status is between 200 and 299; WebhookImpossible for 410,
+ *   which ends the attempts
  */
-export async function post({ url, signal, guard, ...signed }: Post): Promise<void> {
+export async function post({ url, signal, guard, userAgent, ...signed }: Post): Promise<void> {
   await guard?.checkFetched(url);
   const client = new MeteredClient(url.origin, {
     maxHeaderSize: maxHeaderBytes,
@@ -205,12 +218,12 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
   });
   const timeout = AbortSignal.timeout(timeoutMs);
   try {
-    const { statusCode, body } = await client.request({
+    const { statusCode, headers, body } = await client.request({
       method: 'POST',
       path: url.pathname + url.search,
       headers: {
         'content-type': 'application/json',
-        'user-agent': `image-delivery/${version}`,
+        'user-agent': userAgent,
         ...signedHeaders(signed, Date.now()),
       },
       body: signed.body,
@@ -218,13 +231,21 @@ export async function post({ url, signal, guard, ...signed }: Post): Promise<voi
       onInfo: () => client.budget.countInformational(),
     });
     await body.dump({ limit: maxResponseBytes }).catch(() => {});
-    if (statusCode < 200 || statusCode > 299) throw new PostFailed(`returned ${statusCode}`);
+    if (statusCode === 410) {
+      throw new WebhookImpossible('The receiver returned 410, so it wants no more attempts.');
+    }
+    if (statusCode < 200 || statusCode > 299) {
+      const retryAfter = parseRetryAfter(headers['retry-after'], Date.now()) ?? 0;
+      throw new PostFailed(`returned ${statusCode}`, { retryAfter });
+    }
   } catch (error) {
     // The guard's errors have messages for clients.
-    const isKnown = error instanceof PostFailed || error instanceof ServiceError;
+    const isKnown = [PostFailed, WebhookImpossible, ServiceError].some(
+      (known) => error instanceof known,
+    );
     if (isKnown || signal.aborted) throw error;
     const what = timeout.aborted ? `did not answer within ${timeoutMs} ms` : 'cannot be reached';
-    throw new PostFailed(what, error);
+    throw new PostFailed(what, { cause: error });
   } finally {
     await client.destroy();
   }

@@ -1,4 +1,5 @@
 import { isDnsServer, type Ports, parsePort } from '../networks.ts';
+import { isWebhookSecret } from '../secrets.ts';
 
 /** The entries of a comma-separated list that are not empty. */
 export const splitEntries = (list: string): readonly string[] =>
@@ -27,6 +28,12 @@ export function parsePorts(list: string): Ports | undefined {
 export function parseEncryptionKeys(list: string): readonly EncryptionKey[] | undefined {
   const keys = parseList(list, parseEncryptionKey);
   return keys && new Set(keys.map(({ id }) => id)).size === keys.length ? keys : undefined;
+}
+
+/** Returns one secret, or two during a rotation. */
+export function parseWebhookSecrets(list: string): readonly string[] | undefined {
+  const secrets = parseList(list, (secret) => (isWebhookSecret(secret) ? secret : null));
+  return secrets?.length === 1 || secrets?.length === 2 ? secrets : undefined;
 }
 
 export function parseDnsServers(list: string): readonly string[] | undefined {

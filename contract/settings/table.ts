@@ -16,8 +16,8 @@ import {
   parsePrivateSource,
 } from '../networks.ts';
 import { type OriginEntry, parseOrigins, secretsOfOrigins } from '../origins.ts';
+import { version } from '../package.ts';
 import { parseS3Location, type S3Location, s3LocationForm } from '../s3-location.ts';
-import { isWebhookSecret } from '../secrets.ts';
 import {
   type ConsolePictures,
   type EncryptionKey,
@@ -28,6 +28,7 @@ import {
   parsePictures,
   parsePorts,
   parseTagHeaders,
+  parseWebhookSecrets,
   splitEntries,
 } from './lists.ts';
 import {
@@ -282,6 +283,14 @@ export const settingsTable = {
     defaultInWords: '80,443',
     meaning: 'Ports that public sources may use, comma-separated; `*` allows all ports.',
   }),
+  userAgent: text<string>('SERVICE_USER_AGENT', {
+    accepts: 'at most 256 visible ASCII characters and inner spaces',
+    parse: matching(/^[\x21-\x7e](?:[\x20-\x7e]{0,254}[\x21-\x7e])?$/),
+    default: (above) => `image-delivery/${version} (+${above['baseUrl']})`,
+    defaultInWords: 'image-delivery/<version> (+SERVICE_BASE_URL)',
+    meaning:
+      '`User-Agent` of requests for sources and of webhooks. Some servers refuse robots without a contact, such as a URL or an email address.',
+  }),
   dnsServers: text<readonly string[] | null>('SERVICE_DNS_SERVERS', {
     accepts: 'a comma-separated list of IP addresses, each with an optional port',
     parse: parseDnsServers,
@@ -386,12 +395,14 @@ export const settingsTable = {
       'URL to which a worker posts the CDN tags of each purge; requires `SERVICE_HOOK_SECRET`.',
     secret: true,
   }),
-  hookSecret: text<string | null>('SERVICE_HOOK_SECRET', {
-    accepts: '`whsec_` and 24 to 64 bytes in Base64',
-    parse: (secret) => (isWebhookSecret(secret) ? secret : undefined),
-    default: null,
-    meaning: 'Secret (`whsec_…`) that signs purge hook requests (Standard Webhooks).',
+  hookSecrets: text<readonly string[]>('SERVICE_HOOK_SECRET', {
+    accepts: '`whsec_` and 24 to 64 bytes in Base64, or two such secrets with a comma in between',
+    parse: parseWebhookSecrets,
+    default: [],
+    meaning:
+      'Secret (`whsec_…`) that signs webhooks (Standard Webhooks). During a rotation: the new and the old one, comma-separated, which both sign.',
     secret: true,
+    secretsIn: (secrets) => secrets,
   }),
   logLevel: choice(
     'SERVICE_LOG_LEVEL',

@@ -2,7 +2,6 @@ import { isUtf8 } from 'node:buffer';
 import { hash } from 'node:crypto';
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
 import { canonicalUrl, isLongAuthority, readAuthority } from '../../contract/hosts.ts';
-import { version } from '../../contract/package.ts';
 import { type BodyLimits, BodyWriter, releaseBody, sourceTooLarge } from './body.ts';
 import { DecodingWriter, parseCoding } from './coding.ts';
 import type { Connections } from './connections.ts';
@@ -33,6 +32,7 @@ export interface FetchOptions extends Deadline, Omit<BodyLimits, 'length'> {
   readonly guard: AddressGuard;
   /** The identifier of this deployment in CDN-Loop. */
   readonly loopId: string;
+  readonly userAgent: string;
   /** The request's trace headers, sent to the origin. */
   readonly traceHeaders?: Readonly<Record<string, string>>;
   readonly connections: Pick<Connections, 'dispatch'>;
@@ -110,7 +110,6 @@ const hints = {
 };
 
 const headers = {
-  'user-agent': `image-delivery/${version}`,
   // Lists formats of originals first, so that a negotiating origin does not send a version for
   // browsers.
   accept: 'image/png,image/jpeg,image/gif,image/svg+xml,image/tiff,image/*;q=0.8,*/*;q=0.1',
@@ -200,6 +199,7 @@ async function request(
     method: 'GET' as const,
     headers: {
       ...options.traceHeaders,
+      'user-agent': options.userAgent,
       ...headers,
       ...credentials,
       ...conditionalHeaders(validators),

@@ -24,7 +24,7 @@ import type { SharedMemory } from './shared-memory.ts';
 import type { FindLoader, SourceLoader } from './source-loader.ts';
 
 export type FetchSettings = GuardSettings &
-  Pick<Settings, 'fetchConcurrency' | 'sourceMaxBytes' | 'sourceTimeoutMs'>;
+  Pick<Settings, 'fetchConcurrency' | 'sourceMaxBytes' | 'sourceTimeoutMs' | 'userAgent'>;
 
 interface FetchesEnvironment<S> {
   /** All sources' bytes. */
@@ -253,6 +253,7 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
       const fetched = await (loader?.fetch ?? fetchSource)(url, {
         ...network,
         loopId: this.#loopId,
+        userAgent: this.#settings.userAgent,
         traceHeaders: stage.headers,
         isAllowedHost,
         maxBytes: this.#settings.sourceMaxBytes,

@@ -103,10 +103,10 @@ export function addProjectCommands(program: Command): void {
     .description("print the secret that signs a project's callbacks")
     .argument('<project>', 'project id')
     .action((id: string) =>
-      withStore(async (store, { hookSecret }) => {
+      withStore(async (store, { hookSecrets: [secret] }) => {
         requireProject(id, await store.projects.find(id));
-        if (hookSecret === null) throw new AdminError('Set SERVICE_HOOK_SECRET first.');
-        print(projectWebhookSecret(hookSecret, id));
+        if (secret === undefined) throw new AdminError('Set SERVICE_HOOK_SECRET first.');
+        print(projectWebhookSecret(secret, id));
       }),
     );
 

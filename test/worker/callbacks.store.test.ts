@@ -16,7 +16,12 @@ import { localGuard, startQueue, workerStore } from './queue.ts';
 import { hookSecret, startReceiver } from './receiver.ts';
 
 const projectId = 'prj_0123456789abcdef';
-const webhooks = { purgeHookUrl: null, hookSecret, guard: localGuard };
+const webhooks = {
+  purgeHookUrl: null,
+  hookSecrets: [hookSecret],
+  userAgent: 'test',
+  guard: localGuard,
+};
 const secret = projectWebhookSecret(hookSecret, projectId);
 
 /** Opens a queue, and a project with callbacks for its calls. */

@@ -3,7 +3,13 @@ import { post } from '../../worker/webhooks.ts';
 import { attacks, startHostileOrigin } from '../pool/source/hostile-origin.ts';
 import { hookSecret, startReceiver } from './receiver.ts';
 
-const request = { id: '1', body: '{}', secret: hookSecret, guard: null };
+const request = {
+  id: '1',
+  body: '{}',
+  secrets: [hookSecret],
+  userAgent: 'test',
+  guard: null,
+};
 
 t.test('ends a request with endless response headers', async (t) => {
   const receiver = await startHostileOrigin(t);

@@ -60,7 +60,7 @@ export async function startQueue(t: Test, given?: Db): Promise<TestQueue> {
         store: workerStore(db),
         serviceUrl: listener.url,
         concurrency: 2,
-        webhooks: { purgeHookUrl: null, hookSecret: null, guard: localGuard },
+        webhooks: { purgeHookUrl: null, hookSecrets: [], userAgent: 'test', guard: localGuard },
         log: pino({ level: 'silent' }),
         metrics: new WorkerMetrics(() => null),
         // Agenda keeps a process alive for up to half of it after a job's end.

@@ -42,7 +42,7 @@ export async function startReceiver(
     const at = Date.now();
     const [id, seconds] = [String(headers['webhook-id']), String(headers['webhook-timestamp'])];
     const digest = createHmac('sha256', key).update(`${id}.${seconds}.${body}`).digest('base64');
-    const isSigned = headers['webhook-signature'] === `v1,${digest}`;
+    const isSigned = String(headers['webhook-signature']).split(' ').includes(`v1,${digest}`);
     const isFresh = Math.abs(Number(seconds) - at / 1_000) < 60;
     if (method !== 'POST' || !isSigned || !isFresh) return response.writeHead(401).end();
     received.push({ id, path, headers, body: JSON.parse(body), at });

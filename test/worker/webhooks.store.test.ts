@@ -1,7 +1,6 @@
 import { ObjectId } from 'mongodb';
 import { pino } from 'pino';
 import t, { type Test } from 'tap';
-import { version } from '../../contract/package.ts';
 import { callbackJobName } from '../../store/jobs.ts';
 import { PurgeRepository } from '../../store/purges.ts';
 import { WorkerMetrics } from '../../worker/metrics.ts';
@@ -12,6 +11,7 @@ import { hookSecret, startReceiver } from './receiver.ts';
 
 const projectId = 'prj_0123456789abcdef';
 const projectTag = 'p-all';
+const oldSecret = `whsec_${Buffer.alloc(24, 1).toString('base64')}`;
 const readTags = (job: Readonly<Record<string, unknown>>) =>
   (job['data'] as { tags: string[] }).tags;
 
@@ -23,7 +23,12 @@ async function startHook(t: Test, path = '') {
   const hold = (...tags: string[]) => purges.hold({ projectId, tags }, projectTag);
   const makeDue = (_id: ObjectId) =>
     queue.db.collection('jobs').updateOne({ _id }, { $set: { nextRunAt: new Date() } });
-  const webhooks = { purgeHookUrl: receiver.url + path, hookSecret, guard: localGuard };
+  const webhooks = {
+    purgeHookUrl: receiver.url + path,
+    hookSecrets: [oldSecret, hookSecret],
+    userAgent: 'shop-images (ops@shop.example)',
+    guard: localGuard,
+  };
   return { ...queue, receiver, purges, hold, makeDue, webhooks };
 }
 
@@ -39,7 +44,8 @@ t.test('calls a purge hook once, signed, after its time', async (t) => {
   const call = await until('the call', () => receiver.received[0]);
   t.match(call, { id: String(id), path: '/purged?cdn=1', body: { tags: ['s-1', 's-2'] } });
   t.equal(call.headers['content-type'], 'application/json');
-  t.equal(call.headers['user-agent'], `image-delivery/${version}`);
+  t.equal(call.headers['user-agent'], 'shop-images (ops@shop.example)');
+  t.match(call.headers['webhook-signature'], /^v1,\S{44} v1,\S{44}$/, 'during a rotation');
   t.ok(call.at - confirmedAt >= 3_000, `after ${call.at - confirmedAt} ms`);
   const findJob = async (_id: ObjectId) => (await jobs()).find((job) => _id.equals(job._id));
   await until('its end', async () => (await findJob(id))?.['lastFinishedAt'] !== null);
@@ -87,6 +93,25 @@ t.test('repeats a failed call with the same id, and follows no redirect', async 
   t.match(text, /^webhook_requests_total\{kind="callback",outcome="failed"\} 0$/m);
   t.match(text, /^job_queue_oldest_waiting_seconds\{kind="callback"\} 0$/m);
   t.notMatch(logged.join(''), /hidden/, 'the query may have a secret');
+});
+
+t.test('ends the attempts after 410, and waits as long as Retry-After demands', async (t) => {
+  const { consume, ended, jobs, receiver, hold, makeDue, webhooks } = await startHook(t);
+  receiver.answer((response, count) => {
+    response.writeHead(count === 1 ? 503 : 410, { 'retry-after': '120' }).end();
+  });
+  await consume({ webhooks });
+  const id = await hold('s-1');
+  await makeDue(id);
+  const failed = await until('a failure', async () => {
+    const [job] = await jobs();
+    return job?.['failCount'] === 1 && job['lockedAt'] === null && job;
+  });
+  const pauseMs = Number(failed['nextRunAt']) - Number(failed['lastFinishedAt']);
+  t.ok(pauseMs >= 119_000 && pauseMs <= 130_000, `a pause of ${pauseMs} ms`);
+  await makeDue(id);
+  t.match(await ended(), [{ failCount: 2, failReason: /returned 410/ }]);
+  t.equal(receiver.received.length, 2);
 });
 
 t.test('reports every kind of job to each of two scrapes', async (t) => {
@@ -194,8 +219,8 @@ t.test('doubles pauses up to an hour, for about a day', async (t) => {
 });
 
 t.test('signs like Standard Webhooks', async (t) => {
-  const secret = 'whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw';
-  const signed = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}', secret };
+  const secrets = ['whsec_MfKQ9r8GKYqrTwjUPD8ILPZIo2LaLaSw'];
+  const signed = { id: 'msg_p5jXN8AQM9LWM0D4loKWxJek', body: '{"test": 2432232314}', secrets };
   t.same(signedHeaders(signed, 1_614_265_330_999), {
     'webhook-id': signed.id,
     'webhook-timestamp': '1614265330',

@@ -38,7 +38,7 @@ t.test('sends a user agent and image types, but no cookies or referrer', async (
   const [first, second] = origin.requests;
   t.match(first, { method: 'GET', url: '/a%20b.png?c=d&e' });
   t.match(first?.headers, {
-    'user-agent': `image-delivery/${version}`,
+    'user-agent': `image-delivery/${version} (+http://localhost:3000)`,
     accept: /^image\//,
     'accept-encoding': 'identity',
     'cdn-loop': 'localhost:1',
@@ -286,6 +286,7 @@ function openFetches(t: Test) {
   const get = (url: URL, { signal } = new AbortController()) =>
     fetchSource(url, {
       loopId: 'images.example:443',
+      userAgent: 'test',
       guard,
       connections,
       isAllowedHost: () => true,

@@ -71,6 +71,7 @@ t.test('sends no headers from https to http', async (t) => {
     connections,
     signal,
     loopId: 'a',
+    userAgent: 'test',
     isAllowedHost: () => true,
     timeoutMs: 10_000,
     maxBytes: 1_000_000,

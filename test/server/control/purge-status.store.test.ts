@@ -33,7 +33,14 @@ t.test('reports a purge as done once it takes effect and its hook call ends', as
   receiver.answer((response, count) => response.writeHead(count === 1 ? 500 : 200).end());
   // Before a consumer takes the hook's job, which is due in a second anyway.
   await dueNow(hook);
-  await consume({ webhooks: { purgeHookUrl: receiver.url, hookSecret, guard: localGuard } });
+  await consume({
+    webhooks: {
+      purgeHookUrl: receiver.url,
+      hookSecrets: [hookSecret],
+      userAgent: 'test',
+      guard: localGuard,
+    },
+  });
   const retried = await until('a failed call', async () => {
     const status = await find('1000');
     return status.hook.reason !== '' && status;
