@@ -200,6 +200,7 @@ class FrontEnd {
       autoFormats: settings.autoFormats,
       autoFirst: settings.autoFirst,
       cacheTagHeaders: settings.cacheTagHeaders,
+      vary: settings.vary,
       now: Date.now,
     });
     this.#webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;

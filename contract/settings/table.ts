@@ -173,6 +173,11 @@ export const settingsTable = {
     meaning:
       'Response headers that contain the tags for CDN purges, comma-separated; `none` sends no tags. Tags are separated by commas in headers that end with `Tag`, and by spaces in headers that end with `Key`.',
   }),
+  vary: choice('SERVICE_VARY', ['full', 'needed'], {
+    default: 'full',
+    meaning:
+      '`Vary` of images: `full` names all headers that can change an image, `needed` only those that can change the requested one: none for a URL with a size and a format. Google Cloud CDN needs `needed`.',
+  }),
   unknownParameters: choice('SERVICE_UNKNOWN_PARAMETERS', ['warn', 'refuse'], {
     default: 'warn',
     meaning:

@@ -1,4 +1,5 @@
 import type { NegotiableFormat } from '../../contract/image-terms.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import type { Engine } from '../../pool/engine.ts';
 import type { FindLoader } from '../../pool/source/source-loader.ts';
 import type { Project } from '../../store/projects.ts';
@@ -54,6 +55,7 @@ export interface DeliveryEnvironment {
   readonly autoFirst: NegotiableFormat | null;
   /** Names of the headers that carry an image's tags, in lower case. */
   readonly cacheTagHeaders: readonly string[];
+  readonly vary: Settings['vary'];
   readonly hosts: RequestHosts;
   /** Unix ms. */
   readonly now: () => number;

@@ -31,6 +31,27 @@ import {
 /** Parameter groups, in display order. */
 type ParameterGroup = 'size' | 'crop' | 'format' | 'colour' | 'filters' | 'layers' | 'delivery';
 
+/** Request headers that can change an image, in the order of `Vary`. */
+export const varyingHeaders = [
+  'Accept',
+  'Sec-CH-DPR',
+  'Sec-CH-Width',
+  'Sec-CH-Viewport-Width',
+  'DPR',
+  'Width',
+  'Viewport-Width',
+] as const;
+export type VaryingHeader = (typeof varyingHeaders)[number];
+
+/** The values of the options that decide whether request headers count, and the project's setting. */
+export interface HeaderChoice {
+  readonly w?: unknown;
+  readonly h?: unknown;
+  readonly dpr?: unknown;
+  readonly fmt?: unknown;
+  readonly autoFormat: boolean;
+}
+
 export interface Parameter<T> extends ParameterType<T> {
   readonly group: ParameterGroup;
   readonly aliases: readonly string[];
@@ -52,6 +73,8 @@ export interface Parameter<T> extends ParameterType<T> {
    * version, or affects only the response.
    */
   readonly role: 'transform' | 'delivery';
+  /** Returns the request headers that decide in the parameter's place. */
+  readonly varies: (choice: HeaderChoice) => readonly VaryingHeader[];
 }
 
 function parameter<T>(
@@ -65,12 +88,14 @@ function parameter<T>(
     byDefault = null,
     replaces = [],
     otherwise = byDefault === null ? '–' : `\`${byDefault}\``,
+    varies = () => [],
   }: {
     aliases?: readonly string[];
     exampleContext?: string;
     byDefault?: string | null;
     replaces?: readonly string[];
     otherwise?: string;
+    varies?: Parameter<T>['varies'];
   } = {},
 ): Parameter<T> {
   return {
@@ -84,6 +109,7 @@ function parameter<T>(
     defaultInWords: otherwise,
     replaces,
     role: 'transform',
+    varies,
   };
 }
 
@@ -161,6 +187,10 @@ export const parameters = {
       aliases: ['width'],
       exampleContext: '',
       otherwise: "from `h`, a client hint or the source, up to the project's `maxWidth`",
+      varies: ({ w, h }) =>
+        w === undefined && h === undefined
+          ? ['Sec-CH-Width', 'Sec-CH-Viewport-Width', 'Width', 'Viewport-Width']
+          : [],
     },
   ),
   h: parameter(
@@ -202,6 +232,9 @@ export const parameters = {
     {
       aliases: ['f', 'format'],
       otherwise: "`auto`, or the source's format if the project's `autoFormat` is false",
+      // Facts are about the image that the request would get without `fmt`.
+      varies: ({ fmt = 'json', autoFormat }) =>
+        fmt === 'auto' || (fmt === 'json' && autoFormat) ? ['Accept'] : [],
     },
   ),
   fit: parameter(
@@ -217,7 +250,15 @@ export const parameters = {
     withKeyword(number(1, 3), 'auto'),
     'Device pixels per CSS pixel: multiplies `w`, `h`, `extend` and layer lengths. `auto` uses the client hint.',
     '2',
-    { exampleContext: 'w=200', otherwise: "the project's `defaultDpr`" },
+    {
+      exampleContext: 'w=200',
+      otherwise: "the project's `defaultDpr`",
+      // Without a width, hinted CSS pixels become device pixels.
+      varies: ({ w, h, dpr }) =>
+        dpr === 'auto' || (dpr === undefined && w === undefined && h === undefined)
+          ? ['Sec-CH-DPR', 'DPR']
+          : [],
+    },
   ),
   pos: parameter(
     'crop',

@@ -16,6 +16,7 @@ import { findNamed, resolveLayers } from './layers.ts';
 import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './negotiate.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import { toText } from './values.ts';
+import { neededVary } from './vary.ts';
 
 /** @throws ServiceError parameter_invalid */
 export function presetOptions(parameters: PresetParameters): Options {
@@ -87,6 +88,8 @@ export interface ResolvedTransform extends Pick<Transform, 'parameters'> {
   readonly fallback: URL | null;
   /** The file name for clients that save the image, or null. */
   readonly download: string | null;
+  /** The result of `neededVary`. */
+  readonly vary: string;
 }
 
 /**
@@ -108,7 +111,8 @@ export function resolveTransform(
   const layers = resolveLayers(options.layer, texts, project, isTrusted);
   const used = usesHints ? hints : noHints;
   const variant = resolveVariant(options, used, accepted, project, layers);
-  return { parameters, variant, version, fallback, download };
+  const vary = neededVary(options, project, usesHints);
+  return { parameters, variant, version, fallback, download, vary };
 }
 
 /**

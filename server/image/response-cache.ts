@@ -14,6 +14,8 @@ export interface UrlHeaders {
   readonly download: string | null;
   /** The tags that CDNs purge the requested image by, even if another image replaces it. */
   readonly tags: Headers;
+  /** Or ''. */
+  readonly vary: string;
   /** The result of `unknownWarnings`. */
   readonly warnings: string;
 }

@@ -31,10 +31,10 @@ import { redactParameters } from './redact-request.ts';
 import type { ResolvedTransform } from './resolve-variant.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response-cache.ts';
 import { percentEncode } from './source-url.ts';
+import { fullVary } from './vary.ts';
 
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],
-  ['vary', 'Accept, Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width'],
   ['x-content-type-options', 'nosniff'],
   ...embeddableAnywhere,
 ];
@@ -119,7 +119,7 @@ export function imageHeaders(
   image: Omit<SentImage, 'body'>,
   result: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
-  { download, tags, warnings }: UrlHeaders,
+  { download, tags, vary, warnings }: UrlHeaders,
 ): Headers {
   return [
     ['content-type', image.contentType],
@@ -129,6 +129,7 @@ export function imageHeaders(
       ? []
       : [['content-disposition', attachment(download, image.contentType)] as const]),
     ...constantHeaders,
+    ...(vary === '' ? [] : [['vary', vary] as const]),
     ...(image.contentType === 'image/svg+xml' ? documentHeaders : []),
     ...tags,
     ...warningHeaders(image.warnings, warnings),
@@ -198,7 +199,7 @@ export const redirectTo = (location: string): HttpResponse => ({
 });
 
 /** The parts of a response that its URL determines. */
-interface RequestedResponse extends Pick<ResolvedTransform, 'parameters' | 'download'> {
+interface RequestedResponse extends Pick<ResolvedTransform, 'parameters' | 'download' | 'vary'> {
   /** A document to send in place of the image. */
   readonly document?: SourceDocument;
 }
@@ -225,8 +226,8 @@ function toSentDocument({ contentType, body }: SourceDocument): SentImage {
  */
 export function respond(
   { result, inputs, complete, sourceError }: DeliveredImage,
-  { parameters, download, document }: RequestedResponse,
-  { cacheTagHeaders: tagNames, now }: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'now'>,
+  { parameters, download, vary: needed, document }: RequestedResponse,
+  environment: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'vary' | 'now'>,
   context: ResponseContext,
 ): void {
   const { request, observed, ifNoneMatch, state, source, isSigned, expires, warnings } = context;
@@ -238,10 +239,11 @@ export function respond(
     { project, source: redactSource(source), variant, isSigned },
     image,
   );
-  const tags = cacheTagHeaders(tagNames, project, inputs);
-  const urlHeaders = { download, tags, warnings };
+  const tags = cacheTagHeaders(environment.cacheTagHeaders, project, inputs);
+  const vary = environment.vary === 'needed' ? needed : fullVary;
+  const urlHeaders = { download, tags, vary, warnings };
   const lifetime = { expires, freshness, report: result.freshness };
-  const at = now();
+  const at = environment.now();
   const caching = (complete ? cachingHeaders(lifetime, result, at) : notStored).map(
     ([name, value]) =>
       [name, document !== undefined && value === immutable ? documentCaching : value] as const,

@@ -190,3 +190,25 @@ eachHttpServer('sends WebP only to clients that name it', async (t, { environmen
     }
   }
 });
+
+t.test('names in Vary only what can change the response, if the operator wants that', async (t) => {
+  const frontEnd = await startFrontEnd(t, { SERVICE_VARY: 'needed' });
+  const { url, origin, image, project, store } = frontEnd;
+  origin.serve('/a.jpg', await picture(300, 200));
+  await store.projects.setItem(project, 'presets', 'card', { w: 30, fmt: 'webp' });
+  const hints = 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width, DPR, Width, Viewport-Width';
+  for (const cache of ['miss', 'memory']) {
+    for (const [query, vary] of [
+      ['w=30&fmt=webp', null],
+      ['preset=card', null],
+      ['w=30', 'Accept'],
+      ['w=30&fmt=webp&dpr=auto', 'Sec-CH-DPR, DPR'],
+      ['fmt=webp', hints],
+      ['', `Accept, ${hints}`],
+    ] as const) {
+      const { headers } = await fetch(url + image('/a.jpg', `${query}&v=${query.length}`));
+      t.equal(headers.get('vary'), vary, query);
+      t.equal(headers.get('x-cache'), cache, query);
+    }
+  }
+});

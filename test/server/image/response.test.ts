@@ -28,6 +28,7 @@ const timings = { fetch: 12.345, transform: 7 };
 const headers = imageHeaders(image, { tier: 'miss', timings }, forever, {
   download: null,
   tags: [],
+  vary: 'Accept',
   warnings: '',
 });
 
@@ -51,7 +52,7 @@ t.test('writes an error header as a bounded item of RFC 9651', async (t) => {
 t.test('names a download safely for every system', async (t) => {
   const written = (text: string, contentType: ContentType = 'image/webp') => {
     const name = fileName.parse(text) ?? '';
-    const urlHeaders = { download: name, tags: [], warnings: '' };
+    const urlHeaders = { download: name, tags: [], vary: '', warnings: '' };
     const all = imageHeaders(
       { ...image, contentType },
       { tier: 'miss', timings },
