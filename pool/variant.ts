@@ -1,7 +1,12 @@
 import type { Fit, Gravity } from '../contract/image-terms.ts';
 import type { Colour } from './colour.ts';
 import { getEncoding, type OutputFormat } from './rendering/encode/encodings.ts';
-import { type OperationName, type OperationValues, operations } from './rendering/operations.ts';
+import {
+  type Operation,
+  type OperationName,
+  type OperationValues,
+  operations,
+} from './rendering/operations.ts';
 
 /** Responses instead of the image: text placeholders, and JSON metadata. */
 export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
@@ -214,17 +219,35 @@ export interface Variant extends OperationValues {
 }
 
 /**
- * How a field changes the image: `output` through its size, format or encoding, which an SVG
- * follows too; `plan` through other numbers of the plan, `trim` through the plan's area, `turn` by
- * moving pixels, `pixels` by changing them. A gain map follows `output`, `plan` and `turn`.
+ * How a field changes the image: by the `source` data that are read, their `page`, the `area` of it,
+ * without a border by `trim`, turned; by the `output`'s size, format or encoding; by a `border`
+ * after the resize, the `background` or other `pixels`; or by the `form` of the response. An SVG
+ * follows `source` and `output`; a gain map everything except `trim` and `pixels`.
  */
-type Effect = 'output' | 'plan' | 'trim' | 'turn' | 'pixels';
+export type Effect =
+  | 'source'
+  | 'page'
+  | 'area'
+  | 'trim'
+  | 'turn'
+  | 'output'
+  | 'border'
+  | 'background'
+  | 'pixels'
+  | 'form';
 
 /** Returns whether a field can affect the output, given the others. */
 type IsUsed = (variant: Variant) => boolean;
 
+interface FieldTraits {
+  /** The parameters that set the field, if not the one with its name. */
+  readonly parameters?: readonly string[];
+  /** Absent if it always is. */
+  readonly isUsed?: IsUsed;
+}
+
 type Fields<Names extends keyof Variant> = {
-  readonly [Field in Names]: readonly [Variant[Field], Effect, IsUsed?];
+  readonly [Field in Names]: readonly [Variant[Field], Effect, FieldTraits?];
 };
 
 /** Returns whether the output's format is unknown, or has a property. */
@@ -248,49 +271,58 @@ const mayBeLossy: IsUsed = (variant) =>
     variant.formats.length === 0 ||
     !mayBeLossless(variant));
 
-/**
- * For each field, the value that changes only the encoding, the effect of other values, and whether
- * the field is used; absent if it always is.
- */
+/** For each field, the value that changes only the encoding, and the effect of other values. */
 const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
-  crop: [null, 'plan'],
+  crop: [null, 'area'],
   trim: [null, 'trim'],
-  width: [null, 'output'],
-  height: [null, 'output'],
-  pixelRatio: [1, 'output', (variant) => variant.layers !== null || keepsBox(variant)],
-  aspectRatio: [null, 'output', usesRatio],
-  fit: ['cover', 'output', usesFit],
+  width: [null, 'output', { parameters: ['w'] }],
+  height: [null, 'output', { parameters: ['h'] }],
+  pixelRatio: [
+    1,
+    'output',
+    {
+      parameters: ['dpr'],
+      isUsed: (variant) => variant.layers !== null || keepsBox(variant),
+    },
+  ],
+  aspectRatio: [null, 'output', { parameters: ['ar'], isUsed: usesRatio }],
+  fit: ['cover', 'output', { isUsed: usesFit }],
   position: [
     'center',
     'output',
-    (variant) => usesFit(variant) && usesRatio(variant) && variant.fit !== 'fill',
+    {
+      parameters: ['pos', 'fp'],
+      isUsed: (variant) => usesFit(variant) && usesRatio(variant) && variant.fit !== 'fill',
+    },
   ],
   enlarge: [false, 'output'],
   kernel: ['lanczos3', 'output'],
   maxWidth: [null, 'output'],
-  extend: [null, 'plan'],
-  background: [null, 'plan'],
-  flatten: [false, 'plan'],
-  layers: [null, 'pixels'],
-  formats: [[], 'output'],
+  extend: [null, 'border'],
+  background: [null, 'background', { parameters: ['bg'] }],
+  flatten: [false, 'background'],
+  layers: [null, 'pixels', { parameters: ['layer', 'watermark'] }],
+  formats: [[], 'output', { parameters: ['fmt'] }],
   negotiated: [false, 'output'],
-  page: [null, 'plan'],
-  lenient: [false, 'output'],
-  animated: [true, 'output', ({ page }) => page === null],
-  placeholder: [null, 'plan'],
-  quality: [80, 'output', mayBeLossy],
-  maxBytes: [null, 'output', mayBeLossy],
-  lossless: [null, 'output', mayBeLossless],
+  page: [null, 'page'],
+  lenient: [false, 'source'],
+  animated: [true, 'output', { isUsed: ({ page }) => page === null }],
+  placeholder: [null, 'form', { parameters: ['fmt'] }],
+  quality: [80, 'output', { parameters: ['q'], isUsed: mayBeLossy }],
+  maxBytes: [null, 'output', { parameters: ['maxbytes'], isUsed: mayBeLossy }],
+  lossless: [null, 'output', { isUsed: mayBeLossless }],
   stripMetadata: [true, 'output'],
-  copyright: [false, 'output'],
-  keepProfile: [false, 'output'],
-  gainMap: [false, 'plan'],
+  copyright: [false, 'output', { parameters: ['keep'] }],
+  keepProfile: [false, 'output', { parameters: ['icc'] }],
+  gainMap: [false, 'form', { parameters: ['hdr'] }],
 };
 
+type OperationRow = Pick<Operation<unknown>, 'plain' | 'place' | 'parameters'>;
+
 const operationFields = Object.fromEntries(
-  Object.entries(operations).map(([name, { plain, place }]) => [
+  Object.entries<OperationRow>(operations).map(([name, { plain, place, parameters }]) => [
     name,
-    [plain, place === 'turn' ? 'turn' : 'pixels'],
+    [plain, place === 'turn' ? 'turn' : 'pixels', parameters && { parameters }],
   ]),
 ) as unknown as Fields<OperationName>;
 
@@ -310,8 +342,20 @@ export function changedFields(variant: Variant, ...effects: readonly Effect[]): 
   );
 }
 
+/** Returns the names of the parameters that set a field. */
+export const parametersOf = (field: Field): readonly string[] =>
+  fields[field][2]?.parameters ?? [field];
+
+/** Returns the effect of a parameter, or undefined if it sets no field. */
+export function effectOf(parameter: string): Effect | undefined {
+  const field = (Object.keys(fields) as Field[]).find((field) =>
+    parametersOf(field).includes(parameter),
+  );
+  return field && fields[field][1];
+}
+
 const limitedFields = (Object.keys(ownFields) as (keyof typeof ownFields)[]).flatMap((field) => {
-  const isUsed = ownFields[field][2];
+  const isUsed = ownFields[field][2]?.isUsed;
   return isUsed === undefined ? [] : [[field, isUsed] as const];
 });
 

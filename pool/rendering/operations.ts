@@ -37,6 +37,8 @@ export interface Operation<T> {
   /** The value that requests no change. */
   readonly plain: T;
   readonly place: Place;
+  /** The parameters that request it, if there are others than the one with its name. */
+  readonly parameters?: readonly string[];
   /** Adds the operation to a pipeline. Called only for other values than `plain`. */
   readonly apply: (image: Sharp, value: NonNullable<T>, plan: PlannedOutput) => Sharp;
   /** Returns ms per million output pixels, measured on a photograph; absent if negligible. */
@@ -140,6 +142,7 @@ export const operations = {
   modulate: operation<Modulation | null>({
     plain: null,
     place: 'filter',
+    parameters: ['modulate', 'brightness', 'saturation', 'hue', 'lightness'],
     apply: (image, modulation) => image.modulate(modulation),
     ms: () => 100,
     needsOwnPass: ({ isPossible }) => isPossible,

@@ -1,4 +1,5 @@
 import { type ErrorStatus, errorCatalogue } from '../../contract/errors.ts';
+import { effectOf } from '../../pool/variant.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 import { maxSourceLength } from '../image/source-url.ts';
 import type { ValueSchema } from '../image/values.ts';
@@ -262,6 +263,7 @@ function parameterObject(name: ParameterName): object {
     // Parts of the description, for programs that generate controls.
     'x-transform': {
       group,
+      effect: parameters[name].effect ?? effectOf(name),
       meaning,
       accepts,
       aliases,

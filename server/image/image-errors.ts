@@ -1,5 +1,5 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
-import { plainVariant, type Variant } from '../../pool/variant.ts';
+import { changedFields, plainVariant, type Variant } from '../../pool/variant.ts';
 import { embeddableAnywhere, type Headers } from '../http/responses.ts';
 import type { ImageAddress } from './address.ts';
 
@@ -25,14 +25,9 @@ export const isReplaceable = (error: unknown): error is ServiceError =>
  * Returns the variant for another source, without the first source's crop, page and focal point.
  */
 export function withoutSourceArea(variant: Variant): Variant {
-  const { position } = variant;
-  const isPoint = typeof position === 'object';
-  return {
-    ...variant,
-    crop: null,
-    page: null,
-    position: isPoint ? plainVariant.position : position,
-  };
+  const fields = changedFields(variant, 'page', 'area');
+  const all = typeof variant.position === 'object' ? [...fields, 'position' as const] : fields;
+  return { ...variant, ...Object.fromEntries(all.map((field) => [field, plainVariant[field]])) };
 }
 
 export function combinedError(sourceError: ServiceError, fallbackError: unknown): unknown {

@@ -2,6 +2,7 @@ import { type Fit, fitModes, gravities } from '../../contract/image-terms.ts';
 import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
 import {
+  type Effect,
   kernels,
   type PlaceholderKind,
   type Position,
@@ -75,6 +76,8 @@ export interface Parameter<T> extends ParameterType<T> {
   readonly role: 'transform' | 'delivery';
   /** Returns the request headers that decide in the parameter's place. */
   readonly varies: (choice: HeaderChoice) => readonly VaryingHeader[];
+  /** Of a parameter for delivery that changes the image. Others have the effect of their field. */
+  readonly effect?: Effect | undefined;
 }
 
 function parameter<T>(
@@ -118,8 +121,9 @@ function ofDelivery<T>(
   value: ParameterType<T>,
   meaning: string,
   example: string,
+  effect?: Effect,
 ): Parameter<T> {
-  return { ...parameter(group, value, meaning, example), role: 'delivery' };
+  return { ...parameter(group, value, meaning, example), role: 'delivery', effect };
 }
 
 /** Gravities by CSS side name. */
@@ -477,6 +481,7 @@ export const parameters = {
     'Source version, such as a date or a hash. Each version is fetched, rendered and cached separately, so a new ' +
       'version shows a changed source.',
     '2026-11-22',
+    'source',
   ),
   preset: ofDelivery(
     'delivery',

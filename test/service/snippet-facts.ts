@@ -1,5 +1,6 @@
 import sharp from 'sharp';
 import type { PageImage } from '../../server/console/page/api/image-url.ts';
+import { pickEffects, readOpenApi } from '../../server/console/page/api/openapi.ts';
 import type { PictureFacts } from '../../server/console/page/playground/picture-code.ts';
 import { factsOptions } from '../../server/console/page/playground/snippets.ts';
 
@@ -23,7 +24,10 @@ export async function snippetFacts(
     return response;
   };
   const result = await sharp(await (await load(options)).arrayBuffer()).metadata();
-  const { source: file, output } = (await (await load(factsOptions(options))).json()) as Answer;
+  const description = readOpenApi(await (await fetch(`${serviceUrl}/openapi.json`)).json());
+  const wanted = factsOptions(options, description);
+  const { source: file, output } = (await (await load(wanted)).json()) as Answer;
   const { width, height } = output;
-  return { ...page, result, source: { ...file, width, height } };
+  const hasBorder = Object.keys(pickEffects(options, description, 'border')).length > 0;
+  return { ...page, hasBorder, result, source: { ...file, width, height } };
 }

@@ -88,6 +88,9 @@ t.test("generates the playground's code snippets", async (t) => {
       ['small.jpg', { h: '400', dpr: '2' }, 2, '500x300', ''],
       ['small.jpg', {}, 1, '500x300', ''],
       ['hero.jpg', { w: '800', crop: '0,0,600,300' }, 1, '600x300', '400w 600w'],
+      ['hero.jpg', { w: '400', rotate: '90' }, 1, '400x640', '200w 400w 800w'],
+      ['small.jpg', { w: '400', rotate: '12' }, 1, '400x288', '200w 400w 551w'],
+      ['hero.jpg', { w: '200', trim: '1' }, 1, '200x125', '100w 200w 400w'],
       ['mark.svg', { w: '100' }, 1, '100x50', '50w 100w 200w'],
     ] as const;
     for (const [name, options, dpr, size, descriptors] of cases) {

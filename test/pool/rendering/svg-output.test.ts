@@ -97,8 +97,8 @@ t.test('rejects operations on pixels, and negotiates another format for them', a
     [{ crop: { left: 0, top: 0, width: 9, height: 9 } }, /with crop,/],
     [{ background: { r: 0, g: 0, b: 0, alpha: 1 } as never }, /with bg,/],
     [{ rotate: 90 }, /with rotate,/],
-    [{ position: 'attention' }, /with this pos or fp,/],
-    [{ layers: [] }, /with a layer or watermark,/],
+    [{ position: 'attention' }, /with pos or fp,/],
+    [{ layers: [] }, /with layer or watermark,/],
   ];
   for (const [variant, message] of cases) {
     await t.rejects(deliver(source(''), variant), { code: 'parameter_invalid', message });

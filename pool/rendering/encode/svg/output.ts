@@ -7,16 +7,8 @@ import { readSvg } from '../../../formats/svg/format.ts';
 import { findBrowserImages } from '../../../formats/svg/images.ts';
 import { parseViewBox, readRoot, svgSize, unquoted } from '../../../formats/svg/root.ts';
 import { type Box, fitBox, type Size, scaleWithin } from '../../../geometry.ts';
-import { changedFields, strategies, type Variant } from '../../../variant.ts';
+import { changedFields, parametersOf, strategies, type Variant } from '../../../variant.ts';
 import { sanitise } from './sanitise.ts';
-
-/** The parameters of fields with other names. */
-const parameterNames: Partial<Record<keyof Variant, string>> = {
-  background: 'bg',
-  gainMap: 'hdr',
-  layers: 'a layer or watermark',
-  position: 'this pos or fp',
-};
 
 /** An SVG and its size in whole pixels. */
 export interface SvgOutput extends Size {
@@ -36,10 +28,10 @@ export function isSvgOutput({ format }: Container, variant: Variant): boolean {
   if (negotiated) return isSvg && field === null;
   if (!isSvg) throw unsupported(`fmt=svg needs an SVG as the source, and not ${format.label}.`);
   if (field === null) return true;
-  const name = parameterNames[field] ?? field;
+  const names = parametersOf(field).join(' or ');
   throw new ServiceError(
     'parameter_invalid',
-    `fmt=svg is not possible with ${name}, which needs pixels. Omit it, or request another format.`,
+    `fmt=svg is not possible with ${names}, which needs pixels. Omit it, or request another format.`,
   );
 }
 
@@ -66,13 +58,25 @@ export async function svgOutput(
   }
 }
 
+/** Effects that need pixels. */
+const unfollowed = [
+  'page',
+  'area',
+  'trim',
+  'turn',
+  'border',
+  'background',
+  'pixels',
+  'form',
+] as const;
+
 /** Returns the first field that needs pixels, or null. */
 function findPixelField(variant: Variant): keyof Variant | null {
   const { position, fit } = variant;
   const isPlaced =
     typeof position === 'object' || strategies.some((strategy) => strategy === position);
   if (isPlaced && fit === 'cover') return 'position';
-  return changedFields(variant, 'plan', 'trim', 'turn', 'pixels')[0] ?? null;
+  return changedFields(variant, ...unfollowed)[0] ?? null;
 }
 
 async function write(

@@ -7,6 +7,8 @@ export interface ApiParameter {
   readonly name: string;
   /** Such as size. */
   readonly group: string;
+  /** How it changes the image, such as by its area. */
+  readonly effect?: string;
   readonly schema: Schema;
   readonly example: string;
   readonly meaning: string;
@@ -20,7 +22,10 @@ interface DocumentParameter {
   readonly name: string;
   readonly schema: Schema;
   readonly example?: unknown;
-  readonly 'x-transform'?: Pick<ApiParameter, 'group' | 'meaning' | 'accepts' | 'aliases'>;
+  readonly 'x-transform'?: Pick<
+    ApiParameter,
+    'group' | 'effect' | 'meaning' | 'accepts' | 'aliases'
+  >;
 }
 
 interface DocumentOperation {
@@ -63,6 +68,19 @@ export function parametersIn(
   const words = Object.entries(query).filter(([name]) => layerText.test(name));
   return Object.fromEntries([...known, ...words]);
 }
+
+/** Returns the set parameters that change the image in any of these ways. */
+export const pickEffects = (
+  options: Readonly<Record<string, string>>,
+  { parameters }: Pick<ApiDescription, 'parameters'>,
+  ...effects: readonly string[]
+): Readonly<Record<string, string>> =>
+  Object.fromEntries(
+    parameters.flatMap(({ name, effect = '' }) => {
+      const value = options[name] ?? '';
+      return value !== '' && effects.includes(effect) ? [[name, value] as const] : [];
+    }),
+  );
 
 /** Returns a function that replaces the references in a schema, recursively. */
 function createResolver(schemas: Readonly<Record<string, Schema>>) {

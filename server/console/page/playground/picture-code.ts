@@ -17,6 +17,8 @@ export interface PictureFacts {
   readonly dpr: number;
   /** The project's default for `fit`, if it is not the SDK's. */
   readonly fit?: string | undefined;
+  /** Whether a border makes the width differ from `w`. */
+  readonly hasBorder: boolean;
   /** The source, with the sides that remain after `crop`, `trim` and `rotate`. */
   readonly source: Sides & {
     readonly format: string;
@@ -32,12 +34,6 @@ interface Sides {
 
 /** Maximum output side, px. */
 const maxSide = 10_000;
-
-/** Parameters that determine the remaining source area before the resize. */
-export const areaParameters = ['crop', 'trim', 'rotate', 'page', 'v', 'lenient'] as const;
-
-/** Parameters that make the width differ from `w`. */
-const changeWidth = ['extend', 'rotate', 'trim'] as const;
 
 const escapeAttribute = (text: string): string =>
   text.replaceAll('&', '&amp;').replaceAll('"', '&quot;');
@@ -89,8 +85,7 @@ export function computeLayout(options: ParameterTexts, facts: PictureFacts): Lay
   const { result, dpr } = facts;
   const requested = positive(options, 'w');
   const isBox = positive(options, 'h') > 0 && /^(?:in|out)side$/.test(options['fit'] ?? '');
-  const isExact = changeWidth.every((name) => (options[name] ?? '') === '');
-  if (requested === 0 || isBox || !isExact) {
+  if (requested === 0 || isBox || facts.hasBorder) {
     const isSized = requested > 0 || positive(options, 'h') > 0;
     // The result lacks pixels for its density if the source does.
     const shown = isSized ? Math.min(dpr, largestDensity(options, facts)) : 1;

@@ -1,6 +1,6 @@
 import { imageOptions, imageUrl, type PageImage, type ParameterTexts } from '../api/image-url.ts';
+import { type ApiDescription, pickEffects } from '../api/openapi.ts';
 import {
-  areaParameters,
   computeLayout,
   computeProportion,
   fixedOptions,
@@ -249,11 +249,11 @@ export function snippets(
   ];
 }
 
-/**
- * Returns the parameters for requesting source facts: those that determine the remaining source
- * area.
- */
-export const factsOptions = (options: ParameterTexts): ParameterTexts => ({
-  ...Object.fromEntries(areaParameters.map((name) => [name, options[name] ?? ''])),
+/** Returns the parameters for requesting facts about the source area that remains. */
+export const factsOptions = (
+  options: ParameterTexts,
+  description: Pick<ApiDescription, 'parameters'>,
+): ParameterTexts => ({
+  ...pickEffects(options, description, 'source', 'page', 'area', 'trim', 'turn'),
   fmt: 'json',
 });

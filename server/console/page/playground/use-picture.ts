@@ -9,6 +9,7 @@ import {
   type PageImage,
   type ParameterTexts,
 } from '../api/image-url.ts';
+import { pickEffects } from '../api/openapi.ts';
 import { keepPicture } from '../api/page-data.ts';
 import { useApp } from '../app.ts';
 import { toDefaults } from '../components/controls.tsx';
@@ -34,7 +35,8 @@ export const [plainAccept] = browsers[2];
 
 export function usePicture(request: PictureRequest) {
   const { known, source, project, options, accept, loads = 0 } = request;
-  const { baseUrl } = useApp().description;
+  const { description } = useApp();
+  const { baseUrl } = description;
   const isComplete = project !== '' && isSource(source);
   /** Returns this source's path with other options, or null before both fields are complete. */
   const path = (wanted: ParameterTexts) =>
@@ -45,7 +47,7 @@ export function usePicture(request: PictureRequest) {
     // Even an image that fails: the user returns to it after allowing its host.
     if (isComplete) keepPicture({ project, source, options });
   }, [isComplete, project, source, options]);
-  const facts = useImage(path(factsOptions(options)), plainAccept, sign);
+  const facts = useImage(path(factsOptions(options, description)), plainAccept, sign);
   const text = facts.loaded?.text ?? null;
   /** Null until loaded. */
   const information = useMemo(
@@ -62,6 +64,7 @@ export function usePicture(request: PictureRequest) {
     findKnown(result, facts, information, {
       site: URL.canParse(site) ? new URL(site).origin : site,
       dpr: Number(options['dpr']) || (toDefaults(known)['dpr'] ?? 1),
+      hasBorder: Object.keys(pickEffects(options, description, 'border')).length > 0,
       fit: known?.defaultFit === 'cover' ? undefined : known?.defaultFit,
     }),
   );
@@ -88,7 +91,7 @@ function findKnown(
   result: ImageState,
   facts: ImageState,
   information: ImageFacts | null,
-  page: Pick<PictureFacts, 'site' | 'dpr' | 'fit'>,
+  page: Pick<PictureFacts, 'site' | 'dpr' | 'fit' | 'hasBorder'>,
 ): Known {
   if (result.failure !== null || facts.failure !== null) return 'nothing';
   if (result.loading || facts.loading || result.loaded === null) return 'loading';

@@ -4,6 +4,8 @@ import { useState } from 'preact/hooks';
 import { formatBytes, formatChange, formatNumber } from '../api/format.ts';
 import { cacheMeaning, type Loaded, useImage, warningMeaning } from '../api/image.ts';
 import type { ParameterTexts } from '../api/image-url.ts';
+import { type ApiDescription, pickEffects } from '../api/openapi.ts';
+import { useApp } from '../app.ts';
 import { FailureNotice, Loading } from '../components/notice.tsx';
 import { Choices } from '../components/snippets.tsx';
 import { isBeyondSource } from './area.ts';
@@ -14,25 +16,23 @@ import { type Picture, plainAccept } from './use-picture.ts';
 const views = ['Compare', 'Crop', 'Focus', 'Formats'] as const;
 type View = (typeof views)[number];
 
-/** Parameters that select the source data. */
-const sourceParameters = ['page', 'v', 'lenient'] as const;
-/** Parameters that apply before `fp`. */
-const shapeParameters = ['crop', 'trim', 'flip', 'flop', 'rotate', 'bg'] as const;
-
 /** The parameter edited by each view. */
 const editedBy: Partial<Record<View, 'crop' | 'fp'>> = { Crop: 'crop', Focus: 'fp' };
 
-const pick = (options: ParameterTexts, names: readonly string[]): ParameterTexts =>
-  Object.fromEntries(names.map((name) => [name, options[name] ?? '']));
-
 /** Returns the options of a view's background image, or null for Formats. */
-function chooseBackground(view: View, options: ParameterTexts): ParameterTexts | null {
-  const read = pick(options, sourceParameters);
+function chooseBackground(
+  view: View,
+  options: ParameterTexts,
+  description: ApiDescription,
+): ParameterTexts | null {
+  const read = pickEffects(options, description, 'source', 'page');
   // At the highest quality, without modern formats, the output is (nearly) the source.
   if (view === 'Compare') return { ...read, q: '100' };
   const still = { ...read, animated: '0', w: '1200', dpr: '1' };
   if (view === 'Crop') return still;
-  return view === 'Focus' ? { ...still, ...pick(options, shapeParameters) } : null;
+  // The focal point is chosen after these.
+  const shape = pickEffects(options, description, 'area', 'trim', 'turn', 'background');
+  return view === 'Focus' ? { ...still, ...shape } : null;
 }
 
 interface ViewerProps {
@@ -87,7 +87,7 @@ interface ContentProps extends Omit<ViewerProps, 'help'> {
 
 function Content({ view, picture, onChange }: ContentProps) {
   const { options, path, sign, information } = picture;
-  const ground = chooseBackground(view, options);
+  const ground = chooseBackground(view, options, useApp().description);
   const { loaded: shown, failure } = useImage(ground && path(ground), plainAccept, sign);
   const { loaded } = picture.result;
   const source = information?.source ?? null;
