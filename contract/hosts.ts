@@ -1,9 +1,11 @@
-import { isIP } from 'node:net';
+import { isIP, isIPv4 } from 'node:net';
 import { domainToASCII } from 'node:url';
 
 /** RFC 1035: 63 octets per label, 253 in total. Underscores are invalid in host names but in use. */
 const labelSource = '[a-z0-9_](?:[a-z0-9_-]{0,61}[a-z0-9_])?';
 const label = new RegExp(`^${labelSource}$`);
+/** Matches most canonical names. Parsing a URL takes 12 µs, and a miss compares its host often. */
+const plainName = new RegExp(`^(?!.*xn--)(?:${labelSource}\\.)*[a-z](?:[a-z0-9-]{0,61}[a-z0-9])?$`);
 
 /** Longest authority or host to parse, in characters. */
 const maxAuthority = 1_024;
@@ -37,6 +39,7 @@ export function readAuthority(reference: string): string {
  */
 export function canonicalHost(text: string): string | null {
   if (isLongAuthority(text)) return null;
+  if (text.length <= 253 && (plainName.test(text) || isIPv4(text))) return text;
   const literal = /^\[[0-9a-f:.]+\]$/i.test(text);
   if (!literal && /[\s/\\:@?#[\]%]/.test(text)) return null;
   const ascii = literal ? text : domainToASCII(text.replace(/\.$/, ''));
@@ -60,11 +63,16 @@ export function canonicalAuthority(text: string): string | null {
   return port === 443 || port === 80 ? host : `${host}:${port}`;
 }
 
-/** Returns a source URL without fragment and trailing host dot, for requests and cache keys. */
+/**
+ * Returns a source URL without fragment and trailing host dot, for requests and cache keys; the same
+ * object if it has neither.
+ */
 export function canonicalUrl(url: URL): URL {
+  const host = canonicalHost(url.hostname) ?? url.hostname;
+  if (host === url.hostname && !url.href.includes('#')) return url;
   const copy = new URL(url);
   copy.hash = '';
-  copy.hostname = canonicalHost(url.hostname) ?? url.hostname;
+  copy.hostname = host;
   return copy;
 }
 

@@ -51,7 +51,9 @@ export async function bestOutput(pipeline: Pipeline, context: StepContext): Prom
     return lossy(pipeline, context, scale, { quality: fixedQuality(variant) });
   }
   const pixels = await (plan.plainPixels ? pipeline.plainPixels(plan) : pipeline.pixels());
-  const image = { ...pixels.info, data: pixels.data };
+  const { width, height, channels } = pixels.info;
+  // A spread would give each image a hidden class, and the loops over pixels would be recompiled.
+  const image = { data: pixels.data, width, height, channels };
   const { sharpChroma, flat, losslessBytes } = classifyPixels(image);
   const isAuto = variant.quality === 'auto' && !flat;
   const base = isAuto ? autoQuality(image) : fixedQuality(variant);
