@@ -84,7 +84,7 @@ export class Shutdown {
         await end();
       } catch (error) {
         failed = true;
-        this.#log.error({ err: error }, 'step of the shutdown failed');
+        this.#log.error({ err: error }, 'shutdown step failed');
       }
     }
     this.#log.info('stopped');

@@ -11,7 +11,7 @@ export function listenerUrl(host: string, port: number): string {
 const listenCauses: Readonly<Record<string, string>> = {
   EADDRINUSE: 'another program listens there; stop it, or set another port',
   EADDRNOTAVAIL: 'it is not an address of this machine',
-  EACCES: 'the user may not listen there; ports below 1024 need a privilege',
+  EACCES: 'this user may not listen there; ports below 1024 need elevated privileges',
   ENOTFOUND: 'the name has no address',
   EAI_AGAIN: 'the name could not be looked up',
   EAFNOSUPPORT: 'the system does not support this kind of address',

@@ -48,7 +48,7 @@ const linkPattern = /^(?:tcp|udp|sctp):\/\/[\w.:[\]-]+:\d+$/;
 function linkText(variable: string, value: string): string {
   if (!variable.endsWith('_PORT') || !linkPattern.test(value)) return '';
   const name = variable.slice(0, -'_PORT'.length).toLowerCase().replaceAll('_', '-');
-  return `; it is an address, as Kubernetes sets it for a Service named ${name}, and Docker for a link of that name: set enableServiceLinks to false in the pod's spec, or change that name`;
+  return `; Kubernetes sets it to an address for a Service named ${name}, and so does Docker for a link of that name: set enableServiceLinks to false in the pod's spec, or change that name`;
 }
 
 /** Returns a value, or the setting's reason for rejecting it. */

@@ -48,9 +48,9 @@ function refusalReason(facts: SourceFacts, plan: Plan, variant: Variant): string
   // With another turn, sharp 0.35 ignores the gain map's orientation, and mirrors it before the
   // turn instead of after it.
   if (facts.orientation !== 1 && variant.rotate !== 0)
-    return 'a source that is stored turned or mirrored cannot be rotated';
+    return 'a source stored rotated or mirrored cannot be rotated';
   if (facts.orientation === 5 || facts.orientation === 7)
-    return 'the source is stored turned and mirrored';
+    return 'the source is stored rotated and mirrored';
   if (plan.prepared !== null) return 'it takes several passes, which would lose the gain map';
   const { gainMap } = facts;
   if (gainMap !== null && isCropped(plan) && !isWholeFraction(gainMap, facts)) {

@@ -22,20 +22,20 @@ const handshakeFailed = (host: string) =>
 const oldProtocol = (host: string) => `${host} supports no TLS version above 1.1`;
 const noTls = (host: string) => `${host} does not speak TLS on this port`;
 const incompleteChain = (host: string) =>
-  `the certificate of ${host} is issued by an unknown authority, or the server does not send the intermediate certificates`;
+  `${host}'s certificate is issued by an unknown authority, or the server does not send the intermediate certificates`;
 
 const tls: Texts = {
-  DEPTH_ZERO_SELF_SIGNED_CERT: (host) => `the certificate of ${host} is self-signed`,
+  DEPTH_ZERO_SELF_SIGNED_CERT: (host) => `${host}'s certificate is self-signed`,
   SELF_SIGNED_CERT_IN_CHAIN: (host) =>
-    `the certificate of ${host} is issued by an authority that is not known here`,
+    `${host}'s certificate is issued by an authority that is not known here`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: incompleteChain,
   UNABLE_TO_GET_ISSUER_CERT: incompleteChain,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: incompleteChain,
-  CERT_HAS_EXPIRED: (host) => `the certificate of ${host} has expired`,
-  CERT_NOT_YET_VALID: (host) => `the certificate of ${host} is not yet valid`,
-  CERT_REVOKED: (host) => `the certificate of ${host} has been revoked`,
-  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `the certificate is for other names than ${host}`,
-  HOSTNAME_MISMATCH: (host) => `the certificate is for other names than ${host}`,
+  CERT_HAS_EXPIRED: (host) => `${host}'s certificate has expired`,
+  CERT_NOT_YET_VALID: (host) => `${host}'s certificate is not yet valid`,
+  CERT_REVOKED: (host) => `${host}'s certificate has been revoked`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `the certificate is not for ${host} but for other names`,
+  HOSTNAME_MISMATCH: (host) => `the certificate is not for ${host} but for other names`,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: oldProtocol,
@@ -53,9 +53,9 @@ const tls: Texts = {
 const response: Texts = {
   UND_ERR_SOCKET: (host) => `${host} closed the connection before the response was complete`,
   ECONNRESET: (host) => `${host} closed the connection before the response was complete`,
-  UND_ERR_HEADERS_OVERFLOW: (host) => `the headers of the response of ${host} are too long`,
+  UND_ERR_HEADERS_OVERFLOW: (host) => `${host}'s response headers are too long`,
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: (host) =>
-    `the response of ${host} is shorter or longer than its Content-Length`,
+    `${host}'s response is shorter or longer than its Content-Length`,
   TOO_MANY_RESPONSES: (host) => `${host} sent more than 8 informational responses`,
   TOO_MUCH_OVERHEAD: (host) => `${host} sent too many bytes that do not belong to the image`,
   TOO_MANY_PIECES: (host) => `${host} sent the response in too many small pieces`,

@@ -96,7 +96,7 @@ const statuses: Readonly<Record<number, { readonly code: ErrorCode; readonly tex
   403: { code: 'source_forbidden', text: 'The source server refuses access to the source' },
   404: { code: 'source_not_found', text: 'The source was not found' },
   410: { code: 'source_not_found', text: 'The source was not found' },
-  429: { code: 'source_rate_limited', text: 'The source server gets too many requests' },
+  429: { code: 'source_rate_limited', text: 'The source server is receiving too many requests' },
 };
 
 /** Next steps after a response from the source server. */
@@ -104,9 +104,9 @@ const hints = {
   serverError: 'The source server failed. Check its log, then retry.',
   clientError: 'Check the source URL and its query: the source server refuses this request.',
   redirects:
-    'Check with curl -IL where the source URL redirects to, and use the URL at the end: it may be a loop, such as between http and https, or one that ends only with cookies.',
+    'Follow the redirects with curl -IL and use the final URL. They may loop, for example between http and https, or need cookies.',
   truncated:
-    'Check why the source server, or a proxy before it, ends the response early: its timeouts, and a Content-Length that differs from the body. Then try again.',
+    'Check why the source server, or a proxy in front of it, ends the response early: a timeout, for example, or a wrong Content-Length. Then retry.',
 };
 
 const headers = {

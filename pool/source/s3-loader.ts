@@ -34,7 +34,7 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
           !trusted &&
           !fetchOptions.guard.isPrivateSource(bucket)
         ) {
-          throw new ServiceError('source_blocked', `The bucket of ${url.hostname} requires https.`);
+          throw new ServiceError('source_blocked', `${url.hostname}'s bucket requires https.`);
         }
         report(`waiting for the credentials of the bucket of ${url.hostname}`);
         const request = { method: 'GET', url: bucket, path, region: location.region };

@@ -38,7 +38,7 @@ export function headerLoader(identity: string, credentials: SourceHeaders): Sour
     identity,
     fetch: async (url, options) => {
       if (url.protocol !== 'https:' && !options.guard.isPrivateSource(url)) {
-        const text = `The headers of ${url.host} are sent over https only; use an https URL.`;
+        const text = `${url.host}'s request headers are sent only over https; use an https URL.`;
         throw new ServiceError('source_blocked', text);
       }
       return fetchSource(url, { ...options, credentials });

@@ -5,10 +5,10 @@ const example = 'https://images.example.com';
  */
 export function baseUrlError(baseUrl: unknown): string | null {
   if (baseUrl === undefined || baseUrl === null || baseUrl === '') {
-    return `baseUrl is missing: the address of the service, such as ${example}. An environment variable that is not set is undefined, in a browser also one without the prefix of the framework.`;
+    return `baseUrl is missing: pass the service's address, such as ${example}. An environment variable that is not set is undefined, and in a browser so is one without the framework's prefix.`;
   }
   if (typeof baseUrl !== 'string' || !/^https?:\/\/[^/]/i.test(baseUrl) || !URL.canParse(baseUrl)) {
-    return `baseUrl must be an absolute http or https URL, such as ${example}, and is ${String(baseUrl).slice(0, 100)}.`;
+    return `baseUrl must be an absolute http or https URL, such as ${example}, but is ${String(baseUrl).slice(0, 100)}.`;
   }
   if (/[?#]/.test(baseUrl)) return 'baseUrl must have no query and no fragment.';
   const [, withoutImg] = /^(.*)\/img\/*$/i.exec(baseUrl) ?? [];
@@ -23,4 +23,4 @@ export function baseUrlError(baseUrl: unknown): string | null {
 export const projectError = (project: unknown): string | null =>
   typeof project === 'string' && project !== ''
     ? null
-    : 'project is missing: the id of a project, such as prj_32gx1acb9wtykf3m.';
+    : "project is missing: pass a project's id, such as prj_32gx1acb9wtykf3m.";

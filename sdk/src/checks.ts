@@ -125,7 +125,7 @@ function relativeSource(src: string, origin: string | undefined): string | null 
   if (origin === undefined) {
     return `The source must be an absolute http or https URL or start with a slash, or createImageUrls needs an origin, such as https://shop.example.com: ${src.slice(0, 100)} is relative.`;
   }
-  return `origin must be an absolute http or https URL, such as https://shop.example.com, and is ${String(origin).slice(0, 100)}.`;
+  return `origin must be an absolute http or https URL, such as https://shop.example.com, but is ${String(origin).slice(0, 100)}.`;
 }
 
 const isPositive = (value: unknown): boolean =>
@@ -169,7 +169,7 @@ function checkSrcset(options: SrcsetOptions, isPicture: boolean): void {
     const value = options[name] ?? 1;
     if (isPositive(value)) continue;
     const example = name === 'ratio' ? ', such as 16 / 9' : '';
-    throw mistake(`${name} must be a number above 0${example}, and is ${String(value)}.`);
+    throw mistake(`${name} must be a number above 0${example}, but is ${String(value)}.`);
   }
   const { widths } = options;
   if (!widths || (widths.length > 0 && widths.every(isPositive))) return;
@@ -179,7 +179,7 @@ function checkSrcset(options: SrcsetOptions, isPicture: boolean): void {
 function checkSigned(url: string, signed: unknown): string {
   if (typeof signed !== 'string') {
     throw mistake(
-      'sign must return a text: give the signer of createAsyncSigner the finished picture, as in await sign(picture).',
+      'sign must return a string: with createAsyncSigner, sign the finished picture, as in await sign(picture).',
     );
   }
   if (signed !== url) return signed;

@@ -130,7 +130,7 @@ export function addAllItemCommands(program: Command): void {
         .description('add or change a delivery host')
         .argument('<host>', 'such as img.shop.example')
         .option('--base <url>', "resolve sources below this URL (default: the project's origin)")
-        .option('--urls <service>', 'read URLs of this service, such as next')
+        .option('--urls <service>', 'accept the URLs of another service, such as next')
         .action((project: string, host: string, options: { base?: string; urls?: string }) =>
           set(project, host, () => ({ ...options }) as HostInput),
         ),

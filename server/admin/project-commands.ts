@@ -87,7 +87,9 @@ export function addProjectCommands(program: Command): void {
         const { name } = requireProject(id, await store.projects.find(id));
         if (!yes) {
           const shown = printable(name);
-          throw new AdminError(`This deletes the project ${id}, ${shown}, for good: add --yes.`);
+          throw new AdminError(
+            `This deletes the project ${id}, ${shown}, permanently. Add --yes to confirm.`,
+          );
         }
         const services = createServices(store, settings);
         await deleteProject(services, id, { force }).catch((error: unknown) => {

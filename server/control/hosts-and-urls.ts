@@ -14,12 +14,12 @@ export function bareHostError(text: string): string {
   const wildcard = '; a wildcard allows all subdomains of a host: *.example.com';
   const suggestion = host === null ? '' : ` (did you mean ${host}?)`;
   const hint = text.includes('*') ? wildcard : suggestion;
-  return `must be a bare host name, without scheme, port or path, and is "${excerpt(text)}"${hint}`;
+  return `must be a bare host name, without scheme, port or path, but is "${excerpt(text)}"${hint}`;
 }
 
 /** The rule for URLs, for error messages. */
 export const urlRule =
-  'must be an absolute http or https URL without userinfo, with a host of at most 253 and in all of at most 8192 characters';
+  'must be an absolute http or https URL without userinfo, with at most 253 characters in the host and 8192 in all';
 
 /** Returns a host in the allowlists' canonical form, or null if it is not a bare host name. */
 export function readHostPattern(text: string): string | null {

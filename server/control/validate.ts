@@ -19,7 +19,7 @@ function findValidator({ name, schema, parts }: NamedSchema<unknown>): ValidateF
 
 const getPath = ({ instancePath }: { readonly instancePath: string }): string => instancePath;
 
-const withoutValue = (message: string): string => message.replace(/, and is .*$/s, '');
+const withoutValue = (message: string): string => message.replace(/, but is .*$/s, '');
 
 /** Returns a body's errors, such as `name is required`; empty if it is valid. */
 export function validationErrors(input: NamedSchema<unknown>, body: unknown): string[] {

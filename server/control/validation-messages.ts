@@ -83,26 +83,26 @@ type Describe = (error: ErrorObject) => string;
 export const keywordMessages: Readonly<Record<string, Describe>> = {
   type: ({ params, data }) => {
     const types: readonly string[] = [params['type']].flat();
-    return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}, and is ${valueText(data)}`;
+    return `must be ${types.map((type) => typeNames[type] ?? type).join(' or ')}, but is ${valueText(data)}`;
   },
   enum: ({ params, data }) => {
     const values: readonly unknown[] = params['allowedValues'];
     const names = values.filter((value) => typeof value === 'string');
     const near = typeof data === 'string' ? nearestName(data, names) : undefined;
     const hint = near === undefined ? '' : ` (did you mean ${near}?)`;
-    return `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}, and is ${valueText(data)}${hint}`;
+    return `must be ${values.length > 1 ? 'one of ' : ''}${values.join(', ')}, but is ${valueText(data)}${hint}`;
   },
   format: ({ params, data }) => {
     const hint = isUrl(params['format']) ? urlHint(data) : '';
-    return `must be ${formatNames[params['format']] ?? params['format']}, and is ${valueText(data)}${hint}`;
+    return `must be ${formatNames[params['format']] ?? params['format']}, but is ${valueText(data)}${hint}`;
   },
   pattern: (error) => {
     const { params, data, parentSchema } = error;
     const hint = isUrl(parentSchema?.['format']) ? urlHint(data) : '';
-    return `${rule(error) ?? `must match ${params['pattern']}`}, and is ${valueText(data)}${hint}`;
+    return `${rule(error) ?? `must match ${params['pattern']}`}, but is ${valueText(data)}${hint}`;
   },
-  minimum: ({ params, data }) => `must be at least ${params['limit']}, and is ${valueText(data)}`,
-  maximum: ({ params, data }) => `must be at most ${params['limit']}, and is ${valueText(data)}`,
+  minimum: ({ params, data }) => `must be at least ${params['limit']}, but is ${valueText(data)}`,
+  maximum: ({ params, data }) => `must be at most ${params['limit']}, but is ${valueText(data)}`,
   minLength: tooShort('character'),
   maxLength: tooLong('character'),
   minItems: tooShort('item'),
@@ -112,7 +112,7 @@ export const keywordMessages: Readonly<Record<string, Describe>> = {
   anyOf: (error) => {
     const isScalar = typeof error.data !== 'object' || error.data === null;
     const hint = rule(error)?.includes('URL') ? urlHint(error.data) : '';
-    return `${rule(error) ?? error.message}${isScalar ? `, and is ${valueText(error.data)}${hint}` : ''}`;
+    return `${rule(error) ?? error.message}${isScalar ? `, but is ${valueText(error.data)}${hint}` : ''}`;
   },
   not: (error) => rule(error) ?? 'is not allowed',
   // The subject of these two is the missing or unknown field.
@@ -136,7 +136,7 @@ function describeSubject({ instancePath, params }: ErrorObject): string {
   return `${path}${name}`.replace(/^\./, '') || 'the body';
 }
 
-/** Returns ajv's error in words, such as `maxWidth must be at most 10000, and is 10001`. */
+/** Returns ajv's error in words, such as `maxWidth must be at most 10000, but is 10001`. */
 export function errorMessage(error: ErrorObject): string {
   const describe = Object.hasOwn(keywordMessages, error.keyword)
     ? keywordMessages[error.keyword]

@@ -41,7 +41,7 @@ export function digestFailure(packageRelease: string, path: string): string | nu
   const digest = createHash('sha256').update(readFileSync(path)).digest('hex');
   return digests[basename(path)] === digest
     ? null
-    : `${basename(path)} of ${release} has other bytes than recorded: SHA-256 ${digest}`;
+    : `${basename(path)} of ${release} does not match its recorded digest: SHA-256 ${digest}`;
 }
 
 /** The native files of uws-pack with a recorded digest. */

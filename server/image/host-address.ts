@@ -152,7 +152,7 @@ export function checkForeignSignature(
   if (authentic === null) throw refuse('This project needs signed URLs.');
   const ttl = project.signedUrlTtlSeconds;
   if (ttl !== null && expires > now + ttl * 1_000) {
-    throw refuse(`The URL must expire within ${ttl} seconds, as the project demands.`);
+    throw refuse(`The URL must expire within ${ttl} seconds, as the project requires.`);
   }
   return true;
 }

@@ -226,7 +226,7 @@ const name = partNamePattern.slice(1, -1);
 
 /** The value of `layer`. */
 export const layerNames: ParameterType<readonly string[]> = {
-  accepts: `1 to ${maxLayers} different names of layers, separated by commas`,
+  accepts: `1 to ${maxLayers} different layer names, separated by commas`,
   schema: { type: 'string', pattern: `^${name}(?:,${name}){0,${maxLayers - 1}}$` },
   parse(text) {
     const names = text.split(',', maxLayers + 1);

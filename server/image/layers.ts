@@ -90,7 +90,7 @@ function namedLayer(
   if (given !== undefined && given !== layer.words && !isTrusted && !freeText) {
     throw new ServiceError(
       'layer_text_not_signed',
-      `text.${name} needs a signed URL, because the layer ${name} does not allow free texts.`,
+      `text.${name} needs a signed URL, because the layer ${name} does not allow free text.`,
     );
   }
   const shown = given ?? layer.words;

@@ -127,7 +127,7 @@ t.test('makes every URL of a picture a hit after warming', async (t) => {
   const unknown = images.picture(`${origin.url}/b.jpg`, { preset: 'constructor' });
   await t.rejects(client.warm(unknown), { code: 'preset_not_found' });
   const refused = { sources: [], img: { src: `${images.url(`${origin.url}/b.jpg`)}&w=0&utm=1` } };
-  const message = 'variants[0].w must be at least 1, and is 0.';
+  const message = 'variants[0].w must be at least 1, but is 0.';
   await t.rejects(client.warm(refused), { code: 'invalid_request', message });
   const elsewhere = { sources: [], img: { src: 'https://www.example.com/a.jpg' } };
   await t.rejects(client.warm(elsewhere), { message: /not an image of the service/ });

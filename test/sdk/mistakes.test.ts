@@ -19,7 +19,7 @@ const withBase = (baseUrl: unknown) => createImageUrls({ ...settings, baseUrl: u
 
 const missing =
   'baseUrl is missing: the address of the service, such as https://images.example.com. An environment variable that is not set is undefined, in a browser also one without the prefix of the framework.';
-const noProject = 'project is missing: the id of a project, such as prj_32gx1acb9wtykf3m.';
+const noProject = "project is missing: pass a project's id, such as prj_32gx1acb9wtykf3m.";
 
 /** The commonest mistakes, with the sentence that each prints. */
 const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sentence: string]> = [
@@ -27,12 +27,12 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'a baseUrl without a scheme',
     () => withBase('images.example.com'),
-    'baseUrl must be an absolute http or https URL, such as https://images.example.com, and is images.example.com.',
+    'baseUrl must be an absolute http or https URL, such as https://images.example.com, but is images.example.com.',
   ],
   [
     'a relative baseUrl',
     () => withBase('/images'),
-    'baseUrl must be an absolute http or https URL, such as https://images.example.com, and is /images.',
+    'baseUrl must be an absolute http or https URL, such as https://images.example.com, but is /images.',
   ],
   [
     '/img in baseUrl',
@@ -69,7 +69,7 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'an origin without a scheme',
     () => createImageUrls({ ...settings, origin: 'shop.example.com' }).url('/a.jpg'),
-    'origin must be an absolute http or https URL, such as https://shop.example.com, and is shop.example.com.',
+    'origin must be an absolute http or https URL, such as https://shop.example.com, but is shop.example.com.',
   ],
   [
     'a misspelt option',
@@ -99,7 +99,7 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'a ratio as text',
     () => urls.picture(src, untyped({ ratio: '16:9' })),
-    'ratio must be a number above 0, such as 16 / 9, and is 16:9.',
+    'ratio must be a number above 0, such as 16 / 9, but is 16:9.',
   ],
   [
     'sizes of a srcset',
@@ -109,7 +109,7 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'no secret, at the first use',
     () => createSigner({ ...signing, secret: untyped(undefined) })(urls.url(src)),
-    'secret is missing: that of the project, which the server needs in its environment to sign.',
+    "secret is missing: pass the project's signing secret, for example from the server's environment.",
   ],
   [
     'a signer of another project',
@@ -120,12 +120,12 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'an asynchronous signer as sign',
     () => createImageUrls({ ...settings, sign: untyped(createAsyncSigner(signing)) }).url(src),
-    'sign must return a text: give the signer of createAsyncSigner the finished picture, as in await sign(picture).',
+    'sign must return a string: with createAsyncSigner, sign the finished picture, as in await sign(picture).',
   ],
   [
     'a client without a key',
     () => createClient({ baseUrl: settings.baseUrl, apiKey: untyped(undefined) }),
-    'apiKey is missing: an API key of the service, sk_…',
+    'apiKey is missing: pass an API key, sk_…',
   ],
   [
     'Next without its variables',
@@ -150,7 +150,7 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'unpic without options',
     () => transform(src, { width: 300 }),
-    'The options are missing: baseUrl and project.',
+    'Pass the options baseUrl and project.',
   ],
 ];
 

@@ -309,7 +309,7 @@ t.test('prewarms and deletes through the admin command', async (t) => {
   const remove = (...args: string[]) => admin('projects', 'delete', ...args);
 
   for (const [message, ...options] of [
-    [/^widths\[0\] must be at most 5000, and is 9000/, '--widths', '9000'],
+    [/^widths\[0\] must be at most 5000, but is 9000/, '--widths', '9000'],
     [/must be a whole number/, '--widths', '20,x'],
     [/^formats\[1\] must be one of .* "gif"/, '--formats', 'webp,gif'],
   ] as const) {

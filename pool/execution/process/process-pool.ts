@@ -8,7 +8,7 @@ import { launchTransformProcess, type ProcessLimits } from './launch.ts';
 import { TransformProcess } from './transform-process.ts';
 
 const addressSpaceWarning =
-  'The transform processes cannot start with a limit of their address space, so only their resident memory is limited.';
+  'Transform processes cannot start with an address space limit, so only their resident memory is limited.';
 
 /** How long an idle process is kept, in ms. With sharp loaded it takes 60 to 75 MB. */
 const idleMs = 60_000;

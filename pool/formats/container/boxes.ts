@@ -22,7 +22,7 @@ export function boxes(data: Buffer = Buffer.alloc(0)): ContainerBox[] {
     const header = long ? 16 : 8;
     if (found.length === maxBoxes) throw tooManyParts(maxBoxes);
     if (size < header || at + size > data.length) {
-      throw new RangeError('A box is not inside its parent.');
+      throw new RangeError('A box extends beyond its parent.');
     }
     const type = data.toString('latin1', at + 4, at + 8);
     found.push({ type, data: data.subarray(at + header, at + size) });

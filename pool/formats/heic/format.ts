@@ -67,8 +67,8 @@ export const heic: SourceFormat = {
   matches: isHeif,
   setting: {
     name: 'heic',
-    refused: 'an HEIC or HEIF image, which this service is set not to read',
-    advice: 'convert it to JPEG, PNG or WebP, or let the operator set SERVICE_HEIC=on',
+    refused: 'an HEIC or HEIF image, which this service is configured not to accept',
+    advice: 'convert it to JPEG, PNG or WebP, or ask the operator to set SERVICE_HEIC=on',
   },
   runsIn: 'process',
   // Decoded in WebAssembly to an uncompressed PNG of 8 bits, which takes 10 to 12 bytes per pixel.

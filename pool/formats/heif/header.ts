@@ -323,7 +323,7 @@ export const unsupportedHeif =
     const { onlySequence, coding, predicted } = readHeif(source);
     const remedy = 'To use it: save it as HEIC, AVIF or JPEG';
     if (onlySequence) {
-      const message = `The ${label} has only a sequence, and no image. To use it: deliver one of its frames as an image.`;
+      const message = `The ${label} contains an image sequence but no still image. To use it: deliver one of its frames as an image.`;
       return unsupported(message, cause);
     }
     if (coding !== null && !heifCodings.has(coding)) {
@@ -332,6 +332,9 @@ export const unsupportedHeif =
       return unsupported(message, cause);
     }
     return predicted
-      ? unsupported(`The source is a HEIF that is predicted from another image. ${remedy}.`, cause)
+      ? unsupported(
+          `The source is a HEIF image that is predicted from another image. ${remedy}.`,
+          cause,
+        )
       : null;
   };

@@ -29,7 +29,7 @@ function unsupportedJpeg(source: Uint8Array, cause: unknown): ServiceError | nul
     const isRare = (isFrame && marker > 0xc2) || marker === 0xf7;
     if (!isRare && !(isFrame && bits !== 8)) continue;
     const encoding = isRare ? 'lossless, hierarchical or arithmetic' : `${bits} bits`;
-    const message = `The source is a JPEG in an unsupported encoding (${encoding}). To use it: save it as a usual JPEG, or as PNG.`;
+    const message = `The source is a JPEG in an unsupported encoding (${encoding}). To use it: save it as a baseline or progressive JPEG, or as PNG.`;
     return unsupported(message, cause);
   }
   return null;

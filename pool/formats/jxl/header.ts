@@ -28,7 +28,7 @@ export function jxlParts(source: Uint8Array, needsMetadata: boolean): JxlParts {
   if (file[0] === 0xff) return { codestream: source, exif: null, xmp: null };
   const all = parseBytes(
     () => boxes(file),
-    () => corrupt('The source has a JPEG XL box that is not inside the file.'),
+    () => corrupt('The source has a JPEG XL box that extends beyond the file.'),
   );
   // Reads only the first box of a type, because each of thousands could decompress to the limit.
   const metadata = (wanted: string): Buffer | null => {

@@ -26,7 +26,7 @@ async function readPdf(source: Uint8Array, page: number): Promise<PdfSize> {
   const bytes = await run({ source, page, raster: null });
   const { pages, width, height }: PdfSize = JSON.parse(Buffer.from(bytes).toString());
   if (pages === 0 || (page < pages && !(width > 0 && height > 0))) {
-    throw corrupt('The PDF has no page with a size.');
+    throw corrupt('The PDF has no page with a valid size.');
   }
   return { pages, width: width * pixelsOfPoint, height: height * pixelsOfPoint };
 }
@@ -54,7 +54,7 @@ export const pdf: SourceFormat = {
   setting: {
     name: 'pdf',
     refused: 'a PDF document',
-    advice: 'deliver its pages as images, or let the operator set SERVICE_PDF=on',
+    advice: 'deliver its pages as images, or ask the operator to set SERVICE_PDF=on',
   },
   vector: true,
   cost: { ms: 0, bytes: 0 },

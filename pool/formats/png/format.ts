@@ -64,7 +64,7 @@ export const png: SourceFormat = {
   unsupportedEncoding: (source, cause) =>
     asBuffer(source).toString('latin1', 12, 16) === 'CgBI'
       ? unsupported(
-          'The source is a PNG for iOS apps (CgBI), not a standard one. To use it: save it as PNG, without the compression of Xcode.',
+          "The source is a PNG for iOS apps (CgBI), not a standard one. To use it: save it as PNG, without Xcode's compression.",
           cause,
         )
       : null,

@@ -98,7 +98,7 @@ function replaced(text: string, entities: ReadonlyMap<string, string>): string {
     const value = name === undefined ? undefined : entities.get(name);
     if (value === undefined) return use;
     added += value.length;
-    if (added > max.addedLength) throw tooLarge('The XML entities of the SVG are used too often.');
+    if (added > max.addedLength) throw tooLarge('The SVG expands its XML entities too often.');
     return value;
   });
 }
@@ -107,8 +107,8 @@ function unsupportedDeclaration(text: string) {
   const [, name] = /^<!ENTITY\s+(?:%\s+)?([\w.:-]{1,40})\s/.exec(text) ?? [];
   return unsupported(
     name === undefined
-      ? 'The SVG has declarations in its document type, which are not supported.'
-      : `The SVG declares the XML entity ${name} in its document type. Only ${max.entities} entities are supported, with up to ${max.length} characters of literal text: save the SVG with their values in their places.`,
+      ? "The SVG's document type contains declarations, which are not supported."
+      : `The SVG declares the XML entity ${name} in its document type. Only ${max.entities} entities are supported, with up to ${max.length} characters of literal text: save the SVG with its entities expanded.`,
   );
 }
 
@@ -329,7 +329,7 @@ function decode(source: Uint8Array): string {
 /** Returns the error for an undeclared entity: XML defines only five of HTML's named entities. */
 function undeclaredEntity(cause: Error): ServiceError {
   const message =
-    'The SVG uses an XML entity that is not declared: without declarations there are only &amp;, &lt;, &gt;, &quot; and &apos;.';
+    'The SVG uses an undeclared XML entity; without declarations there are only &amp;, &lt;, &gt;, &quot; and &apos;.';
   return corrupt(message, cause);
 }
 

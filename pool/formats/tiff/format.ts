@@ -55,18 +55,18 @@ function unsupportedEncoding(page: TiffPixels): string | null {
   if (tiled && compression === oldJpeg) return 'tiles of old-style JPEG';
   const name = compressions[compression];
   if (name !== undefined) return `${name} compression`;
-  if (separate && tiled) return 'tiles of separate planes';
-  if (samples > maxSamples) return `${samples} samples of a pixel`;
+  if (separate && tiled) return 'tiles in separate planes';
+  if (samples > maxSamples) return `${samples} samples per pixel`;
   // LogLuv defines its own bits.
   if (colours === photometric.logLuv) return null;
   if (sampleFormat === numbers.floating) return 'floating-point samples';
-  if (sampleFormat === numbers.signed) return 'samples with a sign';
-  if (bits === 32) return 'integers of 32 bits';
+  if (sampleFormat === numbers.signed) return 'signed samples';
+  if (bits === 32) return '32-bit integers';
   const isLab = colours === photometric.lab;
   if (isLab && samples > 3) return 'L*a*b* colours with alpha';
-  if (isLab && bits === 8) return 'L*a*b* colours of 8 bits';
+  if (isLab && bits === 8) return '8-bit L*a*b* colours';
   const isPalette = colours === photometric.palette;
-  if (isPalette && bits === 16) return 'a palette of 16 bits';
+  if (isPalette && bits === 16) return 'a 16-bit palette';
   if (colours === photometric.ycc && compression !== newJpeg) {
     return 'YCbCr colours with a compression other than JPEG';
   }

@@ -45,12 +45,12 @@ const rows = {
   artist: text('Author.', ({ Image }) => Image?.Artist),
   copyright: text('Copyright notice.', ({ Image }) => Image?.Copyright),
   latitude: number(
-    'In degrees, north is positive.',
+    'Degrees; north is positive.',
     ({ GPSInfo }) => degrees(GPSInfo?.GPSLatitude, GPSInfo?.GPSLatitudeRef, 'S'),
     { minimum: -90, maximum: 90 },
   ),
   longitude: number(
-    'In degrees, east is positive.',
+    'Degrees; east is positive.',
     ({ GPSInfo }) => degrees(GPSInfo?.GPSLongitude, GPSInfo?.GPSLongitudeRef, 'W'),
     { minimum: -180, maximum: 180 },
   ),

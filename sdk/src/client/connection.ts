@@ -51,7 +51,7 @@ export interface Connection {
 export function readOptions(options: ClientOptions): Connection {
   const { apiKey, timeoutMs = 30_000, retries = {}, maxResponseBytes = 16 * 1024 * 1024 } = options;
   if (apiKey === undefined || apiKey === '') {
-    throw new TypeError('apiKey is missing: an API key of the service, sk_…');
+    throw new TypeError('apiKey is missing: pass an API key, sk_…');
   }
   // `fetch` would name the header, with the key, in its error.
   if (typeof apiKey !== 'string' || !/^[!-~]+$/.test(apiKey)) {

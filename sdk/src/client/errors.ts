@@ -60,7 +60,7 @@ export class TimeoutError extends Error {
   readonly timeoutMs: number;
 
   constructor(operation: string, timeoutMs: number) {
-    super(`The service has not answered within ${timeoutMs} ms.`);
+    super(`The service did not respond within ${timeoutMs} ms.`);
     this.operation = operation;
     this.timeoutMs = timeoutMs;
   }

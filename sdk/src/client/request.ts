@@ -78,7 +78,7 @@ function nextCursor(link: string | null): string | null {
 /** A segment of dots, even if encoded, would be resolved and change the path. */
 function segment(operation: string, name: string, value: unknown): string {
   if (typeof value !== 'string' || /^\.{0,2}$/.test(value)) {
-    throw new TypeError(`${operation} needs ${name}, a text that is neither empty nor dots`);
+    throw new TypeError(`${operation} needs ${name}, a string that is neither empty nor only dots`);
   }
   return encodeURIComponent(value);
 }

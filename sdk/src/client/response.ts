@@ -61,7 +61,7 @@ function describe({ status, headers, text }: Answer, connection: Connection): st
     return `${baseUrl} redirects to ${target}. Redirects are not followed, because the key is for baseUrl only: set baseUrl to the address of the service itself.`;
   }
   if (text === null) {
-    return `The response of status ${status} has more than ${maxResponseBytes} bytes; maxResponseBytes allows more.`;
+    return `The response of status ${status} has more than ${maxResponseBytes} bytes; raise maxResponseBytes to allow more.`;
   }
   const type = headers.get('content-type') ?? 'without a content type';
   return `The response is not the service's (${status}, ${redact(type).slice(0, 100)}). It may come from a proxy in front of it, or baseUrl (${baseUrl}) may be wrong.`;

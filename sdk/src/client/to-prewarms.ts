@@ -82,9 +82,7 @@ function readImage(url: string) {
       .filter(([name]) => variantNames.includes(name))
       .map(([name, value]) => [name, Array.isArray(value) ? toText(value) : value]);
     const hasTexts = Object.keys(options).some((name) => name.startsWith('text.'));
-    const reasons = hasTexts
-      ? ['the words of its layers are not those that the project keeps']
-      : [];
+    const reasons = hasTexts ? ['it replaces the text of a layer'] : [];
     return { src, projectId, variant: Object.fromEntries(given) as PrewarmVariant, reasons };
   } catch {
     // Malformed percent-encoding.

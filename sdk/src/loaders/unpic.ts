@@ -38,7 +38,7 @@ export function transform(
   operations: Operations,
   options?: ImageUrlsOptions,
 ): string {
-  if (options === undefined) throw new TypeError('The options are missing: baseUrl and project.');
+  if (options === undefined) throw new TypeError('Pass the options baseUrl and project.');
   const extracted = extract(src, options);
   return extracted === null
     ? generate(src, operations, options)

@@ -48,7 +48,7 @@ export function checkTimes({ validFor, step = validFor }: SignerOptions): void {
 }
 
 const missingSecret =
-  'secret is missing: that of the project, which the server needs in its environment to sign.';
+  "secret is missing: pass the project's signing secret, for example from the server's environment.";
 
 /**
  * Returns the secret. Checks options from the environment when signing starts, because the

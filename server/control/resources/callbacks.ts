@@ -85,7 +85,7 @@ export async function readCallback(
   if (text === undefined) return null;
   if (callbacks === null) {
     throw invalidRequest(
-      'callbackUrl cannot be used, because the operator of the service has not set SERVICE_HOOK_SECRET; only the operator can: omit callbackUrl until then',
+      'callbackUrl needs SERVICE_HOOK_SECRET, which only the operator can set: omit callbackUrl until then',
     );
   }
   const url = readUrl(text);

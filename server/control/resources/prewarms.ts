@@ -270,7 +270,7 @@ export async function queuePrewarm(
   } catch (error) {
     if (!(error instanceof QueueFull)) throw error;
     const { waiting, added, maxWaiting } = error;
-    const message = `${waiting} sources of the project wait to be prewarmed, of at most ${maxWaiting}; this request would add ${added}. None of it was queued.`;
+    const message = `The project has ${waiting} sources waiting to be prewarmed, of at most ${maxWaiting}; this request would add ${added}. Nothing was queued.`;
     throw new ServiceError('prewarm_queue_full', message);
   }
 }

@@ -214,7 +214,7 @@ const maxPageBytes = 2_000_000;
 /** Maximum projects to read at once for a page. */
 const maxReadProjects = 50;
 const tooManyProjects =
-  'the projects are too many for one response: request pages, such as ?limit=100, and follow the Link header';
+  'there are too many projects for one response: request pages, such as ?limit=100, and follow the Link header';
 
 /**
  * Runs requests for whole lists one at a time, so that memory holds the projects of few requests. A

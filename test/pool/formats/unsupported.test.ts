@@ -198,10 +198,10 @@ t.test('names the JPEG, PNG and TIFF encodings that it does not read', async (t)
     ['floating-point', sampledTiff(32, 2, shorts(277, 3), shorts(339, 3, 3, 3))],
     ['floating-point', sampledTiff(16, 1, shorts(277, 1), shorts(339, 3))],
     ['with a sign', sampledTiff(16, 1, shorts(277, 1), shorts(339, 2))],
-    ['integers of 32 bits', sampledTiff(32, 1, shorts(277, 1))],
+    ['32-bit integers', sampledTiff(32, 1, shorts(277, 1))],
     ['L\\*a\\*b\\* colours with alpha', sampledTiff(16, 8, shorts(277, 4))],
     ['YCbCr', sampledTiff(8, 6, shorts(277, 3))],
-    ['7 samples of a pixel', createTiff(tiffPicture([...colours, ...sizes]))],
+    ['7 samples per pixel', createTiff(tiffPicture([...colours, ...sizes]))],
   ] as const) {
     await t.rejects(drawn(source), { ...unsupported, message: new RegExp(name) }, name);
   }

@@ -16,8 +16,8 @@ t.test('formats size changes', async (t) => {
 
 t.test('words API texts for forms', async (t) => {
   t.equal(
-    formText('Seconds; null for `never`. It must be a number or null, and is "null".'),
-    'Seconds; empty for never. It must be a number or empty, and is "null".',
+    formText('Seconds; null for `never`. It must be a number or null, but is "null".'),
+    'Seconds; empty for never. It must be a number or empty, but is "null".',
   );
 });
 

@@ -173,7 +173,7 @@ t.test('prewarms images', async (t) => {
     await t.rejects(again({ sources: [src, ...more] }), {
       code: 'prewarm_queue_full',
       message:
-        '2 sources of the project wait to be prewarmed, of at most 3; this request would add 3. None of it was queued.',
+        'The project has 2 sources waiting to be prewarmed, of at most 3; this request would add 3. Nothing was queued.',
     });
     t.equal(await stored.countDocuments(), 2, 'none of the sources is queued');
     await t.resolves(again({ src, quality: 60 }));

@@ -20,38 +20,38 @@ type Cases = ReadonlyArray<readonly [body: unknown, ...errors: string[]]>;
 t.test('names the field and the rule in every error', async (t) => {
   const cases: Record<string, Cases> = {
     CreateProjectInput: [
-      [null, 'the body must be an object, and is null'],
-      [[], 'the body must be an object, and is an array'],
+      [null, 'the body must be an object, but is null'],
+      [[], 'the body must be an object, but is an array'],
       [{}, 'name is required', 'origin is required'],
       [{ name: '', origin: url }, 'name must have at least 1 character'],
       [
         { name: '😀'.repeat(81), origin: 'a b', extra: 1 },
         'extra is not a known field',
         'name must have at most 80 characters',
-        'origin must be an absolute URL, and is "a b"',
+        'origin must be an absolute URL, but is "a b"',
       ],
       [
         { name: 'x', origin: url, allowedOrigins: ['a.example', 7] },
-        'allowedOrigins[1] must be a string, and is 7',
+        'allowedOrigins[1] must be a string, but is 7',
       ],
     ],
     ProjectSettingsInput: [
       [{}, 'the body must have at least 1 field'],
-      [{ maxWidth: 10_001 }, 'maxWidth must be at most 10000, and is 10001'],
-      [{ maxWidth: null }, 'maxWidth must be a whole number, and is null'],
-      [{ defaultQuality: 29 }, 'defaultQuality must be at least 30, and is 29'],
-      [{ defaultQuality: 30.5 }, 'defaultQuality must be a whole number, and is 30.5'],
-      [{ defaultQuality: '80' }, 'defaultQuality must be a whole number, and is "80"'],
-      [{ autoFormat: 'true' }, 'autoFormat must be true or false, and is "true"'],
+      [{ maxWidth: 10_001 }, 'maxWidth must be at most 10000, but is 10001'],
+      [{ maxWidth: null }, 'maxWidth must be a whole number, but is null'],
+      [{ defaultQuality: 29 }, 'defaultQuality must be at least 30, but is 29'],
+      [{ defaultQuality: 30.5 }, 'defaultQuality must be a whole number, but is 30.5'],
+      [{ defaultQuality: '80' }, 'defaultQuality must be a whole number, but is "80"'],
+      [{ autoFormat: 'true' }, 'autoFormat must be true or false, but is "true"'],
       [
         { defaultFit: 'squeeze' },
-        'defaultFit must be one of contain, cover, fill, inside, outside, and is "squeeze"',
+        'defaultFit must be one of contain, cover, fill, inside, outside, but is "squeeze"',
       ],
       [
         { watermarkUrl: 'x y' },
-        'watermarkUrl must be empty or an absolute http or https URL, and is "x y"',
+        'watermarkUrl must be empty or an absolute http or https URL, but is "x y"',
       ],
-      [{ watermarkUrl: 7 }, 'watermarkUrl must be a string, and is 7'],
+      [{ watermarkUrl: 7 }, 'watermarkUrl must be a string, but is 7'],
       [
         { requireSignedUrls: true },
         'requireSignedUrls is not a known field (did you mean POST /projects/{projectId}/signing/secrets for requireSignedUrls?)',
@@ -64,7 +64,7 @@ t.test('names the field and the rule in every error', async (t) => {
       [{ sources: Array(21).fill(url) }, 'sources must have at most 20 items'],
       [
         { sources: [url, 'b'] },
-        `sources[1] ${urlRule}, or a path on the project's site that starts with a slash, and is "b"`,
+        `sources[1] ${urlRule}, or a path on the project's site that starts with a slash, but is "b"`,
       ],
       ...[{ widths: [5] }, { formats: ['webp'] }, { quality: 50 }, { dpr: 1 }].map(
         (field) =>
@@ -75,20 +75,20 @@ t.test('names the field and the rule in every error', async (t) => {
       ),
       [
         { src: url, widths: [0, 5_001], formats: [], dpr: 4, fit: 'outside' },
-        'widths[0] must be at least 1, and is 0',
-        'widths[1] must be at most 5000, and is 5001',
+        'widths[0] must be at least 1, but is 0',
+        'widths[1] must be at most 5000, but is 5001',
         'formats must have at least 1 item',
-        'fit must be one of contain, cover, fill, inside, and is "outside"',
-        'dpr must be at most 3, and is 4',
+        'fit must be one of contain, cover, fill, inside, but is "outside"',
+        'dpr must be at most 3, but is 4',
       ],
       [
         { src: url, widths: Array(11).fill(5), formats: ['gif'] },
         'widths must have at most 10 items',
-        'formats[0] must be one of auto, avif, webp, jpeg, png, and is "gif"',
+        'formats[0] must be one of auto, avif, webp, jpeg, png, but is "gif"',
       ],
       [
         { src: url, formats: ['jpg'] },
-        'formats[0] must be one of auto, avif, webp, jpeg, png, and is "jpg" (did you mean jpeg?)',
+        'formats[0] must be one of auto, avif, webp, jpeg, png, but is "jpg" (did you mean jpeg?)',
       ],
       [
         { src: url, variants: [{ widht: 5, quality: 5, blurr: 1, parameters: {} }] },
@@ -99,11 +99,11 @@ t.test('names the field and the rule in every error', async (t) => {
       ],
       [
         { src: url, variants: [{ w: 0, q: 'high' }, { project: 'a', v: 'ü' }, 5] },
-        'variants[0].w must be at least 1, and is 0',
-        'variants[0].q must be a whole number from 1 to 100, or auto, and is "high"',
+        'variants[0].w must be at least 1, but is 0',
+        'variants[0].q must be a whole number from 1 to 100, or auto, but is "high"',
         'variants[1].project is not a known field',
-        'variants[1].v must be 1 to 64 letters, digits, dots, hyphens and underscores, and is "ü"',
-        'variants[2] must be an object, and is 5',
+        'variants[1].v must be 1 to 64 letters, digits, dots, hyphens and underscores, but is "ü"',
+        'variants[2] must be an object, but is 5',
       ],
       [{ src: url, variants: Array(51).fill({}) }, 'variants must have at most 50 items'],
       [{ src: url, variants: [] }, 'variants must have at least 1 item'],
@@ -128,12 +128,12 @@ t.test('names the field and the rule in every error', async (t) => {
     ],
     DomainInput: [
       [{}, 'host is required'],
-      [{ host: null }, 'host must be a string, and is null'],
+      [{ host: null }, 'host must be a string, but is null'],
       [{ host: '', hosts: '' }, 'hosts is not a known field (did you mean host?)'],
-      [{ host: {} }, 'host must be a string, and is an object'],
-      ['a.example', 'the body must be an object, and is "a.example"'],
-      ['', 'the body must be an object, and is empty'],
-      [true, 'the body must be an object, and is true'],
+      [{ host: {} }, 'host must be a string, but is an object'],
+      ['a.example', 'the body must be an object, but is "a.example"'],
+      ['', 'the body must be an object, but is empty'],
+      [true, 'the body must be an object, but is true'],
     ],
   };
   for (const [name, all] of Object.entries(cases)) {
@@ -202,12 +202,12 @@ t.test('accepts values exactly within their bounds', async (t) => {
 t.test('repeats part of a rejected value, with its password hidden', async (t) => {
   const errors = (origin: string) => findErrors('CreateProjectInput', { name: 'x', origin });
   const [long = ''] = errors(`a b${'x'.repeat(8_000)}`);
-  t.match(long, /^origin must be an absolute URL, and is "a bx+" …$/);
+  t.match(long, /^origin must be an absolute URL, but is "a bx+" …$/);
   t.ok(long.length < 160);
   t.same(errors('https://u:secret@a b/'), [
-    'origin must be an absolute URL, and is "https://a b/"',
+    'origin must be an absolute URL, but is "https://a b/"',
   ]);
-  t.same(errors('a \ud800'), ['origin must be an absolute URL, and is "a \ufffd"']);
+  t.same(errors('a \ud800'), ['origin must be an absolute URL, but is "a \ufffd"']);
 });
 
 t.test(

@@ -82,25 +82,25 @@ export async function bodies(t: Test, control: Control): Promise<void> {
 
   await t.test('enforces the rules of every operation', async (t) => {
     const settings: ReadonlyArray<readonly [body: object, message: RegExp]> = [
-      [{ maxWidth: 10_001 }, /^maxWidth must be at most 10000, and is 10001\.$/],
+      [{ maxWidth: 10_001 }, /^maxWidth must be at most 10000, but is 10001\.$/],
       [{ watermarkUrl: 'http://10.0.0.1/w.png' }, /public host/],
       [{ watermarkUrl: 'file:///etc/passwd' }, /http or https/],
       [{ $set: { orgId: 'x' } }, /\$set is not a known field/],
     ];
     const presets: ReadonlyArray<readonly [parameters: object, message: RegExp]> = [
       [{}, /^parameters must have at least 1 field\.$/],
-      [{ w: 0 }, /^parameters\.w must be at least 1, and is 0\.$/],
-      [{ w: '400' }, /^parameters\.w must be a whole number, and is "400"\.$/],
-      [{ fmt: 'bmp' }, /^parameters\.fmt must be one of auto, .*, and is "bmp"\.$/],
-      [{ blur: 200 }, /^parameters\.blur must be empty, 1 or true .* to 100, and is 200\.$/],
-      [{ bg: '#fff' }, /^parameters\.bg must be hex digits without # .*, and is "#fff"\.$/],
+      [{ w: 0 }, /^parameters\.w must be at least 1, but is 0\.$/],
+      [{ w: '400' }, /^parameters\.w must be a whole number, but is "400"\.$/],
+      [{ fmt: 'bmp' }, /^parameters\.fmt must be one of auto, .*, but is "bmp"\.$/],
+      [{ blur: 200 }, /^parameters\.blur must be empty, 1 or true .* to 100, but is 200\.$/],
+      [{ bg: '#fff' }, /^parameters\.bg must be hex digits without # .*, but is "#fff"\.$/],
       [{ bg: 'nocolour' }, /^parameters\.bg must be hex digits without # /],
       [{ crop: '0,0,0,5' }, /^parameters\.crop must be left,top,width,height: /],
       [{ width: 5 }, /^parameters\.width is not a known field \(did you mean w for width\?\)\.$/],
       [{ animate: 1 }, /^parameters\.animate is not a known field \(did you mean animated\?\)/],
       [{ preset: 'a' }, /^parameters\.preset is not a known field/],
       [{ exp: 5 }, /^parameters\.exp is not a known field/],
-      [{ w: { $gt: 1 } }, /^parameters\.w must be a whole number, and is an object\.$/],
+      [{ w: { $gt: 1 } }, /^parameters\.w must be a whole number, but is an object\.$/],
       [{ fallback: 'https://b.example/' }, /^parameters\.fallback must be on an allowed host/],
       [{ fallback: `https://a.example/${'x'.repeat(1_000)}` }, /at most 1024 characters/],
     ];
@@ -125,17 +125,17 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [image({ url: 'file:///etc/passwd' }), /^image\.url must be an absolute http or https URL/],
       [image({ url: 'https://u:p@a.example/' }), /^image\.url must be an absolute http/],
       [image({ words: 'a' }), /^image\.words is not a known field/],
-      [image({ scale: 0 }), /^image\.scale must be at least 1, and is 0\.$/],
-      [image({ tiled: 1 }), /^image\.tiled must be true or false, and is 1\.$/],
+      [image({ scale: 0 }), /^image\.scale must be at least 1, but is 0\.$/],
+      [image({ tiled: 1 }), /^image\.tiled must be true or false, but is 1\.$/],
       [
         image({ offsetX: '5em' }),
         /^image\.offsetX must be a whole number from -99999 to 99999.*"5em"\.$/,
       ],
-      [image({ blend: 'clear' }), /^image\.blend must be one of over, .*, and is "clear"\.$/],
+      [image({ blend: 'clear' }), /^image\.blend must be one of over, .*, but is "clear"\.$/],
       [{ text: { words: 'x'.repeat(501) } }, /^text\.words must have at most 500 characters/],
       [{ text: { words: 'a\u0007b' } }, /^text\.words must be a text .* without control/],
       [{ text: { font: 'Comic Sans' } }, /^text\.font must be one of /],
-      [{ text: { size: 'big' } }, /^text\.size must be a whole number .* or fit, and is "big"/],
+      [{ text: { size: 'big' } }, /^text\.size must be a whole number .* or fit, but is "big"/],
       [{ text: { color: '#fff' } }, /^text\.color must be hex digits without #/],
     ];
     const secret = 'secret-of-the-test';
@@ -223,7 +223,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ['DELETE', `/domains?host=${'h'.repeat(1_025)}`, {}, /^host must be/],
       ['DELETE', '/domains?host=a%00', {}, /^host must be/],
       ['DELETE', '/domains?host=%ff', {}, /^host must be/],
-      ['DELETE', '/domains', { body: '{"host":1}' }, /^host must be a string, and is /],
+      ['DELETE', '/domains', { body: '{"host":1}' }, /^host must be a string, but is /],
       ['DELETE', withHost, { json: { host: 'b.example', a: 1 } }, /^a is not a known field\.$/],
       ['DELETE', withHost, { json: { host: 'b.example:80' } }, /^host must be a bare host/],
       ['DELETE', withHost, { body: '{"host":' }, /not valid JSON/],

@@ -26,7 +26,7 @@ export function isSvgOutput({ format }: Container, variant: Variant): boolean {
   const isSvg = format.name === 'svg';
   const field = findPixelField(variant);
   if (negotiated) return isSvg && field === null;
-  if (!isSvg) throw unsupported(`fmt=svg needs an SVG as the source, and not ${format.label}.`);
+  if (!isSvg) throw unsupported(`fmt=svg needs an SVG source, not ${format.label}.`);
   if (field === null) return true;
   const names = parametersOf(field).join(' or ');
   throw new ServiceError(
@@ -91,7 +91,7 @@ async function write(
   const longest = { width: Math.min(maxSide, maxWidth ?? maxSide), height: maxSide };
   const limits = { ...longest, pixels: Number.POSITIVE_INFINITY };
   const enlargement = scaleWithin(natural, maxSide, Number.POSITIVE_INFINITY);
-  if (!(enlargement > 0)) throw corrupt('The SVG has a size that is not possible.');
+  if (!(enlargement > 0)) throw corrupt('The SVG has an impossible size.');
   const box = fitBox(natural, variant, enlargement, limits);
   const isNatural =
     width === null && height === null && aspectRatio === null && natural.width <= limits.width;

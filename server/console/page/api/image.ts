@@ -38,7 +38,7 @@ export const warningMeaning: Readonly<Record<string, string>> = {
   animation_dropped: 'The image is the first frame of an animation.',
   source_incomplete: 'The source or a layer ends too early, so pixels are missing.',
   text_missing_glyphs:
-    'No font has some characters of the text, so they are boxes. Change the text, or give the layer another font.',
+    'No font contains some characters of the text, so they appear as boxes. Change the text, or give the layer another font.',
   maxbytes_exceeded: 'No output in this format is as small as maxbytes.',
 };
 

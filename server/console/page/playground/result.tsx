@@ -39,8 +39,8 @@ export function Result({ picture, onChange, onReload, help }: ResultProps) {
         </div>
         {isSigned && (
           <p class="quiet">
-            The project accepts signed URLs only. This URL is valid for an hour at most; the URLs of
-            your pages are signed by your backend.
+            The project accepts signed URLs only. This URL is valid for up to an hour; your backend
+            signs the URLs in your pages.
           </p>
         )}
         <h2>Code</h2>

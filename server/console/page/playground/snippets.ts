@@ -50,7 +50,7 @@ function usage(request: PageImage, facts: PictureFacts | null): string {
   const picture = pictureOptions(options, facts);
   const { width, height } = computeLayout(options, facts);
   if (picture === null) {
-    return `${url}\n// The size of its box, which prevents a shift of the layout.\nconst size = { width: ${width}, height: ${height} };`;
+    return `${url}\n// The size of its box, to prevent layout shifts.\nconst size = { width: ${width}, height: ${height} };`;
   }
   return `${url}
 
@@ -70,7 +70,7 @@ ${lines('  ', fields({ baseUrl, project: request.project }))}});
 ${usage(request, facts)}`;
 
 const signed = (baseUrl: string, request: PageImage, facts: PictureFacts | null): string =>
-  `// On a server only: with the secret anybody can sign.
+  `// Use this only on a server: anyone with the secret can sign.
 import { createImageUrls } from '@image-delivery/sdk';
 import { createSigner } from '@image-delivery/sdk/sign';
 
@@ -82,8 +82,8 @@ const images = createImageUrls({ ...settings, sign });
 
 ${usage(request, facts)}`;
 
-const siteComment = `// The service fetches the app's own images from the site as it is published. While the app is
-// developed they come from the app itself.`;
+const siteComment = `// The service fetches the app's own images from the published site. During development, the app
+// serves them itself.`;
 
 const next = (baseUrl: string, request: PageImage, facts: PictureFacts): string => {
   const { source, project, options } = request;
@@ -169,7 +169,7 @@ const astro = (baseUrl: string, request: PageImage, facts: PictureFacts): string
   const missing =
     others.length === 0
       ? ''
-      : `\n// The component has no ${others.join(', ')}: the code for the SDK has.`;
+      : `\n// The component does not support ${others.join(', ')}; the SDK's code does.`;
   return `// astro.config.mjs
 import { imageDelivery } from '@image-delivery/sdk/astro';
 import { defineConfig } from 'astro/config';
