@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../store/projects.ts';
 import type { DayUsage, ProjectDay, UsageRecords } from '../../store/usage.ts';
-import { dayMs, noUsage, type UsageTotals } from './usage-totals.ts';
+import { addUsage, dayMs, noUsage, type UsageTotals } from './usage-totals.ts';
 
 interface LimitedUsage {
   readonly renders: number;
@@ -67,14 +67,14 @@ export class UsageLimits {
     known.isNeeded = true;
     for (;;) {
       // Only failed renders decrease counts, so claims are unnecessary above a limit.
-      const { bytes } = this.#totals.of(known)?.counts ?? noUsage();
+      const { bytes, backgroundBytes } = this.#totals.of(known)?.counts ?? noUsage();
       if (
         rendersPerDay !== null &&
         known.others.renders + this.#ownRenders(known) >= rendersPerDay
       ) {
         throw this.#reached(`${rendersPerDay} renders`);
       }
-      if (bytesPerDay !== null && known.others.bytes + bytes >= bytesPerDay) {
+      if (bytesPerDay !== null && known.others.bytes + bytes + backgroundBytes >= bytesPerDay) {
         throw this.#reached(`${bytesPerDay} bytes`);
       }
       // The limit might have changed since the last claim.
@@ -168,9 +168,10 @@ export class UsageLimits {
     const sum = { ...nothing };
     for (const writer of new Set([...day.by.keys(), ...day.claims.keys()])) {
       if (writer === own?.writer) continue;
-      const { renders = 0, backgroundRenders = 0, bytes = 0 } = day.by.get(writer) ?? {};
-      sum.renders += Math.max(renders + backgroundRenders, day.claims.get(writer) ?? 0);
-      sum.bytes += bytes;
+      const counts = addUsage(noUsage(), day.by.get(writer) ?? {});
+      const renders = counts.renders + counts.backgroundRenders;
+      sum.renders += Math.max(renders, day.claims.get(writer) ?? 0);
+      sum.bytes += counts.bytes + counts.backgroundBytes;
     }
     return sum;
   }

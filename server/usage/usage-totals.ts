@@ -8,7 +8,10 @@ import {
   tiers,
 } from './request-counts.ts';
 
-/** The stored counts of a project and a day: live requests by tier, and other counts. */
+/**
+ * The stored counts of a project and a day: clients' requests by tier, and other counts. Those of
+ * prewarming and of the console are background.
+ */
 const usageFields = [
   ...tiers,
   'bytes',
@@ -17,6 +20,7 @@ const usageFields = [
   'backgroundRequests',
   'backgroundRenders',
   'backgroundRenderMs',
+  'backgroundBytes',
 ] as const;
 export type UsageCounts = Record<(typeof usageFields)[number], number>;
 
@@ -189,13 +193,15 @@ export class UsageTotals {
 }
 
 function addCounts(sum: UsageCounts, { live, background, console }: RequestCounts): void {
-  for (const counts of [live, console]) {
-    for (const tier of tiers) sum[tier] += counts.tiers[tier];
-    sum.bytes += counts.bytes;
-    sum.renders += counts.renders;
-    sum.renderMs += counts.renderMs;
+  for (const tier of tiers) sum[tier] += live.tiers[tier];
+  sum.bytes += live.bytes;
+  sum.renders += live.renders;
+  sum.renderMs += live.renderMs;
+  for (const counts of [background, console]) {
+    for (const tier of tiers) sum.backgroundRequests += counts.tiers[tier];
+    sum.backgroundRenders += counts.renders;
+    sum.backgroundRenderMs += counts.renderMs;
   }
-  for (const tier of tiers) sum.backgroundRequests += background.tiers[tier];
-  sum.backgroundRenders += background.renders;
-  sum.backgroundRenderMs += background.renderMs;
+  // Prewarming delivers to nobody.
+  sum.backgroundBytes += console.bytes;
 }

@@ -18,7 +18,7 @@ const signing = { ...settings, secret: 'a', validFor: 60 };
 const withBase = (baseUrl: unknown) => createImageUrls({ ...settings, baseUrl: untyped(baseUrl) });
 
 const missing =
-  'baseUrl is missing: the address of the service, such as https://images.example.com. An environment variable that is not set is undefined, in a browser also one without the prefix of the framework.';
+  "baseUrl is missing: pass the service's address, such as https://images.example.com. An environment variable that is not set is undefined, and in a browser so is one without the framework's prefix.";
 const noProject = "project is missing: pass a project's id, such as prj_32gx1acb9wtykf3m.";
 
 /** The commonest mistakes, with the sentence that each prints. */

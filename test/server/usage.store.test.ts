@@ -1,6 +1,6 @@
 import { setImmediate } from 'node:timers/promises';
 import t, { type Test } from 'tap';
-import { RequestCounts } from '../../server/usage/request-counts.ts';
+import { RequestCounts, type RequestKind } from '../../server/usage/request-counts.ts';
 import { UsageRecorder } from '../../server/usage/usage.ts';
 import { noUsage, UsageTotals } from '../../server/usage/usage-totals.ts';
 import { ActivityRecords } from '../../store/activity.ts';
@@ -68,12 +68,12 @@ async function start(t: Test) {
     const requestCounts = new Map<string, RequestCounts>();
     return {
       usage,
-      count(hits: number, bytes = 0, of = project) {
+      count(hits: number, bytes = 0, of = project, kind: RequestKind = 'live') {
         const counts = requestCounts.get(of) ?? new RequestCounts(of);
         requestCounts.set(of, counts);
         usage.totals.list(counts);
-        counts.live.tiers.memory += hits;
-        counts.live.bytes += bytes;
+        counts[kind].tiers.memory += hits;
+        counts[kind].bytes += bytes;
       },
       /** Returns the total of 30 days. */
       async hits(of = project) {
@@ -314,7 +314,7 @@ t.test("counts all processes' usage towards a limit", async (t) => {
   t.equal(await admits(b), true);
   a.count(1, 600);
   t.equal(await admits(a), true);
-  b.count(1, 600);
+  b.count(1, 600, project, 'console');
   await a.usage.store();
   t.equal(await admits(b), true, 'it has not read what the other one has used');
   await b.usage.store();

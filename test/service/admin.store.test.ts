@@ -334,7 +334,7 @@ t.test('prewarms and deletes through the admin command', async (t) => {
 
   await t.rejects(remove(id), {
     code: 1,
-    stderr: /for good: add --yes/,
+    stderr: /permanently. Add --yes/,
   });
   t.equal((await fetch(image)).status, 200);
   t.match(await remove(id, '--yes', '--force'), `${id} is deleted.`);

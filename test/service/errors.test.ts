@@ -14,10 +14,10 @@ import { startTlsOrigins, type TlsOrigins } from './tls.ts';
 
 /** Error message per problem of a TLS source. */
 const untrusted: ReadonlyArray<readonly [origin: keyof TlsOrigins['origins'], words: RegExp]> = [
-  ['self-signed', /\(TLS\): the certificate of 127\.0\.0\.1 is self-signed/],
-  ['expired', /certificate of 127\.0\.0\.1 has expired/],
+  ['self-signed', /\(TLS\): 127\.0\.0\.1's certificate is self-signed/],
+  ['expired', /127\.0\.0\.1's certificate has expired/],
   ['not yet valid', /is not yet valid/],
-  ['another name', /certificate is for other names than 127\.0\.0\.1/],
+  ['another name', /the certificate is not for 127\.0\.0\.1 but for other names/],
   ['unknown authority', /unknown authority.* does not send the intermediate/],
   ['unknown chain', /authority that is not known here/],
   ['old protocol', /no TLS version above 1\.1/],
@@ -134,7 +134,7 @@ eachHttpServer(
       ],
       [of('/untyped.jpg'), 415, 'source_unsupported', /not a JPEG.*; it has no content type\.$/],
       [of('/entity.svg'), 415, 'source_unsupported', /XML entity ns_svg/],
-      [of('/nbsp.svg'), 422, 'source_corrupt', /XML entity that is not declared/],
+      [of('/nbsp.svg'), 422, 'source_corrupt', /undeclared XML entity/],
       [of('/401'), 403, 'source_unauthorized', /127\.0\.0\.1 returned 401/],
       [of('/403'), 403, 'source_forbidden', /127\.0\.0\.1 returned 403/],
       [of('/429'), 429, 'source_rate_limited', /127\.0\.0\.1 returned 429/],

@@ -323,7 +323,7 @@ export const unsupportedHeif =
     const { onlySequence, coding, predicted } = readHeif(source);
     const remedy = 'To use it: save it as HEIC, AVIF or JPEG';
     if (onlySequence) {
-      const message = `The ${label} contains an image sequence but no still image. To use it: deliver one of its frames as an image.`;
+      const message = `The ${label} contains only a sequence, no still image. To use it: deliver one of its frames as an image.`;
       return unsupported(message, cause);
     }
     if (coding !== null && !heifCodings.has(coding)) {

@@ -19,7 +19,10 @@ import { rejectInvalid } from '../validation-messages.ts';
 
 const seconds = { type: 'number', minimum: 0, description: 'Time on transform threads.' } as const;
 const counts = {
-  requests: { ...count, description: 'Image requests, except prewarming.' },
+  requests: {
+    ...count,
+    description: "Image requests, except prewarming and the console's requests.",
+  },
   hits: {
     ...strictObject(byCacheTier(() => count)),
     description: 'Requests by the cache that contained the image.',
@@ -33,8 +36,9 @@ const counts = {
   renders: { ...count, description: 'Transforms, including failed transforms.' },
   renderSeconds: seconds,
   background: {
-    ...strictObject({ requests: count, renders: count, renderSeconds: seconds }),
-    description: 'Prewarming, not included in the other counts.',
+    ...strictObject({ requests: count, bytes: count, renders: count, renderSeconds: seconds }),
+    description:
+      "Prewarming and the console's requests, not included in the other counts. Limits include them.",
   },
 } as const;
 
@@ -158,6 +162,7 @@ function counted(counts: UsageCounts): Counted {
     renderSeconds: inSeconds(counts.renderMs),
     background: {
       requests: counts.backgroundRequests,
+      bytes: counts.backgroundBytes,
       renders: counts.backgroundRenders,
       renderSeconds: inSeconds(counts.backgroundRenderMs),
     },
@@ -202,7 +207,10 @@ const windowSchema = strictObject({
     description:
       'First counted minute, up to 10 minutes before the hour or an hour before the day.',
   },
-  requests: { ...count, description: 'Image requests, except prewarming.' },
+  requests: {
+    ...count,
+    description: "Image requests, except prewarming and the console's requests.",
+  },
   hits: {
     ...strictObject(byCacheTier(() => count)),
     description: 'Requests by the cache that contained the image.',

@@ -96,7 +96,7 @@ t.test('rejects parameters that would remove or misalign the gain map', async (t
     [{ flip: true }, /flipped/, turned],
     [{}, /mirrored/, five],
     [{ width: 120, height: 200, position: { x: 0.2, y: 0.8 } }, /mirrored/, seven],
-    [{ rotate: 90 }, /turned/, turned],
+    [{ rotate: 90 }, /rotated/, turned],
     [{ crop }, /a gain map of 92 x 69 cannot .* 320 x 240 pixels/, uneven],
     [{ rotate: 90 }, /turned or cropped/, uneven],
     [{ width: 50, height: 80 }, /turned or cropped/, uneven],

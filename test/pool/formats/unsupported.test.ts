@@ -95,7 +95,7 @@ t.test('lets an operator refuse HEIC', (t) => {
   const source = { bytes, contentType: 'image/heic' };
   requireSupportedFormat(source, allFormats);
   const message =
-    /HEIC or HEIF image, which this service is set not to read; its content type is image\/heic\. To use it: convert it/;
+    /HEIC or HEIF image, which this service is configured not to accept; its content type is image\/heic\. To use it: convert it/;
   const allowed = { ...allFormats, heic: false, pdf: false };
   t.throws(() => requireSupportedFormat(source, allowed), { ...unsupported, message });
   t.end();
@@ -130,7 +130,7 @@ t.test('rejects a TIFF with tiles of separate planes as unsupported', async (t) 
   const planarConfiguration = tiles.indexOf(tag, directory);
   t.same((await drawn(tiles)).size, [64, 64]);
   tiles.writeUInt16LE(2, planarConfiguration + 8);
-  const message = /tiles of separate planes/;
+  const message = /tiles in separate planes/;
   await t.rejects(drawn(tiles), { ...unsupported, message });
 });
 
@@ -197,7 +197,7 @@ t.test('names the JPEG, PNG and TIFF encodings that it does not read', async (t)
     ],
     ['floating-point', sampledTiff(32, 2, shorts(277, 3), shorts(339, 3, 3, 3))],
     ['floating-point', sampledTiff(16, 1, shorts(277, 1), shorts(339, 3))],
-    ['with a sign', sampledTiff(16, 1, shorts(277, 1), shorts(339, 2))],
+    ['signed samples', sampledTiff(16, 1, shorts(277, 1), shorts(339, 2))],
     ['32-bit integers', sampledTiff(32, 1, shorts(277, 1))],
     ['L\\*a\\*b\\* colours with alpha', sampledTiff(16, 8, shorts(277, 4))],
     ['YCbCr', sampledTiff(8, 6, shorts(277, 3))],

@@ -90,7 +90,7 @@ t.test("sets the outer size by w, h, fit and the project's limit", async (t) => 
 
 t.test('rejects operations on pixels, and negotiates another format for them', async (t) => {
   const raster = await noise(9, 9).png().toBuffer();
-  const label = /^fmt=svg needs an SVG as the source, and not (?:a )?PNG/;
+  const label = /^fmt=svg needs an SVG source, not (?:a )?PNG/;
   await t.rejects(deliver(raster), { code: 'source_unsupported', message: label });
   const cases: readonly (readonly [Partial<Variant>, RegExp])[] = [
     [{ blur: 2 }, /with blur,/],

@@ -44,7 +44,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     ...['ftp://a.example/', 'http:a.example', 'https://u:p@a.example/', long].map(
       (origin) => [`origin ${origin.slice(0, 30)}`, of({ origin }), /^origin must/] as const,
     ),
-    ['a long host', of({ origin: longHost }), /^origin must .* host of at most 253/],
+    ['a long host', of({ origin: longHost }), /^origin must .* at most 253 characters in the host/],
     [
       'an origin for many',
       of({ origin: 'https://*.a.example/' }),

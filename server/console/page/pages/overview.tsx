@@ -39,11 +39,14 @@ export function Overview() {
         <CopyText label="project id" text={id} />
       </div>
       <Loaded data={usage}>
-        {(loaded) => (loaded.total.bytes === 0 ? <FirstPicture /> : <LastDays usage={loaded} />)}
+        {(loaded) => (isUnused(loaded) ? <FirstPicture /> : <LastDays usage={loaded} />)}
       </Loaded>
     </PageSection>
   );
 }
+
+/** Returns true if nobody, not even the console, has received an image. */
+const isUnused = ({ total }: Usage): boolean => total.bytes + total.background.bytes === 0;
 
 const shown = [
   ['Requests', 'requests', formatNumber],
@@ -56,7 +59,7 @@ function LastDays({ usage: { days, total } }: { readonly usage: Usage }) {
     <section aria-labelledby="usage">
       <h2 id="usage">Usage</h2>
       <p class="quiet">
-        Last 30 days (UTC), updated every minute, with the requests of this console.
+        Last 30 days (UTC), updated every minute. The console's own requests do not count.
       </p>
       <div class="graphs">
         {shown.map(([title, field, format]) => {
@@ -91,7 +94,7 @@ function toFacts({ hits, misses, errors, ...total }: Usage['total']): readonly F
     ['Misses', formatNumber(misses), ''],
     ['Errors', formatNumber(errors), ''],
     ['Render time', `${formatNumber(total.renderSeconds)} s`, ''],
-    ['Prewarmed', formatNumber(total.background.renders), 'renders'],
+    ['Prewarming, console', formatNumber(total.background.renders), 'renders'],
   ];
 }
 
