@@ -1,5 +1,6 @@
 import sharp, { type OverlayOptions } from 'sharp';
 import type { Gravity } from '../../contract/image-terms.ts';
+import { asBuffer } from '../formats/bytes.ts';
 import type { Size } from '../geometry.ts';
 import {
   type Layer,
@@ -8,6 +9,7 @@ import {
   plainVariant,
   type Variant,
 } from '../variant.ts';
+import type { PixelFrame } from './pixel-effects.ts';
 
 /** The output that a layer is drawn on. */
 export interface LayerFrame extends Size {
@@ -89,6 +91,16 @@ export async function createOverlay(
 function onEachFrame(canvas: Buffer, { width, height }: Size, blend: LayerPlacement['blend']) {
   const raw = { width, height, channels: 4 as const };
   return { input: canvas, raw, tile: true, gravity: 'northwest', blend };
+}
+
+/** Returns the overlays that replace an image's pixels, even transparent ones, with RGBA pixels. */
+export function replacement({ data, width, height }: PixelFrame): readonly OverlayOptions[] {
+  const create = { width, height, channels: 4 as const, background: 'black' };
+  const raw = { width, height, channels: 4 as const };
+  return [
+    { input: { create }, blend: 'dest-out' },
+    { input: asBuffer(data), raw },
+  ];
 }
 
 const transparent = { r: 0, g: 0, b: 0, alpha: 0 };

@@ -1,5 +1,6 @@
 import type { Sharp } from 'sharp';
 import type { Colour, Rgba } from '../colour.ts';
+import { mapColours, type PixelFrame, pixelate, toSepia } from './pixel-effects.ts';
 
 /** Factors of brightness and saturation, rotation of the hue in degrees, lightness to add. */
 export interface Modulation {
@@ -22,9 +23,9 @@ interface PlannedOutput {
 
 /**
  * An operation's place in the passes of `steps.ts`: before the crop, with the resize, after it as a
- * filter, in the image's last pass, or below the layers.
+ * filter, in the image's last pass, on the raw pixels after it, or below the layers.
  */
-export type Place = 'turn' | 'resize' | 'filter' | 'finish' | 'below layers';
+export type Place = 'turn' | 'resize' | 'filter' | 'finish' | 'pixels' | 'below layers';
 
 /** Image properties that decide whether a filter needs a separate pass. */
 interface Transparency {
@@ -40,7 +41,9 @@ export interface Operation<T> {
   /** The parameters that request it, if there are others than the one with its name. */
   readonly parameters?: readonly string[];
   /** Adds the operation to a pipeline. Called only for other values than `plain`. */
-  readonly apply: (image: Sharp, value: NonNullable<T>, plan: PlannedOutput) => Sharp;
+  readonly apply?: (image: Sharp, value: NonNullable<T>, plan: PlannedOutput) => Sharp;
+  /** Changes a frame's raw pixels in place, if sharp has no such operation; see `needsSingleFrames`. */
+  readonly change?: (frame: PixelFrame, value: NonNullable<T>) => void;
   /** Returns ms per million output pixels, measured on a photograph; absent if negligible. */
   readonly ms?: (value: NonNullable<T>) => number;
   /**
@@ -148,6 +151,18 @@ export const operations = {
     needsOwnPass: ({ isPossible }) => isPossible,
     changesColours: true,
   }),
+  /**
+   * -100..100, as CSS: `contrast(1 + value / 100)`. Uses a separate pass, because sharp's linear
+   * function runs after its other filters, and once.
+   */
+  contrast: operation<number | null>({
+    plain: null,
+    place: 'filter',
+    apply: (image, percent) => image.linear(1 + percent / 100, -1.275 * percent),
+    ms: () => 12,
+    needsOwnPass: () => true,
+    changesColours: true,
+  }),
   /** Sigma of the unsharp mask, 0.01..10. */
   sharpen: operation<number | null>({
     plain: null,
@@ -176,6 +191,22 @@ export const operations = {
     place: 'finish',
     apply: (image) => image.negate({ alpha: false }),
     changesColours: true,
+  }),
+  /** 0..100 percent of the matrix of CSS `sepia()` (Filter Effects Module Level 1, 8.4). */
+  sepia: operation<number | null>({
+    plain: null,
+    place: 'pixels',
+    change: (frame, percent) => mapColours(frame, toSepia(percent / 100)),
+    ms: () => 22,
+    needsSingleFrames: true,
+  }),
+  /** Side of the squares in output pixels, 1..200, from the top left. */
+  pixelate: operation<number | null>({
+    plain: null,
+    place: 'pixels',
+    change: (frame, side) => pixelate(frame, { left: 0, top: 0, ...frame }, side),
+    ms: (side) => 25 + 400 / side,
+    needsSingleFrames: true,
   }),
   /**
    * 0..1, multiplied with the image's own opacity. An image that cannot be transparent blends with

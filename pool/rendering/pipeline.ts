@@ -4,6 +4,7 @@ import { maxSide } from '../bounds.ts';
 import { corrupt, transformTimeout } from '../formats/errors.ts';
 import type { DecoderInput, InspectionLimits, SourceFacts } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
+import type { PixelFrame } from './pixel-effects.ts';
 
 export interface RenderLimits extends InspectionLimits {
   /** Timeout of libvips, which checks it between tiles, in whole seconds; at least 1. */
@@ -100,6 +101,18 @@ export class Pipeline {
     return reopen;
   }
 
+  /** Changes an animation's pixels in place, frame by frame: RGBA. */
+  async changeFrames(change: (frame: PixelFrame) => void): Promise<void> {
+    const { data, info } = this.#raw ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
+    const height = info.pageHeight ?? info.height;
+    const size = height * info.width * info.channels;
+    for (let at = 0; at < data.byteLength; at += size) {
+      change({ ...info, height, data: data.subarray(at, at + size) });
+    }
+    this.#continueFrom(() => fromRaw(data, info, height));
+    this.#raw = { data, info };
+  }
+
   /** Renders an animation frame by frame. */
   async eachFrame(operations: (frame: Sharp) => Sharp): Promise<void> {
     const { data, info } = this.#raw ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
@@ -130,6 +143,13 @@ export class Pipeline {
   async pixels(): Promise<Pixels> {
     const reopen = await this.render();
     return this.#toBuffer(reopen().raw({ depth: 'uchar' }));
+  }
+
+  /** Returns the rendered pixels as RGBA, with 8 bits per channel. */
+  async rgba(): Promise<PixelFrame> {
+    const reopen = await this.render();
+    const { data, info } = await this.#toBuffer(reopen().ensureAlpha().raw({ depth: 'uchar' }));
+    return { ...info, data };
   }
 
   /**

@@ -15,9 +15,11 @@ import { encodings, type OutputFormat } from './encode/encodings.ts';
 import { isSvgOutput, svgOutput } from './encode/svg/output.ts';
 import { type ExecutionPlan, type OpenedInputs, planExecution } from './execution-plan.ts';
 import { uprightSize } from './image-facts/fields.ts';
-import { createOverlay, layerVariant } from './layer.ts';
+import { createOverlay, layerVariant, replacement } from './layer.ts';
 import { type InspectedSource, type OpenedImage, openImage, type Scope } from './open-image.ts';
+import { requestedOperations } from './operations.ts';
 import type { RenderLimits } from './pipeline.ts';
+import type { PixelFrame } from './pixel-effects.ts';
 import { placeholders } from './placeholders.ts';
 import { applySteps, imagePasses, passes, type Step } from './steps.ts';
 import { addFont, hasMissingGlyphs, loadAddedFonts } from './text/font-folder.ts';
@@ -110,6 +112,7 @@ const order: readonly ((image: OpenedImage) => Promise<void>)[] = [
   cropAndShrink,
   resizeAndFilter,
   convertToSrgb,
+  changePixels,
   applyOpacity,
 ];
 
@@ -183,6 +186,26 @@ async function convertToSrgb({ pipeline, context: { plan } }: OpenedImage): Prom
   if (plan.convertedFrom === null) return;
   const { data, info } = await pipeline.plainPixels(plan);
   plan.convertedFrom.toSrgb(data, info.channels);
+}
+
+/** Runs the operations that sharp does not have. */
+async function changePixels({ pipeline, context }: OpenedImage): Promise<void> {
+  const { plan, variant } = context;
+  const requested = requestedOperations(variant, 'pixels');
+  if (requested.length === 0) return;
+  const change = (frame: PixelFrame) => {
+    for (const { operation, value } of requested) operation.change?.(frame, value);
+  };
+  if (plan.byFrame) return pipeline.changeFrames(change);
+  if (plan.plainPixels) {
+    const { data, info } = await pipeline.plainPixels(plan);
+    return change({ ...info, data });
+  }
+  // Raw pixels would lose metadata and profile, so they replace those of the rendered image.
+  const frame = await pipeline.rgba();
+  change(frame);
+  const overlays = replacement(frame);
+  pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
 }
 
 async function applyOpacity(image: OpenedImage): Promise<void> {

@@ -74,7 +74,7 @@ const operationsAt = (place: Place, { variant }: StepContext): readonly Step[] =
   requestedOperations(variant, place).map(
     ({ operation, value }): Step =>
       (image, { plan }) =>
-        operation.apply(image, value, plan),
+        operation.apply?.(image, value, plan) ?? image,
   );
 
 const belowLayers: Step = (image, context) =>

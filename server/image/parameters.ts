@@ -375,6 +375,27 @@ export const parameters = {
     '1.1,0.5,180,0',
     { byDefault: '1,1,0,0', replaces: ['brightness', 'saturation', 'hue', 'lightness'] },
   ),
+  contrast: parameter(
+    'colour',
+    neutral(number(-100, 100), 0),
+    'Contrast in percent: -100 makes the image grey, 100 doubles the distance from middle grey, like `contrast(2)` in CSS.',
+    '40',
+    { byDefault: '0' },
+  ),
+  sepia: parameter(
+    'colour',
+    neutral(number(0, 100), 0),
+    'Tones the image like an old photograph, in percent, as `sepia()` does in CSS.',
+    '80',
+    { byDefault: '0' },
+  ),
+  pixelate: parameter(
+    'filters',
+    neutral(integer(1, 200), 1),
+    'Replaces squares with this side length, in output pixels, with their mean colour.',
+    '12',
+    { byDefault: '1' },
+  ),
   tint: parameter('colour', colour, 'Tints the image and keeps its luminance.', 'c08040'),
   threshold: parameter(
     'colour',

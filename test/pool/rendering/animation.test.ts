@@ -52,6 +52,8 @@ const box = { width: 10, height: 10, fit: 'cover', position: 'attention' } as co
 const faint = { opacity: 0.75, flatten: true };
 const paler = (colour: Rgb) => colour.map((value) => Math.round(value * 0.75 + 255 * 0.25));
 const inverse = (colour: Rgb) => colour.map((value) => 255 - value);
+const contrasting = (colour: Rgb) =>
+  colour.map((value) => Math.max(0, Math.min(255, 2 * value - 127.5)));
 const rows: Readonly<Record<string, Row>> = {
   'no parameters': { options: {}, size: whole },
   resize: { options: { width: 20 }, size: [20, 10] },
@@ -81,6 +83,13 @@ const rows: Readonly<Record<string, Row>> = {
   sharpen: { options: { sharpen: 3 }, size: whole },
   attention: { options: box, size: [10, 10] },
   negate: { options: { negate: true }, size: whole, to: inverse },
+  contrast: { options: { contrast: 100 }, size: whole, to: contrasting },
+  'pixelate and extend': {
+    options: { pixelate: 7, extend: above },
+    size: [40, 22],
+    at: [[20, 14]],
+  },
+  'sepia and blur': { options: { sepia: 1, blur: 2 }, size: whole },
   extend: {
     options: { extend: { top: 4, right: 3, bottom: 2, left: 1 } },
     size: [44, 26],

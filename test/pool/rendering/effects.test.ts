@@ -2,7 +2,7 @@ import sharp from 'sharp';
 import t from 'tap';
 import type { Variant } from '../../../pool/variant.ts';
 import { drawn, plain } from './drawn.ts';
-import { near, type Rgb } from './pictures.ts';
+import { near, noise, type Rgb, red } from './pictures.ts';
 
 const brown: Rgb = [200, 100, 50];
 
@@ -71,6 +71,76 @@ t.test('accepts four factors in modulate', async (t) => {
   const [light = 0] = await modulated({ lightness: 20 });
   const [dark = 255] = await modulated({ lightness: -20 });
   t.ok(bright > 210 && light > 210 && dark < 190);
+});
+
+t.test('multiplies the distance from middle grey in contrast, and keeps alpha', async (t) => {
+  for (const alpha of [undefined, 0.4]) {
+    for (const more of [{}, { width: 6 }]) {
+      const of = async (contrast: number) => renderColour({ contrast, ...more }, brown, alpha);
+      const opacity = Math.round((alpha ?? 1) * 255);
+      t.ok(near(await of(50), [236, 86, 11, opacity], 2), `${alpha}`);
+      t.ok(near(await of(-100), [128, 128, 128, opacity], 2));
+      t.ok(near(await of(-20), [186, 106, 66, opacity], 2));
+    }
+  }
+  const both = await renderColour({ contrast: 100, threshold: 90 }, [100, 100, 100]);
+  t.same(both, [255, 255, 255, 255], 'after a threshold');
+  const deep = await sharp(await plain(9, 9, brown))
+    .toColourspace('rgb16')
+    .png()
+    .toBuffer();
+  t.ok(near((await drawn(deep, { contrast: 50 })).at(2, 2), [236, 86, 11, 255], 2), '16 bits');
+});
+
+t.test('tones by percent in sepia, also greys and transparent images', async (t) => {
+  t.ok(near(await renderColour({ sepia: 100 }), [165, 147, 114, 255], 2));
+  t.ok(near(await renderColour({ sepia: 50 }), [182, 123, 82, 255], 2));
+  t.ok(near(await renderColour({ sepia: 100, width: 6 }, brown, 0.4), [165, 147, 114, 102], 3));
+  t.ok(near(await renderColour({ sepia: 100 }, [255, 255, 255]), [255, 255, 239, 255], 2));
+  const grey = await sharp(await plain(9, 9, [100, 100, 100]))
+    .toColourspace('b-w')
+    .png()
+    .toBuffer();
+  t.ok(near((await drawn(grey, { sepia: 100 })).at(2, 2), [135, 120, 94, 255], 2), 'a grey source');
+});
+
+t.test('gives squares their mean colour in pixelate', async (t) => {
+  const photo = await noise(50, 35).png().toBuffer();
+  const raw = await sharp(photo).raw().toBuffer();
+  const output = await drawn(photo, { pixelate: 20 });
+  const mean = (left: number, top: number, right: number, bottom: number) =>
+    [0, 1, 2].map((channel) => {
+      let sum = 0;
+      for (let y = top; y < bottom; y += 1)
+        for (let x = left; x < right; x += 1) sum += raw[(y * 50 + x) * 3 + channel] ?? 0;
+      return Math.round(sum / ((right - left) * (bottom - top)));
+    });
+  for (const [x, y, left, top, right, bottom] of [
+    [0, 0, 0, 0, 20, 20],
+    [39, 19, 20, 0, 40, 20],
+    [49, 34, 40, 20, 50, 35],
+  ] as const) {
+    t.ok(near(output.at(x, y), [...mean(left, top, right, bottom), 255], 1), `${x}, ${y}`);
+  }
+  const clear = await sharp(await plain(10, 10, [0, 0, 0], 0))
+    .composite([{ input: await plain(5, 10, red), left: 0, top: 0 }])
+    .png()
+    .toBuffer();
+  const faint = (await drawn(clear, { pixelate: 10 })).at(9, 9);
+  t.ok(near(faint, [...red, 128], 1), 'clear pixels have no colour');
+});
+
+t.test('keeps metadata and profile in operations on raw pixels', async (t) => {
+  const source = await sharp(await plain(20, 10, brown))
+    .withIccProfile('p3')
+    .withExif({ IFD0: { Copyright: 'Ada' } })
+    .jpeg({ quality: 100 })
+    .toBuffer();
+  const output = await drawn(source, { sepia: 100, stripMetadata: false, formats: ['jpeg'] });
+  const { exif, hasProfile } = await output.header();
+  t.ok(exif?.includes('Ada') && hasProfile);
+  const [r = 0, g = 0, b = 0] = output.at(4, 4);
+  t.ok(r > g + 10 && g > b + 10, `${[r, g, b]}`);
 });
 
 t.test('gives the luminance a single hue in tint', async (t) => {

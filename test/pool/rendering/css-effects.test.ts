@@ -1,0 +1,51 @@
+import sharp from 'sharp';
+import t from 'tap';
+import { picture } from '../../../demo/origin/pictures.ts';
+import type { Variant } from '../../../pool/variant.ts';
+import { noChromium, startChromium } from '../../service/chromium.ts';
+import { rendered } from './drawn.ts';
+
+/** Our variants, and the style of the same effect in CSS. */
+const effects: readonly (readonly [Partial<Variant>, string])[] = [
+  [{ contrast: 60 }, 'filter: contrast(1.6)'],
+  [{ contrast: -40 }, 'filter: contrast(0.6)'],
+  [{ sepia: 100 }, 'filter: sepia(1)'],
+  [{ sepia: 45 }, 'filter: sepia(0.45)'],
+  [{ contrast: 30, sepia: 50 }, 'filter: contrast(1.3) sepia(0.5)'],
+  [{ blur: 4 }, 'filter: blur(4px)'],
+];
+
+/** Largest mean difference, in levels of 0..255. */
+const tolerance = 3;
+
+/** Without the edges, where CSS blurs the image with transparency. */
+const inside = { left: 16, top: 16, width: 208, height: 128 };
+
+async function meanDifference(a: Uint8Array, b: Uint8Array): Promise<number> {
+  const read = (image: Uint8Array) => sharp(image).removeAlpha().extract(inside).raw().toBuffer();
+  const [first, second] = await Promise.all([read(a), read(b)]);
+  return (
+    first.reduce((sum, level, at) => sum + Math.abs(level - (second[at] ?? 0)), 0) / first.length
+  );
+}
+
+t.test('looks as CSS in Chromium', { skip: noChromium }, async (t) => {
+  const browser = await startChromium(t);
+  const page = await browser.newPage({ viewport: { width: 400, height: 400 } });
+  const source = await sharp(await picture('landscape.jpg'))
+    .resize(240, 160)
+    .png()
+    .toBuffer();
+  for (const [options, style] of effects) {
+    await page.setContent(
+      `<body style="margin: 0"><div style="width: max-content; overflow: hidden; display: flex; position: relative">
+      <img style="${style}" src="data:image/png;base64,${source.toString('base64')}"></div>`,
+    );
+    await page.evaluate('document.images[0].decode()');
+    const expected = await page.locator('div').screenshot();
+    const { body } = await rendered(source, options);
+    const difference = await meanDifference(body, expected);
+    t.ok(difference <= tolerance, `${style}: ${difference.toFixed(2)}`);
+    t.ok((await meanDifference(source, expected)) > tolerance, 'the effect is visible');
+  }
+});
