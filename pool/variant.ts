@@ -2,6 +2,7 @@ import type { Fit, Gravity } from '../contract/image-terms.ts';
 import type { Colour } from './colour.ts';
 import { getEncoding, type OutputFormat } from './rendering/encode/encodings.ts';
 import {
+  isAnyRequested,
   type Operation,
   type OperationName,
   type OperationValues,
@@ -263,6 +264,10 @@ const usesFit: IsUsed = (variant) =>
   (variant.width !== null && variant.height !== null) ||
   (variant.aspectRatio !== null && usesRatio(variant)) ||
   keepsBox(variant);
+const usesCssPixels: IsUsed = (variant) =>
+  variant.layers !== null ||
+  keepsBox(variant) ||
+  isAnyRequested(variant, (operation) => operation.usesCssPixels);
 const mayBeLossless: IsUsed = (variant) => mayHave(variant, 'lossless');
 const mayBeLossy: IsUsed = (variant) =>
   mayHave(variant, 'lossy') &&
@@ -277,14 +282,7 @@ const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   trim: [null, 'trim'],
   width: [null, 'output', { parameters: ['w'] }],
   height: [null, 'output', { parameters: ['h'] }],
-  pixelRatio: [
-    1,
-    'output',
-    {
-      parameters: ['dpr'],
-      isUsed: (variant) => variant.layers !== null || keepsBox(variant),
-    },
-  ],
+  pixelRatio: [1, 'output', { parameters: ['dpr'], isUsed: usesCssPixels }],
   aspectRatio: [null, 'output', { parameters: ['ar'], isUsed: usesRatio }],
   fit: ['cover', 'output', { isUsed: usesFit }],
   position: [

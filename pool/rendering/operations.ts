@@ -1,6 +1,7 @@
-import type { Sharp } from 'sharp';
+import type { OverlayOptions, Sharp } from 'sharp';
 import type { Colour, Rgba } from '../colour.ts';
 import { mapColours, type PixelFrame, pixelate, toSepia } from './pixel-effects.ts';
+import { type Corners, drawEdge, type Radii } from './rounded.ts';
 
 /** Factors of brightness and saturation, rotation of the hue in degrees, lightness to add. */
 export interface Modulation {
@@ -19,13 +20,22 @@ interface PlannedOutput {
   readonly isOpaque: boolean;
   /** The `tint` colour in the output's colour space; null if not requested. */
   readonly tint: Rgba | null;
+  /** Of the frame's corners. */
+  readonly radii: Radii;
 }
 
 /**
  * An operation's place in the passes of `steps.ts`: before the crop, with the resize, after it as a
- * filter, in the image's last pass, on the raw pixels after it, or below the layers.
+ * filter, in the image's last pass, on the raw pixels after it, or below or above the layers.
  */
-export type Place = 'turn' | 'resize' | 'filter' | 'finish' | 'pixels' | 'below layers';
+export type Place =
+  | 'turn'
+  | 'resize'
+  | 'filter'
+  | 'finish'
+  | 'pixels'
+  | 'below layers'
+  | 'above layers';
 
 /** Image properties that decide whether a filter needs a separate pass. */
 interface Transparency {
@@ -44,6 +54,8 @@ export interface Operation<T> {
   readonly apply?: (image: Sharp, value: NonNullable<T>, plan: PlannedOutput) => Sharp;
   /** Changes a frame's raw pixels in place, if sharp has no such operation; see `needsSingleFrames`. */
   readonly change?: (frame: PixelFrame, value: NonNullable<T>) => void;
+  /** Returns what the operation draws above the layers, on each frame; absent elsewhere. */
+  readonly overlay?: (value: NonNullable<T>, plan: PlannedOutput) => OverlayOptions;
   /** Returns ms per million output pixels, measured on a photograph; absent if negligible. */
   readonly ms?: (value: NonNullable<T>) => number;
   /**
@@ -62,6 +74,10 @@ export interface Operation<T> {
    * Whether the background must be added in a later pass, because the operation would change it.
    */
   readonly changesBackground?: boolean;
+  /** Whether it shows the background. */
+  readonly showsBackground?: boolean;
+  /** Whether its lengths are CSS pixels, which grow with the pixel ratio. */
+  readonly usesCssPixels?: boolean;
   readonly makesGrey?: boolean;
   /**
    * Whether it changes single colours. An operation that mixes neighbours, such as `blur`, can
@@ -224,8 +240,23 @@ export const operations = {
       const input = { create: { width: 1, height: 1, channels: 4 as const, background: pixel } };
       return image.composite([{ input, tile: true, blend: 'dest-in' }]);
     },
+    showsBackground: true,
+  }),
+  /** Cuts the corners off; an image that cannot be transparent gets the background there. */
+  radius: operation<Corners | 'max' | null>({
+    plain: null,
+    place: 'above layers',
+    overlay: (_, plan) => ({
+      ...drawEdge(plan, plan.radii, plan.isOpaque ? plan.background : opaque),
+      blend: plan.isOpaque ? 'over' : 'dest-out',
+    }),
+    ms: () => 60,
+    showsBackground: true,
+    usesCssPixels: true,
   }),
 };
+
+const opaque: Rgba = { r: 0, g: 0, b: 0, alpha: 1 };
 
 type Operations = typeof operations;
 export type OperationName = keyof Operations;

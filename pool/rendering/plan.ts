@@ -27,6 +27,7 @@ import {
 import { getEncoding, maxOutputPixels, type OutputFormat } from './encode/encodings.ts';
 import { chooseFormat, keepsGainMap } from './format.ts';
 import { isAnyRequested } from './operations.ts';
+import { computeRadii, type Radii } from './rounded.ts';
 
 /** A transform's parameters, computed from the source and the variant. */
 export interface Plan extends OutputPlan, GeometryPlan, ColourPlan, PassPlan {}
@@ -46,6 +47,8 @@ interface GeometryPlan extends Size {
   readonly border: Edges | null;
   /** Output pixels per CSS pixel of a layer. */
   readonly cssPixel: number;
+  /** Of the output's corners. */
+  readonly radii: Radii;
 }
 
 interface ColourPlan {
@@ -201,10 +204,13 @@ function findShape(
 
 function planGeometry(shape: Shape, variant: Variant): GeometryPlan {
   const { box } = shape;
+  const size = withBorder(box, box.border);
+  const cssPixel = computeCssPixel(shape, variant);
   return {
-    ...withBorder(box, box.border),
+    ...size,
     border: variant.extend === null ? null : box.border,
-    cssPixel: variant.layers === null ? 1 : computeCssPixel(shape, variant),
+    cssPixel,
+    radii: computeRadii(variant.radius, size, cssPixel),
   };
 }
 
@@ -222,7 +228,7 @@ function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): Col
     !isNeutral(requested) && (isPadded(variant, shape.box) || flatten || hasFreeAngle(variant));
   const addsColour =
     addsBackground ||
-    (!isNeutral(requested) && variant.opacity !== null) ||
+    (!isNeutral(requested) && isAnyRequested(variant, ({ showsBackground }) => showsBackground)) ||
     variant.tint !== null ||
     variant.layers !== null;
   const profile = profileHandling(colour, variant, !byFrame && hasProfile, addsColour);

@@ -21,7 +21,7 @@ import { requestedOperations } from './operations.ts';
 import type { RenderLimits } from './pipeline.ts';
 import type { PixelFrame } from './pixel-effects.ts';
 import { placeholders } from './placeholders.ts';
-import { applySteps, imagePasses, passes, type Step } from './steps.ts';
+import { applySteps, imagePasses, overlaysAbove, passes, type Step } from './steps.ts';
 import { addFont, hasMissingGlyphs, loadAddedFonts } from './text/font-folder.ts';
 import { textImage } from './text/render-text.ts';
 import { isClipped } from './used-area.ts';
@@ -209,7 +209,7 @@ async function changePixels({ pipeline, context }: OpenedImage): Promise<void> {
 }
 
 async function applyOpacity(image: OpenedImage): Promise<void> {
-  if (image.context.variant.opacity === null) return;
+  if (requestedOperations(image.context.variant, 'below layers').length === 0) return;
   await image.pipeline.render();
   addPass(image, passes.opacity);
 }
@@ -222,7 +222,6 @@ async function drawLayers(
   scope: Scope,
 ): Promise<void> {
   const layers = variant.layers ?? [];
-  if (layers.length === 0) return;
   const families = await addFonts(layers, variant, bytes);
   const overlays: OverlayOptions[] = [];
   // The fonts of texts must not be in SVGs.
@@ -237,6 +236,16 @@ async function drawLayers(
       );
     }
   }
+  await drawOverlays({ pipeline, context }, overlays);
+}
+
+/** Draws overlays, and then what the operations above the layers draw. */
+async function drawOverlays(
+  { pipeline, context }: Pick<OpenedImage, 'pipeline' | 'context'>,
+  ofLayers: readonly OverlayOptions[],
+): Promise<void> {
+  const overlays = [...ofLayers, ...overlaysAbove(context)];
+  if (overlays.length === 0) return;
   await pipeline.render();
   pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
 }
@@ -265,7 +274,9 @@ async function drawLayer(
 ): Promise<OverlayOptions> {
   const opened = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
   if (opened === null) throw new Error('a layer without its image');
-  const { pipeline } = await transform(opened, layerVariant(layer, plan), scope);
+  const drawn = await transform(opened, layerVariant(layer, plan), scope);
+  await drawOverlays(drawn, []);
+  const { pipeline } = drawn;
   const { data, info } = await pipeline.write((pixels) => pixels.ensureAlpha().raw());
   const pixels = asBuffer(data);
   plan.space?.fromSrgbPixels(pixels);

@@ -10,7 +10,7 @@ import type { Plan } from './plan.ts';
 export interface StepContext {
   readonly plan: Plan;
   readonly variant: Variant;
-  /** The watermark and the layers, transformed and positioned. */
+  /** The watermark, the layers and what is above them, transformed and positioned. */
   readonly overlays: readonly OverlayOptions[];
   /** Null if metadata is stripped. */
   readonly metadata: KeptMetadata | null;
@@ -75,6 +75,12 @@ const operationsAt = (place: Place, { variant }: StepContext): readonly Step[] =
     ({ operation, value }): Step =>
       (image, { plan }) =>
         operation.apply?.(image, value, plan) ?? image,
+  );
+
+/** What the operations above the layers draw. */
+export const overlaysAbove = ({ plan, variant }: StepContext): readonly OverlayOptions[] =>
+  requestedOperations(variant, 'above layers').flatMap(
+    ({ operation, value }) => operation.overlay?.(value, plan) ?? [],
   );
 
 const belowLayers: Step = (image, context) =>

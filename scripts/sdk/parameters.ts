@@ -42,13 +42,14 @@ const allWords = (schema: ValueSchema): readonly string[] => [
 
 /** Returns an option's TypeScript type. */
 function optionType({ schema, parts }: ParameterType<unknown>): string {
-  if (parts !== undefined) {
-    return `readonly [${Object.keys(parts)
+  const tuple =
+    parts &&
+    `readonly [${Object.keys(parts)
       .map((name) => `${name}: number`)
       .join(', ')}]`;
-  }
   if (schema === aspectRatio.schema) return `number | \`\${number}:\${number}\``;
   const types = [
+    ...(tuple === undefined ? [] : [tuple]),
     ...(isFlag(schema) ? ['boolean'] : []),
     ...(alternatives(schema).some(isNumber) ? ['number'] : []),
     ...plainWords(schema).map(literal),
@@ -60,7 +61,7 @@ function optionType({ schema, parts }: ParameterType<unknown>): string {
 function exampleOption(name: ParameterName): string {
   const { example, schema, parts } = parameters[name] as (typeof parameters)[ParameterName] &
     ParameterType<unknown>;
-  if (parts !== undefined) return `[${example.split(',').join(', ')}]`;
+  if (parts !== undefined && example.includes(',')) return `[${example.split(',').join(', ')}]`;
   if (isFlag(schema) && /^0?$/.test(example)) return example === '0' ? 'false' : 'true';
   const isWritten = alternatives(schema).some(isNumber) && !Number.isNaN(Number(example));
   return isWritten ? example : `'${example}'`;

@@ -1,6 +1,7 @@
 import { type Fit, fitModes, gravities } from '../../contract/image-terms.ts';
 import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
 import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
+import type { Corners } from '../../pool/rendering/rounded.ts';
 import {
   type Effect,
   kernels,
@@ -18,9 +19,11 @@ import {
   aspectRatio,
   choice,
   colour,
+  either,
   flag,
   flagOrNumber,
   integer,
+  mapped,
   neutral,
   number,
   type ParameterType,
@@ -165,6 +168,14 @@ const factor = number(0, 10);
 const degrees = angle(integer(-360, 360));
 const lightness = number(-100, 100);
 const fraction = number(0, 1);
+const radius = integer(0, 10_000);
+const corners: ParameterType<Corners | null> = mapped(
+  either(
+    mapped(radius, (all) => ({ topLeft: all, topRight: all, bottomRight: all, bottomLeft: all })),
+    parts({ topLeft: radius, topRight: radius, bottomRight: radius, bottomLeft: radius }),
+  ),
+  (radii) => (Object.values(radii).some((length) => length > 0) ? radii : null),
+);
 const versionPattern = '^[0-9A-Za-z._-]{1,64}$';
 const version: ParameterType<string> = {
   accepts: '1 to 64 letters, digits, dots, hyphens and underscores',
@@ -252,7 +263,7 @@ export const parameters = {
   dpr: parameter(
     'size',
     withKeyword(number(1, 3), 'auto'),
-    'Device pixels per CSS pixel: multiplies `w`, `h`, `extend` and layer lengths. `auto` uses the client hint.',
+    'Device pixels per CSS pixel: multiplies `w`, `h`, `extend`, `radius` and layer lengths. `auto` uses the client hint.',
     '2',
     {
       exampleContext: 'w=200',
@@ -430,6 +441,14 @@ export const parameters = {
     "Multiplies the image's opacity; the watermark keeps its own.",
     '0.4',
     { byDefault: '1' },
+  ),
+  radius: parameter(
+    'crop',
+    withKeyword(corners, 'max'),
+    'Rounds the corners by this radius in CSS pixels, or by one for each corner, clockwise from the top left; `max` ' +
+      'makes a circle or a pill. Layers are cut too. The corners are transparent; formats without transparency get `bg`.',
+    'max',
+    { exampleContext: 'w=240&h=240', byDefault: '0' },
   ),
   page: parameter(
     'format',

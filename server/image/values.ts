@@ -70,7 +70,7 @@ export function integer(minimum: number, maximum: number): ParameterType<number>
   };
 }
 
-function mapped<T, U>(value: ParameterType<T>, map: (parsed: T) => U): ParameterType<U> {
+export function mapped<T, U>(value: ParameterType<T>, map: (parsed: T) => U): ParameterType<U> {
   const parse = (text: string) => {
     const parsed = value.parse(text);
     return parsed === undefined ? undefined : map(parsed);
@@ -146,18 +146,28 @@ function wordsSchema(words: readonly string[]): ValueSchema {
   return { anyOf: [plain, { type: 'string', pattern: `^(?:${others.join('|')})$` }] };
 }
 
-export function withKeyword<T, W extends string>(
-  value: ParameterType<T>,
-  word: W,
-): ParameterType<T | W> {
+/** Accepts the texts of both types. */
+export function either<T, U>(
+  first: ParameterType<T>,
+  second: ParameterType<U>,
+): ParameterType<T | U> {
+  const alternatives = ({ schema }: ParameterType<unknown>) => schema.anyOf ?? [schema];
+  const parts = first.parts ?? second.parts;
   return {
-    accepts: `${value.accepts}, or ${word}`,
-    schema: {
-      anyOf: [...(value.schema.anyOf ?? [value.schema]), { type: 'string', enum: [word] }],
+    ...(parts && { parts }),
+    accepts: `${first.accepts}, or ${second.accepts}`,
+    schema: { anyOf: [...alternatives(first), ...alternatives(second)] },
+    parse(text) {
+      const value = first.parse(text);
+      return value === undefined ? second.parse(text) : value;
     },
-    parse: (text) => (text.toLowerCase() === word ? word : value.parse(text)),
   };
 }
+
+export const withKeyword = <T, W extends string>(
+  value: ParameterType<T>,
+  word: W,
+): ParameterType<T | W> => either(value, choice([word]));
 
 const flagWords: ReadonlyMap<string, boolean> = new Map([
   ['', true],

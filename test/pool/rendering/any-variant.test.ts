@@ -110,6 +110,12 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   blur: rarely(decimal(0.3, 100)),
   sharpen: rarely(decimal(0.01, 10)),
   opacity: rarely(decimal(0, 1)),
+  radius: rarely(
+    fc.oneof(
+      fc.constant('max' as const),
+      fc.record({ topLeft: edge, topRight: edge, bottomRight: edge, bottomLeft: edge }),
+    ),
+  ),
   layers: fc.constant(null),
   formats: fc.constantFrom(...rasterFormats.map((format) => [format])),
   negotiated: fc.constant(false),

@@ -39,6 +39,10 @@ t.test('reads values under canonical names and aliases', async (t) => {
       { modulate: { brightness: 0, saturation: 10, hue: 0, lightness: -0.5 } },
     ],
     ['opacity=0&frame=0&download=a%20b', { opacity: 0, page: 0, download: 'a b' }],
+    ['radius=4_0_0_8', { radius: { topLeft: 4, topRight: 0, bottomRight: 0, bottomLeft: 8 } }],
+    ['radius=9', { radius: { topLeft: 9, topRight: 9, bottomRight: 9, bottomLeft: 9 } }],
+    ['radius=MAX', { radius: 'max' }],
+    ['radius=0', { radius: null }],
     ['gamma=1&median=1&opacity=1', { gamma: null, median: null, opacity: null }],
   ];
   for (const [query, options] of readings) t.same(read(query), options, query);
@@ -103,6 +107,7 @@ t.test('rejects values out of range and unknown words by parameter name', async 
     pixelate: ['', '0', '201', '2.5'],
     tint: ['', 'sepia'],
     opacity: ['1.1', '-0.1', ''],
+    radius: ['', '-1', '10001', '1.5', '1,2', '1,2,3', '1,2,3,4,5', '1,2,3,-4', 'round'],
     page: ['', '-1', '1.5', '100000', 'last'],
     animated: ['maybe'],
     lossless: ['2'],
