@@ -1,6 +1,11 @@
 import type { OverlayOptions } from 'sharp';
 import type { Rgba } from '../colour.ts';
-import type { Size } from '../geometry.ts';
+
+/** An output's size in pixels. */
+interface Frame {
+  readonly width: number;
+  readonly height: number;
+}
 
 /** Corner radii in CSS pixels. */
 export interface Corners {
@@ -21,7 +26,7 @@ export type Radii = readonly [number, number, number, number];
  */
 export function computeRadii(
   radius: Corners | 'max' | null,
-  { width, height }: Size,
+  { width, height }: Frame,
   cssPixel: number,
 ): Radii {
   if (radius === null) return [0, 0, 0, 0];
@@ -45,7 +50,7 @@ function depthInCorner(radius: number, across: number, down: number): number {
 }
 
 /** Returns how far a point is inside a rounded frame, in pixels; negative outside. */
-function depth(x: number, y: number, { width, height }: Size, radii: Radii): number {
+function depth(x: number, y: number, { width, height }: Frame, radii: Radii): number {
   const [right, bottom] = [width - x, height - y];
   return Math.min(
     x,
@@ -67,7 +72,7 @@ const coverage = (depth: number): number => Math.min(1, Math.max(0, depth + 0.5)
  * line with this width along its inner edge.
  */
 export function drawEdge(
-  size: Size,
+  size: Frame,
   radii: Radii,
   { r, g, b, alpha }: Rgba,
   line = 0,

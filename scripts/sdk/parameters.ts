@@ -40,16 +40,25 @@ const allWords = (schema: ValueSchema): readonly string[] => [
   ),
 ];
 
+/** Returns a type's alternatives, or itself. */
+const plainTypes = (type: ParameterType<unknown>): readonly ParameterType<unknown>[] =>
+  type.alternatives?.flatMap(plainTypes) ?? [type];
+
 /** Returns an option's TypeScript type. */
-function optionType({ schema, parts }: ParameterType<unknown>): string {
-  const tuple =
-    parts &&
-    `readonly [${Object.keys(parts)
+function optionType(type: ParameterType<unknown>): string {
+  const { schema, parts } = type;
+  if (type.alternatives !== undefined) {
+    const union = new Set(plainTypes(type).flatMap((part) => optionType(part).split(' | ')));
+    // Texts include words.
+    return [...union].filter((part) => !(union.has('string') && part.startsWith('"'))).join(' | ');
+  }
+  if (parts !== undefined) {
+    return `readonly [${Object.keys(parts)
       .map((name) => `${name}: number`)
       .join(', ')}]`;
+  }
   if (schema === aspectRatio.schema) return `number | \`\${number}:\${number}\``;
   const types = [
-    ...(tuple === undefined ? [] : [tuple]),
     ...(isFlag(schema) ? ['boolean'] : []),
     ...(alternatives(schema).some(isNumber) ? ['number'] : []),
     ...plainWords(schema).map(literal),
@@ -59,9 +68,9 @@ function optionType({ schema, parts }: ParameterType<unknown>): string {
 
 /** Returns a parameter's example as an option value. */
 function exampleOption(name: ParameterName): string {
-  const { example, schema, parts } = parameters[name] as (typeof parameters)[ParameterName] &
-    ParameterType<unknown>;
-  if (parts !== undefined && example.includes(',')) return `[${example.split(',').join(', ')}]`;
+  const { example, schema } = parameters[name];
+  if (plainTypes(parameters[name]).some(({ parts }) => parts) && example.includes(','))
+    return `[${example.split(',').join(', ')}]`;
   if (isFlag(schema) && /^0?$/.test(example)) return example === '0' ? 'false' : 'true';
   const isWritten = alternatives(schema).some(isNumber) && !Number.isNaN(Number(example));
   return isWritten ? example : `'${example}'`;
@@ -155,8 +164,9 @@ const toRange = ({ type, minimum, maximum }: ValueSchema): unknown => ({
 });
 
 /** Returns the rule for a value; `kind` selects rules that a schema cannot state. */
-function rule(type: ParameterType<unknown>): string {
-  const { accepts, schema, parts } = type;
+function rule(type: ParameterType<unknown>): object {
+  if (type.alternatives !== undefined) return { anyOf: type.alternatives.map(rule) };
+  const { schema, parts } = type;
   const ranges =
     parts === undefined
       ? alternatives(schema).filter(isNumber)
@@ -167,8 +177,7 @@ function rule(type: ParameterType<unknown>): string {
     [fileName.schema, 'fileName'],
     [sourceUrl.schema, 'url'],
   ]);
-  return literal({
-    accepts,
+  return {
     flag: isFlag(schema) ? true : undefined,
     words: words.length === 0 ? undefined : words,
     ranges: ranges.length === 0 ? undefined : ranges.map(toRange),
@@ -178,7 +187,7 @@ function rule(type: ParameterType<unknown>): string {
         ? alternatives(schema).find((part) => part.pattern !== undefined)?.pattern
         : undefined,
     maxLength: schema.maxLength,
-  });
+  };
 }
 
 /** Returns the rules for option values that development checks use. */
@@ -192,8 +201,7 @@ export const rulesModule = (): string =>
   
   /** The allowed texts for an option: any of the given alternatives. */
   export interface Rule {
-    /** In words. */
-    readonly accepts: string;
+    readonly anyOf?: readonly Rule[];
     /** True for a flag, or a flag and other values. */
     readonly flag?: true;
     /** In lower case. */
@@ -207,8 +215,9 @@ export const rulesModule = (): string =>
     readonly maxLength?: number;
   }
 
-  export const rules: Readonly<Record<string, Rule>> = {
-    ${parameterNames.map((name) => `${name}: ${rule(parameters[name])},`).join('\n')}
+  /** With the accepted texts in words. */
+  export const rules: Readonly<Record<string, Rule & { readonly accepts: string }>> = {
+    ${parameterNames.map((name) => `${name}: ${literal({ accepts: parameters[name].accepts, ...rule(parameters[name]) })},`).join('\n')}
   };
 
   /** CSS colour names. */

@@ -49,7 +49,8 @@ const isOfKind: Readonly<Record<NonNullable<Rule['kind']>, (text: string) => boo
 
 /** Whether the service accepts a text. */
 function isAccepted(rule: Rule, text: string): boolean {
-  const { flag, words, ranges, kind, pattern, maxLength } = rule;
+  const { anyOf, flag, words, ranges, kind, pattern, maxLength } = rule;
+  if (anyOf) return anyOf.some((alternative) => isAccepted(alternative, text));
   const lower = text.toLowerCase();
   if (flag && isFlag(ranges ? asFlag(lower) : lower)) return true;
   if (words?.includes(lower)) return true;

@@ -30,6 +30,8 @@ export interface ParameterType<T> {
   readonly parse: (text: string) => T | undefined;
   /** The types of several numbers in one text, in order. */
   readonly parts?: Readonly<Record<string, ParameterType<number>>>;
+  /** Types of which a text needs to fit only one. */
+  readonly alternatives?: readonly [ParameterType<unknown>, ParameterType<unknown>];
 }
 
 /**
@@ -151,12 +153,11 @@ export function either<T, U>(
   first: ParameterType<T>,
   second: ParameterType<U>,
 ): ParameterType<T | U> {
-  const alternatives = ({ schema }: ParameterType<unknown>) => schema.anyOf ?? [schema];
-  const parts = first.parts ?? second.parts;
+  const schemas = ({ schema }: ParameterType<unknown>) => schema.anyOf ?? [schema];
   return {
-    ...(parts && { parts }),
+    alternatives: [first, second],
     accepts: `${first.accepts}, or ${second.accepts}`,
-    schema: { anyOf: [...alternatives(first), ...alternatives(second)] },
+    schema: { anyOf: [...schemas(first), ...schemas(second)] },
     parse(text) {
       const value = first.parse(text);
       return value === undefined ? second.parse(text) : value;
