@@ -103,6 +103,13 @@ function compile(...args) {
   if (status !== 0) throw new Error('The types have errors.');
 }
 
+/** Builds the SDK for `require`, in a folder whose manifest says what its files are. */
+function buildCommonJs(folder) {
+  const module = ['--module', 'commonjs', '--moduleResolution', 'bundler'];
+  compile('--project', 'sdk', '--outDir', folder, ...module, '--verbatimModuleSyntax', 'false');
+  fs.writeFileSync(join(root, folder, 'package.json'), '{ "type": "commonjs" }\n');
+}
+
 /** Writes the SDK's tables and types, if they are out of date. */
 export const writeSdkTypes = () => build('types');
 
@@ -171,6 +178,7 @@ async function build(target) {
   else if (target === 'service') await buildService();
   else compile('--project', project, '--outDir', dist);
   if (target === 'test') compile('--project', page);
+  if (target === 'sdk') buildCommonJs(join(dist, 'cjs'));
   fs.writeFileSync(stampFile, from);
   const seconds = ((performance.now() - startedAt) / 1_000).toFixed(1);
   process.stderr.write(`Built ${relative(root, dirname(stampFile))}/ in ${seconds} s.\n`);

@@ -130,10 +130,10 @@ async function assemble() {
   const tarballs = fs.readdirSync(folder).map((name) => join(folder, name));
   const typed = tarballs.filter((path) => /-(?:sdk|urls)-/.test(path));
   for (const path of ['.', 'sdk', 'urls']) run('npx', ['publint', '--strict', path]);
-  // They have types, for modules only.
   for (const path of typed) {
     const args = ['exec', '--yes', `--package=${typesChecker}`, '--', 'attw', path];
-    run('npm', [...args, '--profile', 'esm-only', '--no-emoji']);
+    const profile = /-sdk-/.test(path) ? 'node16' : 'esm-only';
+    run('npm', [...args, '--profile', profile, '--no-emoji']);
   }
   const sbom = join(folder, `image-delivery-${version}.cdx.json`);
   writeSbom(sbom, bundledPackages(await buildService()));

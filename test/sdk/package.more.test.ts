@@ -155,6 +155,31 @@ t.test('runs each entry in Node, and imports modules of Node only in ./sign', as
   }
 });
 
+t.test('runs and has types in programs of CommonJS', async (t) => {
+  for (const entry of entries) {
+    await write('run.cjs', `console.log(Object.keys(require('${entry}')).length > 0);`);
+    // As Node does before 20.19, and test runners that load modules themselves, such as Jest.
+    const run20 = node('--no-experimental-require-module', join(app, 'run.cjs'));
+    t.equal((await run(...run20)).stdout, 'true\n', entry);
+  }
+  const typed = `import { createImageUrls } from '${name}';
+    import { createSigner } from '${name}/sign';
+    export const url: string = createImageUrls({ baseUrl: 'https://a.example', project: 'p' }).url('a');
+    export const sign: typeof createSigner = createSigner;`;
+  await write('typed.cts', typed);
+  const compilerOptions = {
+    module: 'node16',
+    strict: true,
+    noEmit: true,
+    types: [],
+    lib: ['es2022', 'dom'],
+  };
+  await write('tsconfig.json', JSON.stringify({ compilerOptions, files: ['typed.cts'] }));
+  const tsc = join(rootPath, 'node_modules/typescript/bin/tsc');
+  const { stdout } = await run(...node(tsc, '--project', app)).catch((error) => error);
+  t.equal(stdout, '');
+});
+
 t.test('runs the first example of each page', async (t) => {
   for (const page of ['sdk/README.md']) {
     const [, code = ''] =
