@@ -16,6 +16,7 @@ import { findErrorCode, outOfDescriptors } from './fetch-errors.ts';
 import { type FolderFile, fileNames, openInFolder } from './folder.ts';
 import { noFreshness } from './response-headers.ts';
 import type { SourceLoader } from './source-loader.ts';
+import { findInAnyForm } from './unicode-forms.ts';
 
 /** Bytes per read. */
 const chunkBytes = 256 * 1024;
@@ -65,8 +66,13 @@ async function readFile(
 
 async function open(folder: string, url: URL): Promise<FolderFile> {
   const names = fileNames(url.pathname);
+  const find = (path: string) => openInFolder(folder, path.split('/'));
+  const isMissing = (error: unknown) => missing.has(findErrorCode(error) ?? '');
   const file =
-    names && (await openInFolder(folder, names).catch((error) => fail(folder, url, error)));
+    names &&
+    (await findInAnyForm(names.join('/'), find, isMissing).catch((error) =>
+      fail(folder, url, error),
+    ));
   if (file === null) throw notFound(url);
   return file;
 }

@@ -7,6 +7,7 @@ import { unlessAborted } from '../unless-aborted.ts';
 import { fetchSource } from './fetch.ts';
 import { withinDeadline } from './fetch-deadline.ts';
 import type { SourceLoader } from './source-loader.ts';
+import { findInAnyForm } from './unicode-forms.ts';
 
 export interface S3LoaderOptions {
   readonly location: S3Location;
@@ -28,7 +29,7 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
     trustedUrl: trusted ? bucket : null,
     fetch: (url, fetchOptions) =>
       withinDeadline(fetchOptions, async (signal, report) => {
-        const path = toObjectPath(location, url);
+        const key = toKey(url);
         if (
           bucket.protocol !== 'https:' &&
           !trusted &&
@@ -36,40 +37,56 @@ export function s3Loader(identity: string, options: S3LoaderOptions): SourceLoad
         ) {
           throw new ServiceError('source_blocked', `${url.hostname}'s bucket requires https.`);
         }
-        report(`waiting for the credentials of the bucket of ${url.hostname}`);
-        const request = { method: 'GET', url: bucket, path, region: location.region };
-        const signing = credentials().then((known) =>
-          sign({ ...request, credentials: known, now: Date.now() }),
-        );
-        const signed = await unlessAborted(signing, signal).catch((error: unknown) => {
-          const text = `The service has no valid credentials for the bucket of ${url.hostname}.`;
-          throw new ServiceError('source_unreachable', text, error);
-        });
-        report(`waiting for the bucket of ${url.hostname}`);
-        const sent = { ...fetchOptions, signal, path, credentials: signed, maxRedirects: 0 };
-        const target = new URL(bucket);
-        target.pathname = path;
-        return fetchSource(target, sent).catch((error) => {
-          throw withoutHost(error, bucket, url);
-        });
+        const load = async (form: string) => {
+          const path = toObjectPath(location, form, url);
+          report(`waiting for the credentials of the bucket of ${url.hostname}`);
+          const request = { method: 'GET', url: bucket, path, region: location.region };
+          const signing = credentials().then((known) =>
+            sign({ ...request, credentials: known, now: Date.now() }),
+          );
+          const signed = await unlessAborted(signing, signal).catch((error: unknown) => {
+            const text = `The service has no valid credentials for the bucket of ${url.hostname}.`;
+            throw new ServiceError('source_unreachable', text, error);
+          });
+          report(`waiting for the bucket of ${url.hostname}`);
+          const sent = { ...fetchOptions, signal, path, credentials: signed, maxRedirects: 0 };
+          const target = new URL(bucket);
+          target.pathname = path;
+          return fetchSource(target, sent).catch((error) => {
+            throw withoutHost(error, bucket, url);
+          });
+        };
+        return findInAnyForm(key, load, isMissing);
       }),
   };
 }
 
-/**
- * Decodes keys once. Refuses other systems' path separators, because the bucket can be a folder.
- */
-function toObjectPath(location: S3Location, url: URL): string {
+const notFound = ({ hostname }: URL): ServiceError =>
+  new ServiceError('source_not_found', `The source was not found in the bucket of ${hostname}.`);
+
+/** Decodes a key once. */
+function toKey(url: URL): string {
   try {
-    const key = decodeURIComponent(url.pathname.slice(1));
+    return decodeURIComponent(url.pathname.slice(1));
+  } catch {
+    throw notFound(url);
+  }
+}
+
+/** Without the permission to list a bucket, S3 also returns 403 for a missing object. */
+const isMissing = (error: unknown): boolean =>
+  error instanceof ServiceError && ['source_not_found', 'source_forbidden'].includes(error.code);
+
+/** Refuses other systems' path separators, because the bucket can be a folder. */
+function toObjectPath(location: S3Location, key: string, url: URL): string {
+  try {
     const isAmbiguous = /[\p{Cc}\\]/u.test(key);
     const bytes = Buffer.byteLength(location.prefix + key);
     if (!isAmbiguous && bytes <= maxKeyBytes) return objectPath(location, key);
   } catch (error) {
-    if (!(error instanceof RangeError || error instanceof URIError)) throw error;
+    if (!(error instanceof RangeError)) throw error;
   }
-  const text = `The source was not found in the bucket of ${url.hostname}.`;
-  throw new ServiceError('source_not_found', text);
+  throw notFound(url);
 }
 
 /**

@@ -63,6 +63,22 @@ t.test("maps a URL's path to a file in the folder", async (t) => {
   t.equal(contentType, null);
 });
 
+t.test('finds names in either Unicode form', async (t) => {
+  const { folder, readText, read } = await pictureFolder(t);
+  const [composed, decomposed] = ['Caf\u00e9', 'Cafe\u0301'];
+  await mkdir(join(folder, decomposed));
+  await writeFile(join(folder, decomposed, 'a.jpg'), 'decomposed');
+  await writeFile(join(folder, `${composed}.jpg`), 'composed');
+  for (const name of [composed, decomposed]) {
+    t.equal(await readText(`/${encodeURIComponent(name)}/a.jpg`), 'decomposed');
+    t.equal(await readText(`/${encodeURIComponent(name)}.jpg`), 'composed');
+    const missing = await expectFailure(read(`/${encodeURIComponent(name)}/b.jpg`));
+    t.equal(missing.code, 'source_not_found');
+  }
+  await writeFile(join(folder, `${decomposed}.jpg`), 'both exist');
+  t.equal(await readText(`/${encodeURIComponent(composed)}.jpg`), 'composed');
+});
+
 t.test('reads no other file', async (t) => {
   const { read, base } = await pictureFolder(t);
   const paths = [

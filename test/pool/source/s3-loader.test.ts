@@ -24,7 +24,7 @@ async function startBucket(t: Test) {
       return response.writeHead(307, { location: '/media/shop/a.jpg' }).end();
     }
     if (url === '/media/shop/denied.jpg') return response.writeHead(403).end('<Code>AccessDenied');
-    if (!/^\/media\/shop\/(a|a%20%2B%252F)\.jpg$/.test(url ?? '')) {
+    if (!/^\/media\/shop\/(a|a%20%2B%252F|e%CC%81|%C3%B6)\.jpg$/.test(url ?? '')) {
       return response.writeHead(404).end('<Error><Code>NoSuchKey</Code></Error>');
     }
     if (headers['if-none-match'] === '"1"') return response.writeHead(304).end();
@@ -57,6 +57,20 @@ t.test("maps a URL's path to an object under the prefix", async (t) => {
   t.equal((await acquire('/a%20+%252F.jpg')).bytes.byteLength, 7);
   const answer = await sources.revalidate(pathOfUrl('/a.jpg'), validators, client({ findLoader }));
   t.equal(answer.bytes, null);
+});
+
+t.test('finds keys in either Unicode form', async (t) => {
+  const { bucket, acquire } = await open(t);
+  for (const [sent, found] of [
+    ['/%C3%A9.jpg', '/media/shop/e%CC%81.jpg'],
+    ['/o%CC%88.jpg', '/media/shop/%C3%B6.jpg'],
+  ] as const) {
+    t.equal((await acquire(sent)).bytes.byteLength, 7);
+    t.equal(bucket.requests.at(-1)?.url, found);
+  }
+  const failure = await expectFailure(acquire('/%C3%A4.jpg'));
+  t.match(failure, { code: 'source_not_found', message: /the bucket of photos\.example/ });
+  t.equal(bucket.requests.length, 6, 'two per name');
 });
 
 t.test('reads no other object', async (t) => {
