@@ -85,6 +85,8 @@ const codesByStatus = {
     request_timeout: image('Send the complete request without long pauses.'),
   },
   409: {
+    idempotency_key_reused: control('Use a new Idempotency-Key for each different call.'),
+    idempotency_key_in_use: control('Retry after the time in Retry-After to get the answer.'),
     host_taken: control('Delete the host from the other project first, or use another host.'),
     prewarm_in_progress: control(
       "Wait until the project's prewarming has finished, or send force=true to cancel it.",

@@ -22,6 +22,7 @@ import { DiskCacheReporter } from './cluster/disk-cache-reporter.ts';
 import { WebConsole } from './console/console.ts';
 import { Authentication } from './control/authenticate.ts';
 import { ControlPlane, type ControlPlaneEnvironment } from './control/control-plane.ts';
+import { Idempotency } from './control/idempotency.ts';
 import { RateLimit } from './control/rate-limit.ts';
 import { FrontEndMetrics } from './front-end-metrics.ts';
 import { Health, type Readiness } from './health.ts';
@@ -282,6 +283,7 @@ class FrontEnd {
     return new ControlPlane({
       authentication: new Authentication(keys, organisations),
       rateLimit: new RateLimit(db, apiRateLimit),
+      idempotency: new Idempotency(db),
       storeAvailable: this.#storeAvailable,
       trustedProxies,
       onError,

@@ -10,6 +10,7 @@ import { makeFolder } from '../store/make-folder.ts';
 import { ensureIndexes, openStore, type Store, serverLimits } from '../store/open.ts';
 import { openErrorText } from '../store/open-error.ts';
 import { describeOutage } from '../store/outage.ts';
+import { Idempotency } from './control/idempotency.ts';
 import { RateLimit } from './control/rate-limit.ts';
 
 /**
@@ -92,6 +93,7 @@ async function prepare(
   await ensureIndexes(store);
   await new JobQueue(store.db).ensureIndexes();
   await new RateLimit(store.db, settings.apiRateLimit).ensureIndexes();
+  await new Idempotency(store.db).ensureIndexes();
   const limits = await serverLimits(store.db);
   if (limits !== null) log.info(`store limits: ${limits}`);
   return ensureRootKey(store, settings, newKey, log);

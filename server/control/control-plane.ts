@@ -4,16 +4,11 @@ import { Semaphore } from '../../pool/semaphore.ts';
 import { withTimeout } from '../../store/outage.ts';
 import { clientAddress, clientNetwork } from '../http/forwarded.ts';
 import type { HttpRequest } from '../http/request.ts';
-import {
-  errorResponse,
-  type Headers,
-  type HttpResponse,
-  jsonHeaders,
-  uncachedHeaders,
-} from '../http/responses.ts';
+import { errorResponse, type Headers, jsonHeaders, uncachedHeaders } from '../http/responses.ts';
 import { parseQuery } from '../image/address.ts';
 import { storeUnavailable, toStoreFailure } from '../request-errors.ts';
 import { type Authentication, authorise, readKey, requireProductAccess } from './authenticate.ts';
+import { type Content, type Idempotency, isCreating } from './idempotency.ts';
 import { parseJson } from './input.ts';
 import { List, readPageQuery } from './list.ts';
 import { Csv, type Input, type Operation } from './operation.ts';
@@ -32,6 +27,7 @@ const csvHeaders: Headers = [
 export interface ControlPlaneEnvironment {
   readonly authentication: Authentication;
   readonly rateLimit: RateLimit;
+  readonly idempotency: Idempotency;
   /** False while the store is considered unavailable: requests then fail at once. */
   readonly storeAvailable: () => boolean;
   /** Proxies that can name the client in X-Forwarded-For. */
@@ -63,6 +59,7 @@ export class ControlPlane {
     const contentType = request.header('content-type');
     const authorization = request.header('authorization');
     const serviceApiKey = request.header('x-service-api-key');
+    const idempotencyKey = isCreating(operation) ? request.header('idempotency-key') : '';
     const client = clientNetwork(clientAddress(request, this.#environment.trustedProxies));
     const body = expected === undefined ? null : request.readBody(maxBodyBytes);
     // After a failed check, avoid an unhandled rejection, because the body is not awaited.
@@ -70,7 +67,8 @@ export class ControlPlane {
 
     let limitHeaders: Headers = [];
     try {
-      const { authentication, rateLimit, storeAvailable, services } = this.#environment;
+      const { authentication, rateLimit, idempotency, storeAvailable, services } =
+        this.#environment;
       // Check the key before the store: a missing key is an error in any case.
       const secret = readKey(authorization, serviceApiKey);
       if (!storeAvailable()) throw storeUnavailable();
@@ -84,9 +82,9 @@ export class ControlPlane {
       if (limit.failure !== null) throw limit.failure;
       await authorise(key, operation, path['projectId'] ?? null, services.projects);
       let input: unknown = null;
+      const bytes = await body;
       if (expected !== undefined) {
         parseQuery(query, 'invalid_request');
-        const bytes = await body;
         if (bytes === null) throw invalidRequest(`The body has more than ${maxBodyBytes} bytes`);
         input = await readInput(expected, bytes, contentType);
       }
@@ -103,15 +101,24 @@ export class ControlPlane {
       };
       const { projectId } = path;
       const takesTurn = operation.method !== 'GET' && !operation.waitsForOrigin;
-      const answer =
-        takesTurn && projectId !== undefined
-          ? await this.#mutex.run(projectId, signal, handle)
-          : await handle();
-      const links = answer instanceof List ? answer.headers : [];
-      const content = toContent(operation, answer);
+      const run = async (): Promise<Content> => {
+        const answer =
+          takesTurn && projectId !== undefined
+            ? await this.#mutex.run(projectId, signal, handle)
+            : await handle();
+        const links = answer instanceof List ? answer.headers : [];
+        const { headers, body } = toContent(operation, answer);
+        return { headers: [...headers, ...links, ...location], body };
+      };
+      const { method, path: target } = request;
+      const identity = { secret, keyId: key._id, idempotencyKey };
+      const content =
+        idempotencyKey === ''
+          ? await run()
+          : await idempotency.run({ ...identity, request: [method, target, bytes ?? ''] }, run);
       request.respond({
         status: operation.status ?? 200,
-        headers: [...content.headers, ...links, ...location, ...limitHeaders],
+        headers: [...content.headers, ...limitHeaders],
         body: content.body,
       });
     } catch (error) {
@@ -128,7 +135,7 @@ export class ControlPlane {
 }
 
 /** Returns the body of a successful response, and the headers that describe it. */
-function toContent({ result }: Operation, answer: unknown): Pick<HttpResponse, 'headers' | 'body'> {
+function toContent({ result }: Operation, answer: unknown): Content {
   if (result === null) return { headers: uncachedHeaders, body: null };
   if (answer instanceof Csv) return { headers: csvHeaders, body: answer.text };
   const { field } = result;

@@ -3,6 +3,7 @@ import { effectOf } from '../../pool/variant.ts';
 import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
 import { maxSourceLength } from '../image/source-url.ts';
 import type { ValueSchema } from '../image/values.ts';
+import { idempotencyHeader, isCreating } from './idempotency.ts';
 import { imageSchemas, parameterSchema } from './image-schemas.ts';
 import { pageParameters } from './list.ts';
 import type { Input, Operation } from './operation.ts';
@@ -77,6 +78,7 @@ const requestBody = ({ name, example, isOptional = false }: Input<unknown>) => (
 });
 
 function listParameters({
+  status,
   path,
   parameters = {},
   query = {},
@@ -92,13 +94,18 @@ function listParameters({
   });
   const pages = { ...pageParameters, cursor: { ...pageParameters.cursor, schema: cursor } };
   const inQuery = Object.entries({ ...query, ...(isPaged && pages) });
-  return [...inPath, ...inQuery.map(([name, parameter]) => ({ name, in: 'query', ...parameter }))];
+  return [
+    ...inPath,
+    ...inQuery.map(([name, parameter]) => ({ name, in: 'query', ...parameter })),
+    ...(isCreating({ status }) ? [idempotencyHeader] : []),
+  ];
 }
 
 /** Returns an operation's error statuses, except the shared statuses. */
 const ownErrors = ({
   method,
   path,
+  status,
   input,
   query,
   isPaged,
@@ -106,6 +113,7 @@ const ownErrors = ({
 }: Operation): ErrorStatus[] => [
   ...(method !== 'GET' || (input ?? query ?? isPaged) !== undefined ? [400 as const] : []),
   ...(path.includes('{projectId}') ? [404 as const] : []),
+  ...(isCreating({ status }) ? [409 as const] : []),
   ...errors.map((code) => errorCatalogue[code].status),
 ];
 

@@ -200,6 +200,7 @@ const otherCollections: Readonly<Record<string, string>> = {
   deployments: 'written last: a store without it contains no complete copy',
   copies: 'marks an incomplete copy',
   rateWindows: 'lasts for a minute',
+  idempotentCalls: 'only helps clients to repeat a call within a day',
   activity: 'has the figures of the last day, which a new store begins again',
 };
 

@@ -7,7 +7,7 @@ import { type Control, prefix } from './control.ts';
 
 interface Parameter {
   readonly name: string;
-  readonly in: 'path' | 'query';
+  readonly in: 'path' | 'query' | 'header';
   readonly schema: { readonly type: string; readonly pattern?: string };
   readonly example: unknown;
 }
@@ -72,8 +72,10 @@ export async function parameters(t: Test, control: Control, numRuns: number): Pr
     for (const [method, { operationId, parameters: all = [], requestBody }] of Object.entries(
       methods,
     )) {
-      // Responses in CSV are not those that `call` checks.
-      const own = all.filter(({ name }) => name !== 'projectId' && name !== 'format');
+      // Responses in CSV are not those that `call` checks, and a header cannot contain any text.
+      const own = all.filter(
+        ({ name, in: place }) => !['projectId', 'format'].includes(name) && place !== 'header',
+      );
       if (own.length === 0) continue;
       const project = await control.project(['a.example']);
       const json = requestBody?.content['application/json'].example;

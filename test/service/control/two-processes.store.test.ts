@@ -1,6 +1,7 @@
 import t from 'tap';
 import { concurrency } from './concurrency.ts';
 import { startControl } from './control.ts';
+import { idempotency } from './idempotency.ts';
 import { live } from './live.ts';
 import { parallel } from './parallel.ts';
 import { revocation } from './revocation.ts';
@@ -10,6 +11,7 @@ const behaviours = {
   'concurrent changes are all stored': concurrency,
   'changes apply to images at once in their process, soon in others': live,
   'revocation takes effect in every process': revocation,
+  'calls with an Idempotency-Key take effect once': idempotency,
   'calls that are sent at once keep limits, secrets and neighbours': parallel,
 };
 
