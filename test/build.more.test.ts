@@ -1,38 +1,17 @@
 import { execFile } from 'node:child_process';
-import { cp, readdir, readFile, rm, stat, symlink, utimes, writeFile } from 'node:fs/promises';
+import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises';
 import { join, relative } from 'node:path';
 import { promisify } from 'node:util';
 import t from 'tap';
+import { cloneSources } from './clone.ts';
 import { rootPath } from './root.ts';
 import { freePort, plainNode, startProgram } from './service/service.ts';
-import { temporaryFolder } from './temporary-root.ts';
 
 const run = promisify(execFile);
 const [program, ...args] = plainNode;
-const folders = [
-  'contract',
-  'server',
-  'pool',
-  'store',
-  'worker',
-  'demo',
-  'sdk',
-  'urls',
-  'scripts',
-  'bin',
-];
-
 /** Copies the sources, with the clone's packages. */
 async function startClone(t: { teardown(action: () => Promise<unknown>): void }) {
-  const folder = await temporaryFolder(t);
-  const at = (path: string) => join(folder, path);
-  for (const name of [...folders, 'package.json', 'tsconfig.json']) {
-    await cp(join(rootPath, name), at(name), {
-      recursive: true,
-      filter: (path) => !/node_modules|sdk\/(?:dist|examples)|urls\/dist/.test(path),
-    });
-  }
-  await symlink(join(rootPath, 'node_modules'), at('node_modules'));
+  const at = await cloneSources(t);
   const build = () => run(program, [...args, at('scripts/build.js')]);
   /** Returns a failed build's error output. */
   const refusal = (): Promise<string> =>

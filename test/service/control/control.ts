@@ -4,7 +4,7 @@ import { loadSettings } from '../../../contract/settings/load.ts';
 import { joinStore, type Store } from '../../../store/open.ts';
 import { until } from '../../until.ts';
 import { picture, startTestOrigin } from '../origin.ts';
-import { type json, type Service, startService } from '../service.ts';
+import { type json, type Service, type ServiceOptions, startService } from '../service.ts';
 import { ResponseValidator } from './response-validator.ts';
 
 export const rootKey = 'sk_root-key-of-the-tests';
@@ -62,8 +62,10 @@ interface Test {
 export async function startControl(
   t: Test,
   environment: Readonly<Record<string, string>> = {},
+  options: ServiceOptions = {},
 ): Promise<Control> {
   const service = await startService(t, {
+    ...options,
     environment: {
       SERVICE_ROOT_API_KEY: rootKey,
       SERVICE_API_RATE_LIMIT: '1000000',
