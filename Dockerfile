@@ -47,12 +47,7 @@ RUN node scripts/pack.js \
       package-lock.json tsconfig.json .npmrc
 
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST}
-# jemalloc keeps memory constant over long-running image work. The front ends preload it.
-# hadolint ignore=DL3008
-RUN apt-get update \
-    && apt-get install --yes --no-install-recommends libjemalloc2 \
-    && rm -rf /var/lib/apt/lists/* \
-    && install -d -o node -g node /data \
+RUN install -d -o node -g node /data \
     && ln -s /app/bin/image-delivery.js /usr/local/bin/image-delivery
 WORKDIR /app
 COPY --from=build /app ./

@@ -1,31 +1,19 @@
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { totalmem } from 'node:os';
 import type { Settings } from '../../contract/settings/table.ts';
-
-const jemallocPaths = [
-  '/usr/lib/x86_64-linux-gnu/libjemalloc.so.2',
-  '/usr/lib/aarch64-linux-gnu/libjemalloc.so.2',
-  '/usr/lib64/libjemalloc.so.2',
-  '/usr/lib/libjemalloc.so.2',
-];
 
 /**
  * Returns a front end's environment variables.
  *
  * libuv's thread pool runs sharp, file reads and DNS. It gets one thread per transform (one more
  * than the setting, for light transforms) and six more, so disk hits never wait for an encode.
- * glibc's allocator keeps freed memory in an arena per thread; jemalloc (used if installed) keeps
- * it in four arenas per processor. A limit of two arenas keeps memory use low and constant.
+ * glibc's allocator keeps freed memory in an arena per thread. Two arenas keep memory use low and
+ * constant, for no more CPU time than jemalloc (bench/results/2026-11-28-misses/report.md).
  */
-export function frontEndEnvironment(settings: Settings): Readonly<Record<string, string>> {
-  const jemalloc =
-    process.platform === 'linux' ? jemallocPaths.find((path) => existsSync(path)) : undefined;
-  const preloaded = process.env['LD_PRELOAD'];
+export function frontEndEnvironment({ poolThreads }: Settings): Readonly<Record<string, string>> {
   return {
-    UV_THREADPOOL_SIZE: String(settings.poolThreads + 7),
+    UV_THREADPOOL_SIZE: String(poolThreads + 7),
     MALLOC_ARENA_MAX: process.env['MALLOC_ARENA_MAX'] ?? '2',
-    MALLOC_CONF: process.env['MALLOC_CONF'] ?? 'narenas:2',
-    ...(jemalloc === undefined || preloaded !== undefined ? {} : { LD_PRELOAD: jemalloc }),
   };
 }
 

@@ -1,4 +1,3 @@
-import { existsSync } from 'node:fs';
 import { availableParallelism, loadavg } from 'node:os';
 import { extname, join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
@@ -32,7 +31,6 @@ interface Options {
   readonly folder: string;
   readonly rate: number;
   readonly seed: number;
-  readonly preload?: string;
   readonly url?: string;
   readonly key?: string;
   readonly pid?: number;
@@ -51,7 +49,6 @@ const command = new Command('test:soak')
   .option('--folder <path>', 'for soak.svg and soak.md', 'data/soak')
   .option('--rate <n>', 'requests a second', numberFrom(1, 5_000), 100)
   .option('--seed <n>', 'of the random choices', numberFrom(0, 2 ** 32), 1)
-  .option('--preload <library>', 'LD_PRELOAD of the service, such as a path of libjemalloc.so.2')
   .option('--url <url>', 'use this running service; it must allow sources on 127.0.0.1')
   .option('--key <key>', 'with --url: an API key that may create a project')
   .option('--pid <pid>', 'with --url: the primary, to see its memory', numberFrom(1, 2 ** 31))
@@ -62,10 +59,6 @@ const options = command.opts<Options>();
 if ((options.url === undefined) !== (options.key === undefined)) {
   command.error('--url and --key belong together');
 }
-if (options.preload !== undefined && !existsSync(options.preload)) {
-  command.error(`${options.preload} does not exist`);
-}
-
 interface Running {
   readonly target: Target;
   health(): Promise<HealthBody>;
@@ -75,14 +68,13 @@ interface Running {
 }
 
 /** Starts a service with its probes. */
-async function start({ preload }: Options): Promise<Running> {
+async function start(): Promise<Running> {
   const probes = await temporaryFolder('soak');
   const probe = new URL(`./probe${extname(import.meta.url)}`, import.meta.url);
   const { url, project, signed, pid, process, close } = await deployService({
     ...cacheSettings,
     NODE_OPTIONS: `--import=${probe.href}`,
     [probeFolderVariable]: probes.path,
-    ...(preload === undefined ? {} : { LD_PRELOAD: preload }),
   });
   return {
     target: { url, project, signed },
@@ -117,7 +109,7 @@ async function use({ url = '', key = '', pid }: Options): Promise<Running> {
 
 const startedLoad = loadavg()[0] ?? 0;
 const origin = await startSoakOrigin(options.originPort);
-const service = await (options.url === undefined ? start(options) : use(options)).catch(
+const service = await (options.url === undefined ? start() : use(options)).catch(
   async (error: unknown) => {
     await origin.close();
     throw error;
@@ -178,8 +170,7 @@ const failures = [
   ...(unexpected.length > 0 ? [`${unexpected.length} unexpected responses`] : []),
   ...unexpected.slice(0, shownFailures),
 ];
-const allocator = options.preload === undefined ? 'allocator as installed' : options.preload;
-const title = `Soak of ${options.minutes} min, ${options.rate} requests/s, Node ${process.version}, ${availableParallelism()} cores, ${allocator}; load average ${startedLoad.toFixed(1)} before, ${(loadavg()[0] ?? 0).toFixed(1)} at the end`;
+const title = `Soak of ${options.minutes} min, ${options.rate} requests/s, Node ${process.version}, ${availableParallelism()} cores; load average ${startedLoad.toFixed(1)} before, ${(loadavg()[0] ?? 0).toFixed(1)} at the end`;
 const folder = resolve(options.folder);
 await writeReport(folder, { title, samples, growths: memory, failures });
 for (const { what, middleBytes, lastBytes } of memory) {
