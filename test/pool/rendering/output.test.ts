@@ -3,6 +3,7 @@ import { transferableSymbol, valueSymbol } from 'piscina';
 import sharp, { type Sharp } from 'sharp';
 import t from 'tap';
 import { ssim, toReference } from '../../../bench/meter.ts';
+import { picture } from '../../../demo/origin/pictures.ts';
 import transform from '../../../pool/execution/thread.ts';
 import { encodings, rasterFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { classifyPixels } from '../../../pool/rendering/encode/pixel-traits.ts';
@@ -271,6 +272,27 @@ function chromaError(expected: Buffer, found: Buffer): number {
   }
   return sum / (expected.length / 3);
 }
+
+t.test('keeps the chroma of a line of coloured letters on a photograph', async (t) => {
+  for (const width of [544, 1_200]) {
+    const photograph = sharp(await picture('landscape.jpg')).resize(width, 400);
+    const plain = await photograph.raw().toBuffer();
+    const size = { width, height: 400, channels: 3 };
+    t.equal(classifyPixels({ data: plain, ...size }).sharpChroma, false, 'without letters');
+    for (const colour of [red, blue, green]) {
+      for (const height of [12, 24, 48]) {
+        const data = Uint8Array.from(plain);
+        for (let y = 150; y < 150 + height; y += 1) {
+          for (let x = 0; x < 4 * height; x += 1) {
+            const isStem = (3 * x) % height < height / 3;
+            if (isStem) data.set(colour, (y * width + 20 + x) * 3);
+          }
+        }
+        t.equal(classifyPixels({ data, ...size }).sharpChroma, true, `${colour}, ${height} px`);
+      }
+    }
+  }
+});
 
 t.test('does not classify a photograph as a drawing', async (t) => {
   for (const grey of [false, true]) {
