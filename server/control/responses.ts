@@ -68,8 +68,8 @@ const image = {
     'p-542629e4e115fdc4,s-195484b46cd3007d9d977d2e3cb4dc',
   ),
   'Content-Disposition': text(
-    'File name of the image, if the request has `download`.',
-    'attachment; filename="My landscape.webp"; filename*=UTF-8\'\'My%20landscape.webp',
+    "File name to save the image under: of `download`, of `filename`, or the source's, with the extension of the format.",
+    'inline; filename="red shoe.webp"',
   ),
   'Cross-Origin-Resource-Policy': text('Any page can embed the image.', 'cross-origin'),
   ETag: text('Strong entity tag of the bytes, for If-None-Match.', '"pYb2wTQBUvjGWPyXc3nMGQ"'),

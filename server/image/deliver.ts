@@ -72,7 +72,7 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
       const facts = await lookup.getFacts(transform.options.v ?? null);
       const sized = address.resolve(facts.size, call.client);
       if (sized.kind === 'image') return deliverImage(readTransform(sized.parameters));
-      const about = { parameters: new Map(), download: null, vary: 'Accept', document: sized };
+      const about = { parameters: new Map(), file: null, vary: 'Accept', document: sized };
       return respond(facts, about, environment, context);
     }
   }

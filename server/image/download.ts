@@ -1,4 +1,11 @@
+import querystring from 'node:querystring';
 import type { ParameterType } from './values.ts';
+
+/** A file name for clients that save the image, with or without showing it (RFC 6266). */
+export interface NamedFile {
+  readonly disposition: 'attachment' | 'inline';
+  readonly name: string;
+}
 
 const maxCharacters = 200;
 /** File systems allow 255 bytes with the extension. */
@@ -32,7 +39,15 @@ function safeName(text: string): string {
   return kept.join('').replace(outerDotsAndSpaces, '');
 }
 
-/** The value of `download`. */
+/** Returns the last part of a source's path as a safe name; null if nothing is left of it. */
+export function sourceFile({ pathname }: URL): NamedFile | null {
+  const last = pathname.slice(pathname.lastIndexOf('/') + 1);
+  // Decodes what it can: names in other encodings than UTF-8 get replacement characters.
+  const name = safeName(querystring.unescape(last));
+  return name === '' ? null : { disposition: 'inline', name };
+}
+
+/** The value of `download` and `filename`. */
 export const fileName: ParameterType<string> = {
   accepts: `a file name of 1 to ${maxCharacters} characters`,
   // At least one character must remain.

@@ -549,6 +549,15 @@ export const parameters = {
     'Makes browsers save the image under this name, plus the extension of its format.',
     'My landscape',
   ),
+  filename: {
+    ...ofDelivery(
+      'delivery',
+      fileName,
+      'Name that browsers propose when someone saves the shown image, plus the extension of its format.',
+      'red shoe',
+    ),
+    defaultInWords: "the source's name",
+  },
 } as const satisfies OperationParameters & Readonly<Record<string, Parameter<unknown>>>;
 
 export type ParameterName = keyof typeof parameters;

@@ -12,6 +12,7 @@ import type { PresetParameters } from '../../store/project.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { type Options, readLayerTexts, readOptions } from './address.ts';
+import type { NamedFile } from './download.ts';
 import { findNamed, resolveLayers } from './layers.ts';
 import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './negotiate.ts';
 import { type ParameterName, parameters } from './parameters.ts';
@@ -86,8 +87,8 @@ export interface ResolvedTransform extends Pick<Transform, 'parameters'> {
   readonly version: string | null;
   /** Another source, used if the source fails; or null. */
   readonly fallback: URL | null;
-  /** The file name for clients that save the image, or null. */
-  readonly download: string | null;
+  /** The requested name, or null for the source's. */
+  readonly file: NamedFile | null;
   /** The result of `neededVary`. */
   readonly vary: string;
 }
@@ -105,14 +106,19 @@ export function resolveTransform(
   isTrusted: boolean,
 ): ResolvedTransform {
   const options = withPreset(given, project);
-  const { v: version = null, download = null } = options;
+  const { v: version = null } = options;
   const fallback = options.fallback === undefined ? null : new URL(options.fallback);
   if (fallback !== null) checkSource(project, fallback);
   const layers = resolveLayers(options.layer, texts, project, isTrusted);
   const used = usesHints ? hints : noHints;
   const variant = resolveVariant(options, used, accepted, project, layers);
   const vary = neededVary(options, project, usesHints);
-  return { parameters, variant, version, fallback, download, vary };
+  return { parameters, variant, version, fallback, file: requestedFile(options), vary };
+}
+
+function requestedFile({ download, filename }: Options): NamedFile | null {
+  if (download !== undefined) return { disposition: 'attachment', name: download };
+  return filename === undefined ? null : { disposition: 'inline', name: filename };
 }
 
 /**
@@ -130,7 +136,7 @@ export function resolveVariant(
   project: ProjectSettings,
   layers: Variant['layers'] = null,
 ): Variant {
-  const { preset, layer, fallback, download, v, ...transform } = options;
+  const { preset, layer, fallback, download, filename, v, ...transform } = options;
   const { w, h, ar, dpr, extend, fit = project.defaultFit, pos, fp, ...appearance } = transform;
   const { bg, modulate, brightness, saturation, hue, lightness, ...encoding } = appearance;
   const { q, fmt, maxbytes, keep, icc, hdr, ...others } = encoding;

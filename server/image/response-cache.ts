@@ -4,14 +4,14 @@ import type { Headers } from '../http/responses.ts';
 import type { ProjectState } from '../project-cache.ts';
 import type { RequestCounter } from '../usage/activity/request-counter.ts';
 import type { Lifetime } from './caching.ts';
+import type { NamedFile } from './download.ts';
 
 /** The headers of both possible responses to an image's repeated requests. */
 export type RepeatedHeaders = Readonly<Record<'whole' | 'notModified', Headers>>;
 
 /** The headers that depend on an image's URL. */
 export interface UrlHeaders {
-  /** The file name for clients that save the image, or null. */
-  readonly download: string | null;
+  readonly file: NamedFile | null;
   /** The tags that CDNs purge the requested image by, even if another image replaces it. */
   readonly tags: Headers;
   /** Or ''. */

@@ -25,6 +25,7 @@ import {
   notStored,
 } from './caching.ts';
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
+import { type NamedFile, sourceFile } from './download.ts';
 import { fallbackHeaders } from './image-errors.ts';
 import type { DeliveredImage } from './image-lookup.ts';
 import { redactParameters } from './redact-request.ts';
@@ -95,19 +96,18 @@ function withExtension(name: string, contentType: string): string {
 }
 
 /**
- * The Content-Disposition header (RFC 6266) of a download: the name in ASCII for old clients, and
- * in full (RFC 8187).
- *
- * @param name as `fileName` in download.ts reads it
+ * The Content-Disposition header (RFC 6266): the name in ASCII for old clients, and in full (RFC
+ * 8187) if it differs.
  */
-function attachment(name: string, contentType: string): string {
+function contentDisposition({ disposition, name }: NamedFile, contentType: string): string {
   const full = withExtension(name, contentType);
   const ascii = full
     .normalize('NFKD')
     .replace(/\p{M}/gu, '')
     // Some clients decode percent signs.
     .replace(/[^ -~]|[%"\\]/gu, '_');
-  return `attachment; filename="${ascii}"; filename*=UTF-8''${percentEncode(full)}`;
+  const extended = ascii === full ? '' : `; filename*=UTF-8''${percentEncode(full)}`;
+  return `${disposition}; filename="${ascii}"${extended}`;
 }
 
 /**
@@ -119,15 +119,15 @@ export function imageHeaders(
   image: Omit<SentImage, 'body'>,
   result: Pick<CacheResult, 'tier' | 'timings'>,
   caching: Headers,
-  { download, tags, vary, warnings }: UrlHeaders,
+  { file, tags, vary, warnings }: UrlHeaders,
 ): Headers {
   return [
     ['content-type', image.contentType],
     ['etag', image.etag],
     ...caching,
-    ...(download === null
+    ...(file === null
       ? []
-      : [['content-disposition', attachment(download, image.contentType)] as const]),
+      : [['content-disposition', contentDisposition(file, image.contentType)] as const]),
     ...constantHeaders,
     ...(vary === '' ? [] : [['vary', vary] as const]),
     ...(image.contentType === 'image/svg+xml' ? documentHeaders : []),
@@ -199,7 +199,7 @@ export const redirectTo = (location: string): HttpResponse => ({
 });
 
 /** The parts of a response that its URL determines. */
-interface RequestedResponse extends Pick<ResolvedTransform, 'parameters' | 'download' | 'vary'> {
+interface RequestedResponse extends Pick<ResolvedTransform, 'parameters' | 'file' | 'vary'> {
   /** A document to send in place of the image. */
   readonly document?: SourceDocument;
 }
@@ -226,7 +226,7 @@ function toSentDocument({ contentType, body }: SourceDocument): SentImage {
  */
 export function respond(
   { result, inputs, complete, sourceError }: DeliveredImage,
-  { parameters, download, vary: needed, document }: RequestedResponse,
+  { parameters, file, vary: needed, document }: RequestedResponse,
   environment: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'vary' | 'now'>,
   context: ResponseContext,
 ): void {
@@ -241,14 +241,15 @@ export function respond(
   );
   const tags = cacheTagHeaders(environment.cacheTagHeaders, project, inputs);
   const vary = environment.vary === 'needed' ? needed : fullVary;
-  const urlHeaders = { download, tags, vary, warnings };
+  const sent = document === undefined ? image : toSentDocument(document);
+  const isImage = sent.contentType.startsWith('image/');
+  const urlHeaders = { file: file ?? (isImage ? sourceFile(source) : null), tags, vary, warnings };
   const lifetime = { expires, freshness, report: result.freshness };
   const at = environment.now();
   const caching = (complete ? cachingHeaders(lifetime, result, at) : notStored).map(
     ([name, value]) =>
       [name, document !== undefined && value === immutable ? documentCaching : value] as const,
   );
-  const sent = document === undefined ? image : toSentDocument(document);
   const headers = imageHeaders(sent, result, caching, urlHeaders);
   const response =
     sourceError !== null

@@ -12,6 +12,7 @@ const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
   preset: fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
   layer: fc.stringMatching(/^[a-z][a-z0-9_-]{0,39}$/),
   fallback: fc.webUrl({ withQueryParameters: true, withFragments: true }),
+  filename: fc.string({ unit: 'binary', minLength: 1, maxLength: 190 }).map((text) => `a${text}`),
   download: fc.string({ unit: 'binary', minLength: 1, maxLength: 190 }).map((text) => `a${text}`),
 };
 

@@ -115,6 +115,7 @@ t.test('rejects values out of range and unknown words by parameter name', async 
     keep: ['', 'all', 'exif'],
     icc: ['', '1', 'p3'],
     hdr: ['', '1', 'pq'],
+    filename: ['', '..', '\0\u202e', '\u2068', 'a'.repeat(10_000)],
     download: ['', '..', '\0\u202e', 'a'.repeat(201)],
   };
   for (const [name, values] of Object.entries(refused)) {

@@ -4,7 +4,7 @@ import { ServiceError } from '../../../contract/errors.ts';
 import { type ContentType, entityTag, type Image } from '../../../pool/image.ts';
 import { isNotModified } from '../../../server/http/responses.ts';
 import { cachingHeaders } from '../../../server/image/caching.ts';
-import { fileName } from '../../../server/image/download.ts';
+import { fileName, sourceFile } from '../../../server/image/download.ts';
 import { imageErrorHeaders } from '../../../server/image/image-errors.ts';
 import {
   backgroundResponse,
@@ -26,7 +26,7 @@ const unsigned = { expires: Number.POSITIVE_INFINITY, freshness: undefined, repo
 const forever = cachingHeaders(unsigned, { tier: 'miss' }, 0);
 const timings = { fetch: 12.345, transform: 7 };
 const headers = imageHeaders(image, { tier: 'miss', timings }, forever, {
-  download: null,
+  file: null,
   tags: [],
   vary: 'Accept',
   warnings: '',
@@ -52,7 +52,8 @@ t.test('writes an error header as a bounded item of RFC 9651', async (t) => {
 t.test('names a download safely for every system', async (t) => {
   const written = (text: string, contentType: ContentType = 'image/webp') => {
     const name = fileName.parse(text) ?? '';
-    const urlHeaders = { download: name, tags: [], vary: '', warnings: '' };
+    const file = { disposition: 'attachment' as const, name };
+    const urlHeaders = { file, tags: [], vary: '', warnings: '' };
     const all = imageHeaders(
       { ...image, contentType },
       { tier: 'miss', timings },
@@ -60,8 +61,8 @@ t.test('names a download safely for every system', async (t) => {
       urlHeaders,
     );
     const header = Object.fromEntries(all)['content-disposition'] ?? '';
-    const [, ascii, extended = ''] =
-      /^attachment; filename="([ !#$&-[\]-~]+)"; filename\*=UTF-8''([\w!#$&+.^`|~%-]+)$/.exec(
+    const [, ascii, extended = ascii ?? ''] =
+      /^attachment; filename="([ !#$&-[\]-~]+)"(?:; filename\*=UTF-8''([\w!#$&+.^`|~%-]+))?$/.exec(
         header,
       ) ?? [];
     return [ascii, decodeURIComponent(extended)];
@@ -100,6 +101,26 @@ t.test('names a download safely for every system', async (t) => {
       return ascii !== undefined && !/[\p{Cc}/\\]|^\./u.test(name);
     }),
   );
+});
+
+t.test("proposes the source's name by default", async (t) => {
+  const name = (path: string) => sourceFile(new URL(path, 'https://shop.example/'))?.name ?? null;
+  const long = name(`/${'%C3%BC'.repeat(3_400)}.jpg`) ?? '';
+  t.ok(long.startsWith('üü') && Buffer.byteLength(long) <= 200, 'a name of 10 kB');
+  for (const [path, expected] of [
+    ['/shoes/red%20shoe.jpg?v=2', 'red shoe.jpg'],
+    ['/a%2F..%2Fb.jpg', 'a-..-b.jpg'],
+    ['/%22%3B%20filename%3D%22b.exe', '-; filename=-b.exe'],
+    ['/a%0D%0Aset-cookie:b', 'aset-cookie-b'],
+    ['/a%E2%80%AEgpj.exe', 'agpj.exe'],
+    ['/%FFa%', '\ufffda%'],
+    ['/', null],
+    ['/a/', null],
+    ['/..%2F', '-'],
+    ['/%00%E2%80%AE', null],
+  ] as const) {
+    t.equal(name(path), expected, path);
+  }
 });
 
 t.test('returns 204 and no image for a background request', async (t) => {
