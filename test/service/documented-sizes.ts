@@ -1,6 +1,8 @@
 /** The sizes of the documented URLs' images, by service and URL, for a 1600 × 1000 px source. */
 export const documentedSizes: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   cloudflare: {
+    '/cdn-cgi/image/trim=10;20;30;40/a.jpg': '1540x960',
+    '/cdn-cgi/image/width=300,blur=10,contrast=1.2/a.jpg': '300x188',
     '/cdn-cgi/image/width=300/a.jpg': '300x188',
     '/cdn-cgi/image/w=300,h=300/https://shop.example/a.jpg?v=1': '300x188',
     '/cdn-cgi/image/fit=contain,width=2000,height=2000/a.jpg': '2000x1250',
@@ -20,6 +22,8 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
       '300x188',
   },
   cloudinary: {
+    '/demo/image/upload/c_scale,w_300/e_contrast:20/e_sepia:60/e_pixelate:8/a.jpg': '300x188',
+    '/demo/image/upload/c_fill,w_300,h_300,r_max/f_png/a.jpg': '300x300',
     '/demo/image/upload/c_scale,w_300/a.jpg': '300x188',
     '/demo/image/fetch/w_300/https://shop.example/a.jpg': '300x188',
     '/demo/image/upload/c_scale,w_300/f_auto/q_auto/v1571218039/a.jpg': '300x188',
@@ -54,6 +58,9 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/iiif/2/a.jpg/full/full/0/default.gif': '1600x1000',
   },
   imgix: {
+    '/a.jpg?w=300&con=10&sepia=60&px=8&blur=50': '300x188',
+    '/a.jpg?w=300&h=300&fit=crop&mask=corners&corner-radius=20,20,0,0': '300x300',
+    '/a.jpg?w=300&h=200&fit=crop&pad=10&bg=fff': '300x200',
     '/a.jpg?w=300': '300x188',
     '/https%3A%2F%2Fshop.example%2Fa.jpg?w=300': '300x188',
     '/a.jpg?w=300&h=300': '300x188',
@@ -75,6 +82,7 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/a.jpg?w=300&flip=h&sat=-100&bg=f00&dl=photo.jpg': '300x188',
   },
   imgproxy: {
+    '/unsafe/w:300/pix:8/co:1.2/br:51/plain/a.jpg': '300x188',
     '/unsafe/w:300/plain/a.jpg': '300x188',
     '/unsafe/rs:fit:300:300/plain/https://shop.example/a.jpg': '300x188',
     '/unsafe/w:300/YS5/qcGc.webp': '300x188',
@@ -107,6 +115,8 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/docs/_next/image?url=%2Fa.jpg&w=3840&q=75&dpl=dpl_1': '1600x1000',
   },
   thumbor: {
+    '/unsafe/adaptive-fit-in/300x500/a.jpg': '480x300',
+    '/unsafe/300x200/filters:contrast(20):round_corner(20,255,255,255)/a.jpg': '300x200',
     '/unsafe/300x0/a.jpg': '300x188',
     '/unsafe/300x200/https://shop.example/a.jpg': '300x200',
     '/unsafe/300x200/left/top/a.jpg': '300x200',

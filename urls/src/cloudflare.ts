@@ -9,17 +9,31 @@ import {
   sideGravities,
   withBothSlashes,
 } from './read.ts';
-import { choice, flip, integer, noEffect, only, onlyOr, type Row, saturation } from './rows.ts';
+import {
+  choice,
+  contrast,
+  flip,
+  integer,
+  noEffect,
+  only,
+  onlyOr,
+  type Row,
+  saturation,
+  scaled,
+  within,
+} from './rows.ts';
 import {
   Faults,
   NativeQuery,
   optionInvalid,
   type Source,
+  SourceSize,
   sourceInvalid,
   sourceMissing,
   type Translation,
   type UrlDialect,
   type UrlHost,
+  veryLarge,
 } from './translation.ts';
 
 const prefix = '/cdn-cgi/image/';
@@ -50,6 +64,27 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     throw sourceMissing(`The path must be ${prefix}options/source.`);
   }
   const options = readOptions(text);
+  const size = new SourceSize(veryLarge);
+  const native = readNative(options, host, size);
+  const read = {
+    source: toSource(source, query),
+    query: native,
+    ignored: options.has('zoom') ? ['zoom'] : [],
+    usesHints: options.get('width') === 'auto',
+  };
+  if (!size.isUsed) return { kind: 'image', ...read };
+  return {
+    kind: 'needsSize',
+    ...read,
+    resolve: (actual) => ({
+      kind: 'image',
+      query: readNative(options, host, new SourceSize(actual)),
+    }),
+  };
+}
+
+/** @throws UrlError naming every option that has no equivalent */
+function readNative(options: Options, host: UrlHost, size: SourceSize): NativeQuery {
   const native = new NativeQuery();
   const faults = new Faults();
   for (const [name, value] of options) {
@@ -60,19 +95,13 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   faults.collect(() => setMetadata(native, options, host));
   faults.collect(() => setSize(native, options));
   faults.collect(() => setGravity(native, options));
-  faults.collect(() => setTrim(native, options));
+  faults.collect(() => setTrim(native, options, size));
   faults.throwAny();
   // WebP at quality 100 is lossless.
   if (options.get('format') === 'webp' && options.get('quality') === '100') {
     native.set('quality', 'lossless', true);
   }
-  return {
-    kind: 'image',
-    source: toSource(source, query),
-    query: native,
-    ignored: options.has('zoom') ? ['zoom'] : [],
-    usesHints: options.get('width') === 'auto',
-  };
+  return native;
 }
 
 function readOptions(text: string): Options {
@@ -114,12 +143,18 @@ const rows: Readonly<Record<string, Row>> = {
     png: 'png',
   }),
   background: setBackground,
-  blur: onlyOr('blur, a sigma in pixels', '0'),
+  // A radius in pixels.
+  blur: scaled(
+    'blur',
+    0,
+    250,
+    within(0.3, 100, (radius) => radius / 2),
+  ),
   // Both services recommend 1.
   sharpen: (native, value, name) =>
     native.set(name, 'sharpen', readNumber(name, value, 0, 10) || null),
   // Cloudflare ignores factors of 0.
-  contrast: onlyOr('normalize', '0', '1'),
+  contrast: (native, value, name) => contrast(native, Number(value) === 0 ? '1' : value, name),
   gamma: onlyOr('brightness', '0', '1'),
   brightness: (native, value, name) => {
     native.set(name, 'brightness', readNumber(name, value, 0, 10) || null);
@@ -246,28 +281,33 @@ function setGravity(native: NativeQuery, options: Options): void {
 
 const isTrimmed = (options: Options): boolean => trimNames.some((name) => options.has(name));
 
-/** The whole source: the crop ends at the image's edges. */
-const wholeArea = [0, 0, 100_000, 100_000] as const;
-
-function setTrim(native: NativeQuery, options: Options): void {
+/** @param size of the source, which an area's right and bottom edges depend on */
+function setTrim(native: NativeQuery, options: Options, size: SourceSize): void {
   if (!isTrimmed(options)) return;
+  const [trim, ...named] = trimNames.map((name) => options.get(name));
+  // Cloudflare finds the border's colour in the corner, too.
+  if (trim === 'border') return native.set('trim', 'trim', 10);
   if (Number(options.get('dpr') ?? 1) !== 1) {
     throw optionInvalid('trim', 'with dpr has no equivalent here');
   }
-  const [trim, ...named] = trimNames.map((name) => options.get(name));
-  const [top, right, bottom, left, ...others] = trim?.split(';', 5) ?? [];
-  if (trim !== undefined && (left === undefined || others.length > 0)) {
-    throw optionInvalid('trim', 'must be four numbers of pixels');
-  }
-  if (Number(right ?? 0) !== 0 || Number(bottom ?? 0) !== 0) {
-    throw optionInvalid('trim', 'can only cut the top and the left here, or use trim.width');
-  }
-  const [x = left, y = top, width, height] = named;
-  const area = [x, y, width, height].map((text, index) =>
-    text === undefined ? wholeArea[index] : readInteger('trim', text, 0, wholeArea[2]),
+  const edges = trim?.split(';', 5) ?? ['0', '0', '0', '0'];
+  if (edges.length !== 4) throw optionInvalid('trim', 'must be four numbers of pixels');
+  const read = (text: string) => readInteger('trim', text, 0, wholeSide);
+  const [top = 0, right = 0, bottom = 0, left = 0] = edges.map(read);
+  const [x = left, y = top, ...sides] = named.map((text) =>
+    text === undefined ? undefined : read(text),
   );
-  if (area.join() !== wholeArea.join()) native.set('trim', 'crop', area.join());
+  // The crop ends at the image's edges.
+  const [width = right === 0 ? wholeSide : Math.max(1, size.get().width - x - right)] = sides;
+  const height =
+    sides[1] ?? (bottom === 0 ? wholeSide : Math.max(1, size.get().height - y - bottom));
+  if (x > 0 || y > 0 || width < wholeSide || height < wholeSide) {
+    native.set('trim', 'crop', [x, y, width, height].join(','));
+  }
 }
+
+/** Longer than any source. */
+const wholeSide = 100_000;
 
 /** The URLs of Cloudflare Images' transformations. */
 export const cloudflare: UrlDialect = { title: 'Cloudflare', translate };

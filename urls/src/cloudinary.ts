@@ -168,7 +168,19 @@ const hasAny = (native: NativeQuery, ...names: readonly string[]): boolean =>
 
 const isTurned = ({ native }: Chain): boolean => hasAny(native, 'rotate', 'flip', 'flop');
 const isFiltered = ({ native }: Chain): boolean =>
-  hasAny(native, 'brightness', 'grayscale', 'negate', 'opacity', 'saturation', 'threshold');
+  hasAny(
+    native,
+    'brightness',
+    'contrast',
+    'grayscale',
+    'hue',
+    'negate',
+    'normalize',
+    'opacity',
+    'saturation',
+    'sepia',
+    'threshold',
+  );
 
 /** Returns an image's size after the chain so far. @throws UrlError parameter_invalid */
 function sizeSoFar({ native, size }: Chain, option: string): Size {
@@ -191,7 +203,7 @@ function addComponent(
 ): void {
   const isGeometry = resizeNames.some((name) => options.has(name));
   const effects = options.get('e');
-  const [preset, border, fallback] = ['t', 'bo', 'd'].map((name) => options.get(name));
+  const [preset, border, radius, fallback] = ['t', 'bo', 'r', 'd'].map((name) => options.get(name));
   const steps = [
     () => preset !== undefined && setOnce(chain, 't', 'preset', preset),
     () => effects?.startsWith('trim') && addTrim(chain, effects),
@@ -200,6 +212,7 @@ function addComponent(
     () => addAngle(chain, options.get('a') ?? '0', isGeometry),
     () => addFilters(chain, options),
     () => border !== undefined && addBorder(chain, border),
+    () => radius !== undefined && addRadius(chain, radius),
     () => fallback !== undefined && setOnce(chain, 'd', 'fallback', toFallback(fallback, host)),
     () => addDelivery(chain, options, source),
   ];
@@ -250,6 +263,15 @@ function addBorder(chain: Chain, text: string): void {
   native.set('bo', 'bg', digits);
 }
 
+/** Rounds the corners of the finished image: one to four radii, as in CSS, or `max`. */
+function addRadius(chain: Chain, text: string): void {
+  if (isTurned(chain)) throw optionInvalid('r', 'with a has no equivalent here');
+  if (!/^(?:max|\d{1,4}(?::\d{1,4}){0,3})$/.test(text)) throw noEquivalent(`r_${text}`, 'r_20');
+  const [first = '', second = first, third = first, fourth = second] = text.split(':');
+  const isSame = second === first && third === first && fourth === first;
+  setOnce(chain, 'r', 'radius', isSame ? first : [first, second, third, fourth].join(','));
+}
+
 /** Checks the options of the whole chain, and sets those that depend on each other. */
 function finish(chain: Chain, host: UrlHost): void {
   const { native, resize } = chain;
@@ -297,8 +319,8 @@ function addGeometry(chain: Chain, options: Options): void {
     return;
   }
   if (chain.resize !== null) throw optionInvalid('c', 'is given for more than one resize');
-  if (hasAny(chain.native, 'blur', 'extend', 'sharpen')) {
-    throw optionInvalid('c', 'must come before bo, e_blur and e_sharpen');
+  if (hasAny(chain.native, 'blur', 'extend', 'pixelate', 'radius', 'sharpen')) {
+    throw optionInvalid('c', 'must come before bo, r, e_blur, e_pixelate and e_sharpen');
   }
   const resize = readResize(chain, options);
   if (resize === null) return;
@@ -339,21 +361,12 @@ function addCrop(chain: Chain, options: Options): void {
     if (w === undefined) width = Math.min(width, Math.round(height * ratio));
     if (h === undefined) height = Math.min(height, Math.round(width / ratio));
   }
-  const left = along(
-    whole.width,
-    width,
-    toPixels('x', x ?? '0', whole.width),
-    position,
-    'west',
-    'east',
-  );
-  const top = along(
-    whole.height,
-    height,
-    toPixels('y', y ?? '0', whole.height),
-    position,
-    'north',
-    'south',
+  const axes = [
+    ['x', whole.width, width, x, 'west', 'east'],
+    ['y', whole.height, height, y, 'north', 'south'],
+  ] as const;
+  const [left, top] = axes.map(([name, side, kept, offset = '0', start, end]) =>
+    along(side, kept, toPixels(name, offset, side), position, start, end),
   );
   native.set('c_crop', 'crop', [left, top, width, height].join(','));
 }
@@ -407,7 +420,7 @@ function addBackground(chain: Chain, options: Options): void {
 }
 
 /** The effects that leave a plain background as it is. */
-const harmlessToBackground = new Set(['trim', 'blur', 'sharpen', 'unsharp_mask']);
+const harmlessToBackground = new Set(['trim', 'blur', 'pixelate', 'sharpen', 'unsharp_mask']);
 
 /** Reads a colour name, or hexadecimal digits after `rgb:` or `#`. */
 const toColour = (text: string): string => /^(?:rgb:|#)([0-9a-f]+)$/i.exec(text)?.[1] ?? text;
@@ -484,6 +497,8 @@ const toSigma = (strength: number): number => Math.min(10, Math.max(0.3, strengt
 
 const sharpen = level('sharpen', 1, 2_000, 100, toSigma);
 
+const toFactor = (percent: number): number => 1 + percent / 100;
+
 /** The effects by name, with a level after a colon. */
 const effects: Readonly<Record<string, Row>> = {
   grayscale: flag('grayscale'),
@@ -492,26 +507,28 @@ const effects: Readonly<Record<string, Row>> = {
   blur: level('blur', 1, 2_000, 100, (strength) => Math.max(0.3, strength / 100)),
   sharpen,
   unsharp_mask: sharpen,
-  brightness: level('brightness', -99, 100, 80, (percent) => 1 + percent / 100),
-  saturation: level('saturation', -100, 100, 80, (percent) => 1 + percent / 100),
+  brightness: level('brightness', -99, 100, 80, toFactor),
+  saturation: level('saturation', -100, 100, 80, toFactor),
+  vibrance: level('saturation', -100, 100, 20, (percent) => 1 + percent / 200),
+  contrast: level('contrast', -100, 100, 0, (percent) => percent),
+  hue: level('hue', -100, 100, 80, (percent) => Math.round(percent * 1.8)),
+  sepia: level('sepia', 1, 100, 80, (percent) => percent),
+  pixelate: level('pixelate', 1, 200, 5, (side) => side),
+  ...Object.fromEntries(
+    ['improve', 'auto_brightness', 'auto_color', 'auto_contrast'].map((name) => [
+      name,
+      flag('normalize'),
+    ]),
+  ),
 };
 
 /** What comes closest to the effects without an equivalent. */
 const nearestEffects: Readonly<Record<string, string>> = {
   art: 'a preset',
-  auto_brightness: 'normalize',
-  auto_color: 'normalize',
-  auto_contrast: 'normalize',
   blur_faces: 'e_blur',
   colorize: 'tint',
-  contrast: 'normalize',
-  hue: 'hue',
-  improve: 'normalize',
-  pixelate: 'e_blur',
-  sepia: 'tint=c08040',
   tint: 'tint',
   trim: 'e_trim with a tolerance',
-  vibrance: 'e_saturation',
 };
 
 /** Removes borders, which this service does before it turns and resizes. */
@@ -573,7 +590,7 @@ function setFlag(native: NativeQuery, flag: string, source: string): void {
 
 /** Flags that change no pixel, or that describe what this service does anyway. */
 const harmlessFlags = new Set(
-  `animated any_format apng awebp force_strip immutable_cache lossy no_overflow preserve_transparency progressive
+  `animated any_format apng awebp force_strip immutable_cache lossy no_overflow png8 preserve_transparency progressive
   relative sanitize strip_profile`.split(/\s+/),
 );
 
@@ -581,7 +598,6 @@ const nearestFlags: Readonly<Record<string, string>> = {
   getinfo: 'fmt=json',
   keep_iptc: 'fl_keep_attribution',
   layer_apply: 'a layer before it',
-  png8: 'f_auto',
 };
 
 /** All names of Cloudinary's transformation parameters; other segments are folders. */
@@ -624,13 +640,12 @@ function readOption(options: Map<string, string>, option: string, isLayer: boole
 }
 
 /** Parameters with an equivalent for at least some values. */
-const understood = new Set('a ar b bo c cs d dpr e f fl g h l o pg q t w x y'.split(' '));
+const understood = new Set('a ar b bo c cs d dpr e f fl g h l o pg q r t w x y'.split(' '));
 
 /** What comes closest to the parameters without an equivalent. */
 const nearest: Readonly<Record<string, string>> = {
   co: 'tint',
   if: 'c_limit, which resizes only larger images',
-  r: "border-radius in the page's CSS",
   u: 'l_ with the name of a stored layer',
   z: 'c_crop',
 };

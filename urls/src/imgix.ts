@@ -19,6 +19,8 @@ import {
   page,
   percent,
   type Row,
+  scaled,
+  within,
   withNearest,
 } from './rows.ts';
 import {
@@ -39,12 +41,16 @@ const aliases: Readonly<Record<string, string>> = {
   f: 'fit',
   fillcolor: 'fill-color',
   inv: 'invert',
+  mono: 'monochrome',
+  orient: 'or',
+  maskbg: 'mask-bg',
   'jpeg-progressive': 'jpg-progressive',
 };
 
 /** Parameters that depend on each other. */
 const dependent = new Set(
-  'ar auto bg crop dpr fill fill-color fit fp-x fp-y fp-z h lossless w'.split(' '),
+  `ar auto bg border border-radius corner-radius crop dpr fill fill-color fit fp-x fp-y fp-z h lossless mask mask-bg
+  pad pad-bottom pad-left pad-right pad-top usm usmrad w`.split(/\s+/),
 );
 
 const ofNames = (row: Row, names: string): Readonly<Record<string, Row>> =>
@@ -53,7 +59,7 @@ const ofNames = (row: Row, names: string): Readonly<Record<string, Row>> =>
 /** Parameters that depend on no other parameter, and those without an equivalent. */
 const rows: Readonly<Record<string, Row>> = {
   // The signature, and parameters that change no pixel that visitors see.
-  ...ofNames(noEffect, 's ixlib ixid ixsrc chromasub dpi iptc svg-sanitize'),
+  ...ofNames(noEffect, 's ixlib ixid ixsrc chromasub colors colorquant dpi iptc svg-sanitize'),
   rect: setArea,
   flip,
   fm: choice('fmt', {
@@ -74,15 +80,43 @@ const rows: Readonly<Record<string, Row>> = {
     native.set(name, 'negate', readFlag(native, value, name) || null),
   sat: (native, value, name) => {
     if (value === '-100') native.set(name, 'grayscale', true);
-    else if (value !== '0') percent('saturation')(native, value, name);
+    else percent('saturation')(native, value, name);
   },
-  bri: (native, value, name) => {
-    if (value !== '0') percent('brightness')(native, value, name);
-  },
+  bri: percent('brightness'),
+  exp: percent('brightness'),
+  vib: scaled('saturation', -100, 100, (value) => 1 + value / 200),
+  con: scaled('contrast', -100, 100, (value) => value),
   hue: (native, value, name) => {
     if (value !== '0') integer('hue', 0, 359)(native, value, name);
   },
+  sepia: scaled('sepia', 0, 100, (value) => value),
+  monochrome: (native, value, name) => native.set(name, 'tint', colour(value)),
+  px: scaled('pixelate', 0, 100, within(1, 100, Math.round)),
+  // imgix defines no scales: its 10 is a sigma of 1 here.
+  blur: scaled(
+    'blur',
+    0,
+    2_000,
+    within(0.3, 100, (value) => value / 10),
+  ),
+  sharp: scaled(
+    'sharpen',
+    0,
+    100,
+    within(0.1, 10, (value) => value / 10),
+  ),
+  or: choice('rotate', {
+    0: null,
+    1: null,
+    90: '90',
+    6: '90',
+    180: '180',
+    3: '180',
+    270: '270',
+    8: '270',
+  }),
   trim: choice('trim', { auto: '10' }),
+  rot: choice('rotate', { 0: null, 180: '180', 360: null }),
   cs: choice('icc', { origin: 'keep', srgb: null, strip: null, tinysrgb: null }),
   page: setPage,
   frame: setPage,
@@ -92,47 +126,33 @@ const rows: Readonly<Record<string, Row>> = {
   expires: expiry,
   ...withNearest(
     {
-      blur: 'blur, a sigma in pixels',
-      con: 'normalize',
-      exp: 'bri',
       gam: 'bri',
       high: 'bri',
       htn: 'grayscale',
-      pad: 'fit=fill',
-      px: 'blur, a sigma in pixels',
-      rot: 'rotate',
-      sepia: 'tint=c08040',
       shad: 'bri',
-      sharp: 'sharpen, a sigma in pixels',
-      usm: 'sharpen, a sigma in pixels',
-      vib: 'sat',
     },
     '0',
   ),
   ...withNearest({
     ch: 'a srcset',
-    'corner-radius': "border-radius in the page's CSS",
     duotone: 'tint',
     m: 'layer',
     'max-h': 'fit=max',
     'max-height': 'fit=max',
     'max-w': 'fit=max',
     'max-width': 'fit=max',
-    mono: 'tint',
-    monochrome: 'tint',
-    or: 'rotate',
     palette: 'fmt=json',
     t: 'layer',
     txt: 'layer',
   }),
   ...ofNames(
     only(),
-    `annotation b ba balph bc bf bh bm bp bs bw bx by colorquant colors
+    `annotation b ba balph bc bf bh bm bp bs bw bx by 
     duotone-alpha faceindex facepad faces fp-debug fps interval license-plate-blur loop lp-blur ma malph
-    mask mask-bg maskbg mb mf mh min-h min-height min-w min-width mp ms mtile mw mx my nr nrs
+    mb mf mh min-h min-height min-w min-width mp ms mtile mw mx my nr nrs
     pdf-annotation prefix rasterize-bypass reverse
     rot-type rott rottype skip ta tc tcl tf tl tp transparency tsh tsz tt upscale
-    upscale-fallback usmrad`,
+    upscale-fallback`,
   ),
 };
 
@@ -170,6 +190,8 @@ function translate(path: string, query: string): Translation {
   const faults = new Faults();
   faults.collect(() => setSize(native, options));
   faults.collect(() => setFormat(native, options));
+  faults.collect(() => setCorners(native, options));
+  faults.collect(() => setUnsharpMask(native, options));
   faults.throwAny();
   // An option that nothing has taken has no effect in imgix either.
   const ignored = [...options.keys(), ...unknown];
@@ -199,7 +221,6 @@ function readOptions(query: string, native: NativeQuery) {
     const name = lookUp(aliases, written) ?? written;
     const row = lookUp(rows, name);
     if (row === undefined && !dependent.has(name)) {
-      if (name === 'orient') throw noEquivalent(spelling, 'rotate');
       if (foreignPrefix.test(name)) throw noEquivalent(spelling);
       unknown.add(spelling);
       return;
@@ -238,8 +259,9 @@ function take(options: Options, name: string): string | undefined {
 function setFormat(native: NativeQuery, options: Options): void {
   const auto = new Set(take(options, 'auto')?.split(','));
   for (const word of auto) {
-    if (word !== 'format' && word !== 'compress') throw noEquivalent(`auto=${word}`, 'normalize');
+    if (!['format', 'compress', 'enhance'].includes(word)) throw noEquivalent(`auto=${word}`);
   }
+  if (auto.has('enhance')) native.set('auto', 'normalize', true);
   // `fm` is for clients that read no better format, which get the source's here.
   if (auto.has('format')) native.set('auto', 'fmt', 'auto');
   if (auto.has('compress') && !native.has('q')) native.set('auto', 'q', 45);
@@ -275,7 +297,7 @@ function setSize(native: NativeQuery, options: Options): void {
   if (found === undefined) throw noEquivalent(`fit=${fit}`, lookUp(nearestFits, fit));
   const [word, enlarge] = found;
   const isBoxKept = enlarge === 'box';
-  const sides = setSides(native, options, isBoxKept);
+  const sides = setSides(native, options, readPadding(options), isBoxKept);
   if (isBoxKept && sides < 2) throw optionInvalid('fit=fillmax', 'needs w and h here');
   // imgix ignores the ratio for other fits.
   const ar = fit === 'crop' || fit === 'fill' ? take(options, 'ar') : undefined;
@@ -297,7 +319,12 @@ function setSize(native: NativeQuery, options: Options): void {
  * @param isBoxKept whether the box keeps the ratio's pixels even if the image lacks them
  * @returns the number of sides
  */
-function setSides(native: NativeQuery, options: Options, isBoxKept: boolean): number {
+function setSides(
+  native: NativeQuery,
+  options: Options,
+  padding: readonly number[],
+  isBoxKept: boolean,
+): number {
   const dpr = readNumber('dpr', take(options, 'dpr') ?? '1', 0.1, 5);
   const isRatio = dpr >= 1 && dpr <= 3 && !isBoxKept;
   let sides = 0;
@@ -305,13 +332,56 @@ function setSides(native: NativeQuery, options: Options, isBoxKept: boolean): nu
     const text = take(options, name);
     if (text === undefined) continue;
     const side = readInteger(name, text, 2, maxSide);
-    const pixels = Math.max(1, Math.round(side * dpr));
+    // The padding is a part of the size.
+    const [from = 0, to = 0] = padding.filter((_, edge) => edge % 2 === (name === 'w' ? 1 : 0));
+    const kept = Math.max(1, side - from - to);
+    const pixels = Math.max(1, Math.round(kept * dpr));
     if (pixels > maxSide) throw optionInvalid(name, `with dpr must be at most ${maxSide}`);
-    native.set(name, name, isRatio ? side : pixels);
+    native.set(name, name, isRatio ? kept : pixels);
     sides += 1;
+  }
+  if (padding.some((edge) => edge > 0)) {
+    const factor = isRatio ? 1 : dpr;
+    native.set('pad', 'extend', padding.map((edge) => Math.round(edge * factor)).join(','));
   }
   native.set('dpr', 'dpr', isRatio && sides > 0 ? dpr : 1);
   return sides;
+}
+
+/** Reads the padding at the top, right, bottom and left, in CSS pixels. */
+function readPadding(options: Options): readonly number[] {
+  const read = (name: string, otherwise = '0') =>
+    readInteger(name, take(options, name) ?? otherwise, 0, 2_000);
+  const all = String(read('pad'));
+  return ['pad-top', 'pad-right', 'pad-bottom', 'pad-left'].map((name) => read(name, all));
+}
+
+/** Rounds the corners of an image that has a mask. */
+function setCorners(native: NativeQuery, options: Options): void {
+  const mask = take(options, 'mask');
+  if (options.has('border')) throw noEquivalent('border', 'pad with bg');
+  if (mask === undefined) return;
+  const background = take(options, 'mask-bg');
+  if (mask !== 'corners' && mask !== 'ellipse') throw noEquivalent('mask', 'mask=corners');
+  if (background !== undefined) {
+    native.set('mask-bg', 'bg', colour(background));
+    native.set('mask-bg', 'flatten', true);
+  }
+  if (mask === 'ellipse') return native.set('mask', 'radius', 'max');
+  const given = take(options, 'corner-radius');
+  const [w, h] = ['w', 'h'].map((name) => Number(native.get(name)));
+  const shorter = Math.min(w || Number.POSITIVE_INFINITY, h || Number.POSITIVE_INFINITY);
+  if (given === undefined && shorter === Number.POSITIVE_INFINITY) {
+    throw optionInvalid('mask=corners', 'needs corner-radius, w or h here');
+  }
+  native.set('corner-radius', 'radius', given ?? Math.round(shorter * 0.2));
+}
+
+function setUnsharpMask(native: NativeQuery, options: Options): void {
+  const radius = readNumber('usmrad', take(options, 'usmrad') ?? '2.5', 0, 500);
+  const amount = readNumber('usm', take(options, 'usm') ?? '0', -100, 100);
+  if (amount < 0) throw noEquivalent('usm', 'blur');
+  if (amount > 0 && radius > 0) native.set('usm', 'sharpen', Math.min(10, radius));
 }
 
 function setBackground(native: NativeQuery, options: Options, fit: string, hasBox: boolean): void {
@@ -321,10 +391,12 @@ function setBackground(native: NativeQuery, options: Options, fit: string, hasBo
     if (fill !== undefined && fill !== 'solid') throw noEquivalent(`fill=${fill}`, 'fill=solid');
     // Only solid fills use a fill colour.
     const fillColour = fill === undefined ? undefined : take(options, 'fill-color');
-    if (bg !== undefined && hasBox) {
-      throw optionInvalid('bg', `with fit=${fit} has no equivalent here; use fill-color`);
+    if (fillColour !== undefined && hasBox) {
+      if ((bg ?? fillColour) !== fillColour) {
+        throw optionInvalid('fill-color', 'must be the colour of bg here');
+      }
+      native.set('fill-color', 'bg', colour(fillColour));
     }
-    if (fillColour !== undefined && hasBox) native.set('fill-color', 'bg', colour(fillColour));
   }
   if (bg === undefined) return;
   if (isTranslucent(bg)) throw optionInvalid('bg', 'must be opaque');

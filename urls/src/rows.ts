@@ -62,18 +62,37 @@ export const withNearest = (
     Object.entries(nearest).map(([name, text]) => [name, onlyOr(text, ...harmless)]),
   );
 
-/** A difference in percent, for a factor. */
-export const percent =
-  (name: string): Row =>
-  (native, value, option) =>
-    native.set(option, name, 1 + readNumber(option, value, -100, 100) / 100);
-
-/** A number that has an equivalent only if it has no effect. */
-export const onlyNumber =
-  (...harmless: readonly number[]): Row =>
-  (_, value, option) => {
-    if (!harmless.includes(Number(value))) throw noEquivalent(option);
+/** A number in another scale. @param neutral the number without an effect, or null */
+export const scaled =
+  (
+    name: string,
+    minimum: number,
+    maximum: number,
+    convert: (value: number) => number,
+    neutral: number | null = 0,
+  ): Row =>
+  (native, text, option) => {
+    const value = readNumber(option, text, minimum, maximum);
+    if (value !== neutral) native.set(option, name, convert(value));
   };
+
+/** Returns a function that keeps numbers within limits. */
+export const within =
+  (minimum: number, maximum: number, convert = (value: number) => value) =>
+  (value: number): number =>
+    Math.max(minimum, Math.min(maximum, convert(value)));
+
+/** A difference in percent, for a factor. */
+export const percent = (name: string): Row => scaled(name, -100, 100, (value) => 1 + value / 100);
+
+/** A factor of the contrast, which above 2 is 2 here. */
+export const contrast = scaled(
+  'contrast',
+  0,
+  100,
+  within(-100, 100, (factor) => (factor - 1) * 100),
+  1,
+);
 
 /** Mirrors the image. */
 export const flip: Row = (native, axes, option) => {

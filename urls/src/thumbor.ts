@@ -14,9 +14,10 @@ import {
   integer,
   noEffect,
   only,
-  onlyNumber,
   type Row,
   saturation,
+  scaled,
+  within,
   withNearest,
 } from './rows.ts';
 import {
@@ -27,6 +28,7 @@ import {
   optionInvalid,
   type Size,
   type Source,
+  SourceSize,
   sourceMissing,
   type Translation,
   type UrlDialect,
@@ -36,6 +38,7 @@ import {
 } from './translation.ts';
 
 const maxFiltersLength = 2_000;
+const maxSide = 10_000;
 
 /** A path's optional parts, in order. */
 const pathPattern = new RegExp(
@@ -77,7 +80,7 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   const { parts, filters: text, image } = splitPath(path);
   if (parts['debug'] !== undefined) throw noEquivalent('debug');
   if (parts['meta'] !== undefined) throw noEquivalent('meta', 'fmt=json');
-  const translateForSize = (size: Size) => {
+  const translateForSize = (size: SourceSize) => {
     const filters = readFilters(text);
     const { native, metadata } = filters;
     if (metadata !== null) requireMetadata(metadata, host, true);
@@ -86,23 +89,22 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     setSize(native, parts, filters, size);
     return filters;
   };
+  const size = new SourceSize(veryLarge);
   // Checks at once everything that does not depend on the size.
-  const filters = translateForSize(veryLarge);
-  const { ignored, focal, native } = filters;
+  const { ignored, native } = translateForSize(size);
   const read = {
     source: toSource(image, host),
     query: native,
     ignored: [...parseQuery(query).keys(), ...ignored],
   };
-  const isPlaced = focal !== null && native.get('fit') === 'cover';
-  if (!isPlaced && !isLimitedBySource(filters)) return { kind: 'image', ...read };
-  if (isPlaced && native.has('trim')) {
-    throw optionInvalid('focal', 'with trim has no equivalent here');
-  }
+  if (!size.isUsed) return { kind: 'image', ...read };
   return {
     kind: 'needsSize',
     ...read,
-    resolve: (size) => ({ kind: 'image', query: translateForSize(size).native }),
+    resolve: (actual) => ({
+      kind: 'image',
+      query: translateForSize(new SourceSize(actual)).native,
+    }),
   };
 }
 
@@ -130,25 +132,29 @@ function setArea(native: NativeQuery, { trim, left, top, right, bottom }: Parts)
   if (trim === undefined) return;
   const [, ...words] = trim.split(':');
   if (isCropped) throw optionInvalid('trim', 'with a crop has no equivalent here');
-  if (words.some((word) => word !== 'top-left' && Number(word) !== 0)) {
-    throw optionInvalid('trim', 'with bottom-right or a tolerance has no equivalent here');
+  if (words.includes('bottom-right')) {
+    throw optionInvalid('trim', 'with bottom-right has no equivalent here');
   }
-  // Colours differ by at least 1, so 0.1 acts like 0.
-  native.set('trim', 'trim', 0.1);
+  // Colours differ by at least 1, so 0.1 acts like 0; 1 would be a flag. The tolerance is a distance of up to 442.
+  const tolerance = Math.min(100, Number(words.find((word) => /^\d+$/.test(word)) ?? 0));
+  native.set('trim', 'trim', tolerance < 1 ? 0.1 : tolerance === 1 ? '1.0001' : tolerance);
 }
 
 /** `no_upscale` compares the sides with the source before the crop and the trim, which are then scaled up to them. */
 const isLimitedBySource = ({ noUpscale, native }: ThumborFilters): boolean =>
   noUpscale && (native.has('crop') || native.has('trim'));
 
-function setSize(native: NativeQuery, parts: Parts, filters: ThumborFilters, size: Size): void {
-  const { fitIn, adaptive, full } = parts;
+function setSize(
+  native: NativeQuery,
+  parts: Parts,
+  filters: ThumborFilters,
+  size: SourceSize,
+): void {
+  const { fitIn, full } = parts;
   const { rotation, fill } = filters;
   const isLimited = isLimitedBySource(filters);
-  const [width, height] = readSides(parts, isLimited ? size : null);
+  const [width, height] = readSides(parts, filters, size);
   const hasBox = width > 0 && height > 0;
-  if (adaptive !== undefined && width !== height) throw noEquivalent('adaptive-fit-in');
-
   // thumbor rotates the finished image; this service rotates the source.
   const sides = [
     ['width', width],
@@ -182,14 +188,37 @@ function setSize(native: NativeQuery, parts: Parts, filters: ThumborFilters, siz
   setPlace(native, parts, filters, size);
 }
 
-/** Returns the width and the height in pixels, or 0. @param limit the longest sides, or null */
-function readSides({ width, height }: Parts, limit: Size | null): readonly [number, number] {
+/** Returns the width and the height in pixels, or 0. */
+function readSides(
+  { width, height, adaptive }: Parts,
+  filters: ThumborFilters,
+  size: SourceSize,
+): readonly [number, number] {
+  const { native, proportion } = filters;
   if (width === 'orig' && height === 'orig') return [0, 0];
+  const limit = isLimitedBySource(filters) ? size.get() : null;
   const side = (name: 'width' | 'height', text = '0'): number => {
-    if (text === 'orig') throw optionInvalid(name, 'must be a number, or orig for both sides');
-    return Math.min(Number(text), limit?.[name] ?? Number.POSITIVE_INFINITY);
+    const pixels =
+      text === 'orig' ? Math.min(maxSide, croppedSize(native, size)[name]) : Number(text);
+    const limited = Math.min(pixels, limit?.[name] ?? Number.POSITIVE_INFINITY);
+    return limited === 0 ? 0 : Math.max(1, Math.floor(limited * proportion));
   };
-  return [side('width', width), side('height', height)];
+  const [across, down] = [side('width', width), side('height', height)];
+  if (proportion !== 1 && across + down === 0) {
+    throw optionInvalid('proportion', 'needs a width or a height here');
+  }
+  if (adaptive === undefined || across === down) return [across, down];
+  const source = croppedSize(native, size);
+  // The box turns to the image's orientation.
+  const isTurned = (source.width - source.height) * (across - down) < 0;
+  return isTurned ? [down, across] : [across, down];
+}
+
+/** Returns a source's size after the manual crop. */
+function croppedSize(native: NativeQuery, size: SourceSize): Size {
+  if (native.has('trim')) throw optionInvalid('trim', 'with this size has no equivalent here');
+  const [, , width, height] = native.get('crop')?.split(',').map(Number) ?? [];
+  return width === undefined || height === undefined ? size.get() : { width, height };
 }
 
 /** A place in an image, as shares of its sides from the top left. */
@@ -213,14 +242,17 @@ function setPlace(
   native: NativeQuery,
   parts: Parts,
   { focal, rotation }: ThumborFilters,
-  size: Size,
+  size: SourceSize,
 ): void {
   const { smart, halign = 'center', valign = 'middle' } = parts;
   if (smart !== undefined) {
     if (focal !== null) throw optionInvalid('focal', 'with smart has no equivalent here');
     return native.set('smart', 'pos', 'attention');
   }
-  const point = focal && findPoint(focal, native.get('crop'), size);
+  if (focal !== null && native.has('trim')) {
+    throw optionInvalid('focal', 'with trim has no equivalent here');
+  }
+  const point = focal && findPoint(focal, native.get('crop'), size.get());
   if (point !== null) {
     const { x, y } = turned(point, parts, rotation);
     return native.set('focal', 'fp', `${x},${y}`);
@@ -265,6 +297,8 @@ const noFilters = () => ({
   focal: null as Point | null,
   /** The filter that removes metadata. */
   metadata: null as string | null,
+  /** Multiplies the finished image's sides. */
+  proportion: 1,
 });
 
 type ThumborFilters = ReturnType<typeof noFilters>;
@@ -306,7 +340,13 @@ const rows: Readonly<Record<string, Row>> = {
   saturation,
   brightness: (native, value, name) =>
     native.set(name, 'lightness', readNumber(name, value, -100, 100) || null),
-  contrast: onlyNumber(0),
+  // The factor is the square of 1 plus the value.
+  contrast: scaled(
+    'contrast',
+    -100,
+    100,
+    within(-100, 100, (value) => ((value + 100) ** 2 - 100 ** 2) / 100),
+  ),
   autojpg: noEffect,
   max_age: noEffect,
   cover: (native, _, name) => native.set(name, 'animated', '0'),
@@ -314,14 +354,11 @@ const rows: Readonly<Record<string, Row>> = {
     colorize: 'tint',
     equalize: 'normalize',
     noise: 'a preset',
-    round_corner: "border-radius in the page's CSS",
     text: 'layer',
     watermark: 'layer',
   }),
   ...Object.fromEntries(
-    'convolution curve extract_focal frame proportion red_eye rgb'
-      .split(' ')
-      .map((name) => [name, only()]),
+    'convolution curve extract_focal frame red_eye rgb'.split(' ').map((name) => [name, only()]),
   ),
 };
 
@@ -361,9 +398,25 @@ const reads: Readonly<Record<string, Read>> = {
     else filters.ignored.push(name);
   },
   focal: readFocal,
+  round_corner: readRoundCorner,
+  proportion: (filters, [factor = ''], name) => {
+    filters.proportion = readNumber(name, factor, 0, 1);
+  },
   strip_exif: removeMetadata,
   strip_icc: removeMetadata,
 };
+
+/** Reads a radius or an ellipse's two, the corners' colour, and whether they are transparent. */
+function readRoundCorner(filters: ThumborFilters, args: readonly string[], name: string): void {
+  const [radii = '', ...rest] = args;
+  const [across, down = across] = radii.split('|', 2);
+  if (across !== down) throw noEquivalent(`${name}(${radii})`, `${name}(${across})`);
+  filters.native.set(name, 'radius', readInteger(name, across ?? '', 0, 10_000));
+  if (['true', 'True', '1'].includes(rest[3] ?? '')) return;
+  const channels = rest.slice(0, 3).map((text) => readInteger(name, text, 0, 255));
+  setBackground(filters, name, Buffer.from(channels).toString('hex'));
+  filters.native.set(name, 'flatten', true);
+}
 
 const formats = ['png', 'jpeg', 'jpg', 'gif', 'webp', 'avif'];
 

@@ -78,7 +78,7 @@ t.test("runs the example of the package's README", async (t) => {
   await writeFile(file, code.replace("'@image-delivery/urls'", `'${entry}'`));
   const { rewrite } = await import(pathToFileURL(file).href);
   t.equal(rewrite(url), expected);
-  t.throws(() => rewrite(`${url}&blur=9`), { code: 'parameter_invalid', message: /^blur has no/ });
+  t.throws(() => rewrite(`${url}&txt=9`), { code: 'parameter_invalid', message: /^txt has no/ });
 });
 
 /** Returns true if the outcome is a source on a http server, or an error. */

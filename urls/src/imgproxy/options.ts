@@ -1,5 +1,5 @@
 import { decodeOption, lookUp, readExpiry, readInteger, readNumber } from '../read.ts';
-import { saturation } from '../rows.ts';
+import { contrast, type Row as NativeRow, saturation, scaled } from '../rows.ts';
 import { Faults, NativeQuery, noEquivalent, optionInvalid } from '../translation.ts';
 
 /** A direction, with edge offsets that are positive towards the inside of the image. */
@@ -271,6 +271,23 @@ const parameter = (
   read: ({ native }, args, name) => native.set(name, key, read(args, name)),
 });
 
+/** An option with one argument that other services have too. */
+const row = (names: Row['names'], set: NativeRow): Row => ({
+  names,
+  maxArguments: 1,
+  read: ({ native }, [text = ''], name) => set(native, text, name),
+});
+
+/** A difference of 8-bit channels, for one of the lightness in percent. */
+const brightness = scaled('lightness', -255, 255, (value) => value / 2.55);
+
+/** Reads an intensity, of which only 0 and 1 have an equivalent, and a colour. */
+function readMonochrome([intensity = '', colour = 'b3b3b3']: Arguments, name: string) {
+  if (isZero(intensity)) return null;
+  if (Number(intensity) !== 1) throw noEquivalent(`${name}:${intensity}`, `${name}:1`);
+  return readColour([colour], name);
+}
+
 const flag = ([text]: Arguments): boolean => isTrue(text);
 const upTo =
   (maximum: number) =>
@@ -341,7 +358,10 @@ const rows: readonly Row[] = [
     },
   },
   only(['auto_rotate', 'ar'], isTrue),
-  only(['pixelate', 'pix'], (text) => text === '0' || text === '1', 'bl'),
+  parameter(['pixelate', 'pix'], 1, 'pixelate', ([text = ''], name) => {
+    const side = readInteger(name, text, 0, 10_000);
+    return side < 2 ? null : Math.min(200, side);
+  }),
   parameter(['watermark', 'wm'], 6, 'layer', ([opacity = '']) =>
     isZero(opacity) ? null : 'watermark',
   ),
@@ -353,15 +373,21 @@ const rows: readonly Row[] = [
   parameter(['page', 'pg'], 1, 'page', ([text = ''], name) => readInteger(name, text, 0, 99_999)),
   parameter(['disable_animation', 'da'], 1, 'animated', (args) => (flag(args) ? '0' : null)),
   parameter(['resizing_algorithm', 'ra'], 1, 'kernel', readKernel),
-  {
-    names: ['saturation', 'sa'],
-    maxArguments: 1,
-    read: ({ native }, [factor = ''], name) => saturation(native, factor, name),
-  },
+  row(['saturation', 'sa'], saturation),
   parameter(['fallback_image_url', 'fiu'], 1, 'fallback', readFallback),
-  only(['brightness', 'br'], isZero, 'brightness'),
-  only(['contrast', 'co'], (text) => Number(text) === 1, 'normalize'),
-  only(['monochrome', 'mc'], isZero, 'tint'),
+  row(['brightness', 'br'], brightness),
+  row(['contrast', 'co'], contrast),
+  {
+    names: ['adjust', 'a'],
+    maxArguments: 3,
+    read: ({ native }, args, name) => {
+      for (const [at, set] of [brightness, contrast, saturation].entries()) {
+        const text = args[at];
+        if (given(text)) set(native, text, name);
+      }
+    },
+  },
+  parameter(['monochrome', 'mc'], 2, 'tint', readMonochrome),
   only(['watermark_url', 'wmu'], (text) => text === '', 'wm'),
   only(['unsharp_masking', 'unsharpening', 'ush'], (text) => text === '', 'sh'),
   {
@@ -377,7 +403,9 @@ const rows: readonly Row[] = [
   ignored('max_animation_frame_resolution', 'mafr'),
   ignored('max_result_dimension', 'mrd'),
   ignored('jpeg_options', 'jpgo'),
+  ignored('png_options', 'pngo'),
   ignored('webp_options', 'webpo'),
+  ignored('avif_options', 'avifo'),
   ignored('dpi'),
 ];
 
