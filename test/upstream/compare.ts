@@ -31,7 +31,7 @@ async function ask(base: string, path: string, host: string): Promise<Answer> {
   return { status, type: headers['content-type'] ?? '', body };
 }
 
-async function readSize({ status, type, body }: Answer): Promise<string> {
+export async function readSize({ status, type, body }: Answer): Promise<string> {
   if (status !== 200) return `${status} ${body.toString().slice(0, 200)}`;
   const { width, height } = await sharp(body).metadata();
   return `${type} ${width} × ${height}`;
@@ -41,7 +41,7 @@ async function readSize({ status, type, body }: Answer): Promise<string> {
  * Returns the mean channel difference, of 255, in the common part. Transparent pixels count as
  * white.
  */
-async function difference(first: Answer, second: Answer): Promise<number> {
+export async function difference(first: Answer, second: Answer): Promise<number> {
   const sizes = await Promise.all([first, second].map(({ body }) => sharp(body).metadata()));
   const [width, height] = (['width', 'height'] as const).map((side) =>
     Math.min(...sizes.map((size) => size[side])),
@@ -62,23 +62,35 @@ async function difference(first: Answer, second: Answer): Promise<number> {
 }
 
 /** Sizes that differ by a pixel at most. */
-function isNear(first: string, second: string): boolean {
+export function isNear(first: string, second: string): boolean {
   const [a, b] = [first, second].map((text) => text.split(/ (?:× )?/));
   return (a ?? []).every((part, index) =>
     /^\d+$/.test(part) ? Math.abs(Number(part) - Number(b?.[index])) <= 1 : part === b?.[index],
   );
 }
 
+/** Returns a transparent square with a mark. */
+const drawLogo = () =>
+  sharp(
+    Buffer.from(
+      '<svg width="600" height="600"><circle cx="300" cy="300" r="280" fill="#0a84ff" fill-opacity="0.8"/>' +
+        '<rect x="200" y="200" width="200" height="200" fill="white"/></svg>',
+    ),
+  );
+
 /**
  * Starts an origin with images, and a delivery host that reads another service's URLs.
  * @param theirUrl URL of the other service, with no trailing slash
  */
-async function startBoth(t: Test, kind: DialectName, theirUrl: string) {
+export async function startBoth(t: Test, kind: DialectName, theirUrl: string) {
   const { url, origin, store, createProject } = await startFrontEnd(t);
   const photo = sharp(await readFile(join(rootPath, 'demo/origin/pictures/coast.jpg')));
   const large = await photo.resize(1600, 1000, { fit: 'cover' }).toBuffer();
   const frame = { top: 40, bottom: 60, left: 80, right: 100 };
   origin.serve('/photo.jpg', await sharp(large).jpeg({ quality: 95 }).toBuffer());
+  const portrait = photo.clone().resize(1000, 1500, { fit: 'cover' });
+  origin.serve('/portrait.jpg', await portrait.jpeg({ quality: 95 }).toBuffer());
+  origin.serve('/logo.png', await drawLogo().png().toBuffer());
   origin.serve('/small.png', await sharp(large).resize(400, 250).png().toBuffer());
   origin.serve(
     '/turned.jpg',
