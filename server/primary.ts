@@ -3,6 +3,7 @@ import { join, resolve } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
+import { findMachine } from '../contract/machine.ts';
 import { documentPath, programUrl, version } from '../contract/package.ts';
 import type { S3Location } from '../contract/s3-location.ts';
 import { listenFailureText } from '../contract/settings/listeners.ts';
@@ -16,12 +17,7 @@ import { MachineCoalescer } from './cluster/coalescer.ts';
 import { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import { DiskSpace } from './cluster/disk-space.ts';
 import { KnownProjects } from './cluster/known-projects.ts';
-import {
-  frontEndArguments,
-  frontEndEnvironment,
-  memoryLimit,
-  memoryShortage,
-} from './cluster/machine.ts';
+import { frontEndArguments, frontEndEnvironment, memoryShortage } from './cluster/machine.ts';
 import { type FrontEndMessage, Supervisor } from './cluster/supervisor.ts';
 import { Sweep } from './cluster/sweep.ts';
 import type { ChosenServer } from './http/choose-server.ts';
@@ -97,9 +93,12 @@ export class Primary {
     const log = this.#log;
     const shutdown = this.#shutdown;
     const settings = this.#settings;
-    log.info({ version, node: process.version }, 'service starting');
+    const machine = findMachine();
+    const { processes, poolThreads, poolMemoryBytes, memoryCacheBytes } = settings;
+    const chosen = { processes, poolThreads, poolMemoryBytes, memoryCacheBytes };
+    log.info({ version, node: process.version, ...machine, ...chosen }, 'service starting');
     warnOfVariables(log);
-    const shortage = memoryShortage(settings, memoryLimit());
+    const shortage = memoryShortage(settings, machine.memoryBytes);
     if (shortage !== null) log.warn(shortage);
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});

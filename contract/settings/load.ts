@@ -1,4 +1,5 @@
 import { existsSync } from 'node:fs';
+import { findMachine } from '../machine.ts';
 import { nearestVariable, similarName } from '../suggestion.ts';
 import { type Settings, settingRows } from './table.ts';
 
@@ -68,11 +69,13 @@ function parsed(parse: Parse, text: string): { value?: unknown; reason?: string 
  * variables.
  *
  * @param optionNames the command-line options that set variables, by variable, for messages
+ * @param machine for defaults that depend on it
  * @throws SettingsInvalid
  */
 export function loadSettings(
   environment: Environment,
   optionNames: ReadonlyMap<string, string> = new Map(),
+  machine = findMachine(),
 ): Settings {
   const errors: string[] = [];
   for (const name of unknownVariables(environment)) {
@@ -92,7 +95,7 @@ export function loadSettings(
       errors.push(`${name} must be ${accepts}${reason ?? linkText(variable, text)}`);
     }
     const byDefault = () =>
-      typeof setting.default === 'function' ? setting.default(values) : setting.default;
+      typeof setting.default === 'function' ? setting.default(values, machine) : setting.default;
     values[key] = value === undefined ? byDefault() : value;
   }
   const settings = Object.freeze(values) as Settings;

@@ -1,4 +1,5 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js';
+import type { Machine } from '../machine.ts';
 
 /** One setting: its environment variable, the values that it accepts, the default and the meaning. */
 export interface Setting<T> {
@@ -12,8 +13,8 @@ export interface Setting<T> {
    * the reason but without the value.
    */
   readonly parse: (text: string) => T | undefined;
-  /** A function if the default depends on settings higher up in the table. */
-  readonly default: T | ((above: { readonly [name: string]: unknown }) => T);
+  /** A function if the default depends on settings higher up in the table, or on the machine. */
+  readonly default: T | ((above: { readonly [name: string]: unknown }, machine: Machine) => T);
   /** The default as documented, if it is computed or an object. */
   readonly defaultInWords?: string;
   readonly meaning: string;

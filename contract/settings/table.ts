@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import { resolve } from 'node:path';
 import {
   defaultAutoFormats,
@@ -31,6 +30,13 @@ import {
   parseWebhookSecrets,
   splitEntries,
 } from './lists.ts';
+import {
+  fittingProcesses,
+  memoryCacheBytes,
+  sourceBytes,
+  threadBytes,
+  transformBytes,
+} from './memory.ts';
 import {
   choice,
   httpUrl,
@@ -196,13 +202,19 @@ export const settingsTable = {
     meaning: 'Maximum control-plane requests per minute and key.',
   }),
   processes: integer('SERVICE_PROCESSES', 1, 256, {
-    default: () => atLeastOne(availableParallelism() / 4),
-    defaultInWords: 'cores / 4, at least 1',
+    default: (_, machine) => atLeastOne(Math.min(machine.cores / 4, fittingProcesses(machine))),
+    defaultInWords: 'cores / 4, at least 1; fewer if memory is short',
     meaning: 'Number of front-end processes.',
   }),
   poolThreads: integer('SERVICE_POOL_THREADS', 1, 256, {
-    default: (above) => defaultThreads(availableParallelism() / Number(above['processes'])),
-    defaultInWords: 'cores / processes, plus 1 if that is at least 2',
+    default: ({ processes }, machine) =>
+      atLeastOne(
+        Math.min(
+          defaultThreads(machine.cores / Number(processes)),
+          transformBytes(machine, Number(processes)) / threadBytes,
+        ),
+      ),
+    defaultInWords: 'cores / processes, plus 1 if that is at least 2; fewer if memory is short',
     meaning: 'Transform threads per process.',
   }),
   poolQueue: integer('SERVICE_POOL_QUEUE', 0, 100_000, {
@@ -212,8 +224,12 @@ export const settingsTable = {
       'Maximum transforms waiting for a thread, per process. Requests beyond it get 503 `overloaded`.',
   }),
   poolMemoryBytes: integer('SERVICE_POOL_MEMORY_BYTES', 1, 2 ** 50, {
-    default: (above) => Math.max(536_870_912, 268_435_456 * Number(above['poolThreads'])),
-    defaultInWords: '268435456 × threads, at least 536870912',
+    default: ({ processes, poolThreads }, machine) =>
+      Math.min(
+        Math.max(536_870_912, 268_435_456 * Number(poolThreads)),
+        transformBytes(machine, Number(processes)),
+      ),
+    defaultInWords: '268435456 × threads, at least 536870912; less if memory is short',
     meaning: 'Maximum estimated memory of concurrent heavy transforms, in bytes, per process.',
   }),
   transformTimeoutMs: integer('SERVICE_TRANSFORM_TIMEOUT_MS', 1, 600_000, {
@@ -225,12 +241,19 @@ export const settingsTable = {
     meaning: 'Timeout for drawing an SVG in ms, part of the transform timeout.',
   }),
   transformProcessMemoryBytes: integer('SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', 2 ** 28, 2 ** 40, {
-    default: 1_610_612_736,
+    default: ({ processes }, machine) =>
+      Math.min(
+        1_610_612_736,
+        // Other projects' transforms keep as much next to the largest.
+        Math.max(2 ** 28, transformBytes(machine, Number(processes)) - 2 ** 28),
+      ),
+    defaultInWords: '1610612736, less if memory is short',
     meaning:
       'Memory limit in bytes per transform process. Each transform thread has at most one, for SVG, PDF, HEIC and large AVIF.',
   }),
   memoryCacheBytes: integer('SERVICE_MEMORY_CACHE_BYTES', 0, 2 ** 50, {
-    default: 268_435_456,
+    default: (_, machine) => memoryCacheBytes(machine),
+    defaultInWords: '268435456, at most a 16th of the memory',
     meaning: 'Maximum memory cache size in bytes, for all processes together.',
   }),
   diskCacheBytes: integer('SERVICE_DISK_CACHE_BYTES', 0, 2 ** 50, {
@@ -255,7 +278,9 @@ export const settingsTable = {
     meaning: 'Maximum milliseconds that a miss waits for the shared cache.',
   }),
   sharedCacheQueueBytes: integer('SERVICE_SHARED_CACHE_QUEUE_BYTES', 1, 2 ** 40, {
-    default: 67_108_864,
+    default: ({ processes }, machine) =>
+      Math.min(67_108_864, sourceBytes(machine, Number(processes))),
+    defaultInWords: '67108864, less if memory is short',
     meaning:
       'Maximum bytes of images waiting to be written to the shared cache, per process. Images beyond it are not written.',
   }),
@@ -315,8 +340,15 @@ export const settingsTable = {
     meaning: 'Maximum source size in bytes.',
   }),
   sourceHeldBytes: integer('SERVICE_SOURCE_HELD_BYTES', 1, 2 ** 40, {
-    default: (above) => Math.max(134_217_728, 4 * Number(above['sourceMaxBytes'])),
-    defaultInWords: '4 × SERVICE_SOURCE_MAX_BYTES, at least 134217728',
+    default: ({ processes, sourceMaxBytes }, machine) =>
+      Math.max(
+        2 * Number(sourceMaxBytes),
+        Math.min(
+          Math.max(134_217_728, 4 * Number(sourceMaxBytes)),
+          sourceBytes(machine, Number(processes)),
+        ),
+      ),
+    defaultInWords: '4 × SERVICE_SOURCE_MAX_BYTES, at least 134217728; less if memory is short',
     meaning:
       'Maximum bytes of sources being fetched, queued or transformed, per process. One project can use three quarters of them.',
   }),

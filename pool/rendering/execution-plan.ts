@@ -61,7 +61,8 @@ export async function planExecution(
     if (layer !== null) plans.push(await planLayer(layer, limits));
   }
   const cost = plans.map(({ cost }) => cost).reduce(addCosts);
-  const isolated = plans.some(({ isolated }) => isolated);
+  // A thread cannot limit its memory, and the kernel would kill its front end.
+  const isolated = cost.bytes > limits.processMemoryBytes || plans.some(({ isolated }) => isolated);
   return { plan: { isolated, cost: isLight(cost) ? null : cost }, inspected };
 }
 

@@ -1,5 +1,4 @@
 import { readFileSync } from 'node:fs';
-import { totalmem } from 'node:os';
 import type { Settings } from '../../contract/settings/table.ts';
 
 /**
@@ -29,11 +28,6 @@ const mebibyte = 2 ** 20;
 const primaryBytes = 120 * mebibyte;
 const frontEndBytes = 80 * mebibyte;
 const threadBytes = 64 * mebibyte;
-/** Returns the memory that this service can use, in bytes: the container's limit or the machine's. */
-export function memoryLimit(): number {
-  // 0, undefined, or an enormous number without a limit.
-  return Math.min(process.constrainedMemory() || Number.POSITIVE_INFINITY, totalmem());
-}
 
 type MemorySettings = Pick<Settings, 'processes' | 'poolThreads' | 'memoryCacheBytes'>;
 

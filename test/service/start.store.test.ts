@@ -4,6 +4,8 @@ import { cp, mkdir, readFile, symlink, writeFile } from 'node:fs/promises';
 import { createServer } from 'node:net';
 import { dirname, join } from 'node:path';
 import t from 'tap';
+import { findMachine } from '../../contract/machine.ts';
+import { loadSettings } from '../../contract/settings/load.ts';
 import { defaultOpsPort } from '../../contract/settings/table.ts';
 import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
@@ -35,6 +37,9 @@ t.test('stops at the start with a clear error if a port or a data folder is in u
   const first = await startService(t, { environment: { SERVICE_OPS_PORT: '' } });
   const warning = first.log.find(({ msg }) => msg.startsWith('metrics not served'));
   t.match(warning, { port: defaultOpsPort }, 'only a configured port must be free');
+  const starting = first.log.find(({ msg }) => msg === 'service starting');
+  const { processes, poolThreads } = loadSettings(first.environment);
+  t.match(starting, { ...findMachine(), processes, poolThreads }, 'the limits and the choice');
   const second = await launch(t, { port: first.port });
   t.equal(await second.end('SIGCONT'), 1);
   t.match(second.stderr(), new RegExp(`SERVICE_PORT ${first.port} .*EADDRINUSE`));

@@ -1,4 +1,3 @@
-import { availableParallelism } from 'node:os';
 import t from 'tap';
 import {
   describeIgnored,
@@ -266,15 +265,17 @@ t.test('requires a cache for the first format of auto, which must be in its list
 });
 
 t.test('derives defaults from the cores and other settings', async (t) => {
-  const cores = availableParallelism();
-  const processes = Math.max(1, Math.floor(cores / 4));
-  const countThreads = (count: number) => (cores < 2 * count ? 1 : Math.floor(cores / count) + 1);
-  const poolThreads = countThreads(processes);
-  t.match(loadSettings({}), {
-    processes,
-    poolThreads,
-    poolQueue: 16 * poolThreads,
-    poolMemoryBytes: Math.max(2 ** 29, 2 ** 28 * poolThreads),
+  const machine = { cores: 10, memoryBytes: 2 ** 36 };
+  const load = (environment: Record<string, string>) =>
+    loadSettings(environment, new Map(), machine);
+  t.match(load({}), {
+    processes: 2,
+    poolThreads: 6,
+    poolQueue: 96,
+    poolMemoryBytes: 6 * 2 ** 28,
+    transformProcessMemoryBytes: 1_610_612_736,
+    memoryCacheBytes: 2 ** 28,
+    sharedCacheQueueBytes: 2 ** 26,
     sourceHeldBytes: 2 ** 27,
     // The defaults that the documents describe in words.
     console: true,
@@ -292,7 +293,8 @@ t.test('derives defaults from the cores and other settings', async (t) => {
   const cases: readonly (readonly [Record<string, string>, Partial<Settings>])[] = [
     [{ SERVICE_POOL_THREADS: '3' }, { poolQueue: 48 }],
     [{ SERVICE_POOL_THREADS: '8' }, { poolMemoryBytes: 2 ** 31 }],
-    [{ SERVICE_PROCESSES: '256' }, { poolThreads: countThreads(256) }],
+    [{ SERVICE_PROCESSES: '256' }, { poolThreads: 1 }],
+    [{ SERVICE_POOL_THREADS: '1' }, { poolMemoryBytes: 2 ** 29 }],
     [{ SERVICE_SOURCE_MAX_BYTES: String(2 ** 26) }, { sourceHeldBytes: 2 ** 28 }],
     [
       { SERVICE_BASE_URL: url, SERVICE_POOL_QUEUE: '0' },
@@ -306,6 +308,35 @@ t.test('derives defaults from the cores and other settings', async (t) => {
     ],
     [{ PORT: '' }, { port: 3000 }],
   ];
-  for (const [environment, settings] of cases) t.match(loadSettings(environment), settings);
+  for (const [environment, settings] of cases) t.match(load(environment), settings);
   t.throws(() => Object.assign(loadSettings({}), { port: 1 }), TypeError);
+});
+
+t.test('derives defaults from the memory and the CPU quota of a container', async (t) => {
+  const mebibyte = 2 ** 20;
+  const find = (memory: number, cores: number, environment: Record<string, string> = {}) => {
+    const memoryBytes = memory * mebibyte;
+    const settings = loadSettings(environment, new Map(), { cores, memoryBytes });
+    const { processes, poolThreads, ...bytes } = settings;
+    return [
+      processes,
+      poolThreads,
+      ...[
+        bytes.poolMemoryBytes,
+        bytes.transformProcessMemoryBytes,
+        bytes.memoryCacheBytes,
+        bytes.sourceHeldBytes,
+      ].map((value) => Math.floor(value / mebibyte)),
+    ];
+  };
+  t.same(find(512, 2), [1, 1, 153, 256, 32, 102]);
+  t.same(find(512, 64), [1, 1, 153, 256, 32, 102]);
+  t.same(find(1_024, 64), [1, 4, 608, 352, 64, 128]);
+  t.same(find(2_048, 64), [2, 5, 672, 416, 128, 128]);
+  t.same(find(2_048, 4), [1, 5, 1_280, 1_312, 128, 128]);
+  t.same(find(65_536, 64), [16, 5, 1_280, 1_536, 256, 128]);
+  t.same(find(65_536, 0.5), [1, 1, 512, 1_536, 256, 128], 'a part of a core');
+  t.same(find(128, 8), [1, 1, 128, 256, 8, 64], 'at least what the smallest service has');
+  const explicit = { SERVICE_PROCESSES: '2', SERVICE_POOL_THREADS: '7' };
+  t.match(find(512, 64, explicit), [2, 7], 'an explicit setting wins');
 });

@@ -189,6 +189,20 @@ t.test('ends only the process of an SVG that needs too much memory', async (t) =
   t.equal((await pool.transform(small, variant(), patient)).width, 100);
 });
 
+t.test('starts a process for a JPEG that might need more than the limit', async (t) => {
+  const create = { width: 6_800, height: 6_800, channels: 3, background: 'red' } as const;
+  const jpeg = shared(await sharp({ create }).jpeg().toBuffer());
+  const render = async (memoryBytes: number) => {
+    const pool = openPool(t, { transformProcessMemoryBytes: memoryBytes });
+    t.match(await pool.transform(jpeg, variant({ width: 100 }), patient), { width: 100 });
+    const started = children().length;
+    await pool.close();
+    return started;
+  };
+  t.equal(await render(2 ** 28), 1);
+  t.equal(await render(2 ** 30), 0, 'a thread is enough');
+});
+
 t.test('returns its pixel memory', { skip: !hasProc }, async (t) => {
   const pool = openPool(t);
   const drawing = svg('<rect width="1900" height="1900" fill="red"/>', 1990);

@@ -1,5 +1,5 @@
 import t from 'tap';
-import { memoryLimit, memoryShortage, readOomKills } from '../../../server/cluster/machine.ts';
+import { memoryShortage, readOomKills } from '../../../server/cluster/machine.ts';
 
 const [mebibyte, gibibyte] = [2 ** 20, 2 ** 30];
 
@@ -14,7 +14,6 @@ t.test('warns of settings that do not fit into the memory', async (t) => {
   );
 });
 
-t.test("reads the machine's memory and the kernel's kills", async (t) => {
-  t.ok(memoryLimit() > 2 ** 26 && Number.isFinite(memoryLimit()));
+t.test("reads the kernel's kills", async (t) => {
   t.ok(readOomKills() >= 0);
 });
