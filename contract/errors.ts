@@ -130,7 +130,7 @@ const codesByStatus = {
   },
   502: {
     source_unreachable: image(
-      'Check that the service can reach the source server directly (it ignores HTTPS_PROXY), then retry.',
+      'Check that the service can reach the source server directly (it ignores HTTPS_PROXY, but not SERVICE_SOURCE_PROXY), then retry.',
     ),
   },
   503: {

@@ -9,8 +9,10 @@ const portNames = ['port', 'workerPort'] as const;
 
 /** Whether the user sets a port. */
 function isNamed(name: keyof typeof portSettings): boolean {
-  const { variable, platformVariable = variable }: Setting<number> = settingsTable[name];
-  return [variable, platformVariable].some((candidate) => (process.env[candidate] ?? '') !== '');
+  const { variable, platformVariables = [] }: Setting<number> = settingsTable[name];
+  return [variable, ...platformVariables].some(
+    (candidate) => (process.env[candidate] ?? '') !== '',
+  );
 }
 
 /**

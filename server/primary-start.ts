@@ -9,7 +9,7 @@ import { findErrorCode } from '../pool/source/fetch-errors.ts';
 import type { ChosenServer } from './http/choose-server.ts';
 
 /** Logs variables that seem to have an effect but do not. */
-export function warnOfVariables(log: Logger): void {
+export function warnOfVariables(log: Logger, { sourceProxy }: Pick<Settings, 'sourceProxy'>): void {
   const ignored = ignoredVariables(process.env);
   if (ignored.length > 0) {
     log.warn(
@@ -18,7 +18,9 @@ export function warnOfVariables(log: Logger): void {
     );
   }
   const proxies = proxyVariables(process.env);
-  if (proxies.length > 0) {
+  if (sourceProxy !== null) {
+    log.info({ proxy: new URL(sourceProxy).host }, 'fetching sources through a proxy');
+  } else if (proxies.length > 0) {
     log.warn(
       { variables: proxies },
       'ignoring proxy variables: a proxy would resolve source hosts itself and bypass the address checks',

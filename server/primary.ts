@@ -97,7 +97,7 @@ export class Primary {
     const { processes, poolThreads, poolMemoryBytes, memoryCacheBytes } = settings;
     const chosen = { processes, poolThreads, poolMemoryBytes, memoryCacheBytes };
     log.info({ version, node: process.version, ...machine, ...chosen }, 'service starting');
-    warnOfVariables(log);
+    warnOfVariables(log, settings);
     const shortage = memoryShortage(settings, machine.memoryBytes);
     if (shortage !== null) log.warn(shortage);
     // SIGHUP must not end the process before it can replace front ends.

@@ -1,4 +1,10 @@
-import { isDnsServer, type Ports, parsePort } from '../networks.ts';
+import {
+  isDnsServer,
+  type Ports,
+  type PrivateSource,
+  parsePort,
+  parsePrivateSource,
+} from '../networks.ts';
 import { isWebhookSecret } from '../secrets.ts';
 
 /** The entries of a comma-separated list that are not empty. */
@@ -24,6 +30,25 @@ export function parsePorts(list: string): Ports | undefined {
   const numbers = ports.filter((port) => port !== '*');
   return numbers.length === ports.length ? numbers : null;
 }
+
+const allNetworks = [parsePrivateSource('0.0.0.0/0:*'), parsePrivateSource('[::/0]:*')];
+
+/**
+ * Parses hosts, which include their subdomains, and networks, as curl and Go read them in NO_PROXY.
+ * Ignores other entries, because the variable is meant for all programs of the machine.
+ */
+export const parseNoProxy = (list: string): readonly PrivateSource[] =>
+  list
+    .split(/[\s,]+/)
+    .flatMap((entry): (PrivateSource | null)[] => {
+      if (entry === '*') return allNetworks;
+      const hasPort = /^(?:\[[^\]]*\]|[^:]*):\d+$/.test(entry);
+      const parsed = parsePrivateSource(entry.replace(/^\*?\./, ''));
+      if (parsed === null) return [];
+      const any = hasPort ? parsed : { ...parsed, ports: null };
+      return 'hosts' in any ? [any, { ...any, hosts: `*.${any.hosts}` }] : [any];
+    })
+    .filter((entry) => entry !== null);
 
 export function parseEncryptionKeys(list: string): readonly EncryptionKey[] | undefined {
   const keys = parseList(list, parseEncryptionKey);

@@ -85,8 +85,8 @@ export function loadSettings(
   }
   const values: Record<string, unknown> = {};
   for (const [key, setting] of settingRows) {
-    const { variable, platformVariable = variable, accepts, parse } = setting;
-    const source = [variable, platformVariable].find((name) => environment[name]);
+    const { variable, platformVariables = [], accepts, parse } = setting;
+    const source = [variable, ...platformVariables].find((name) => environment[name]);
     const text = source === undefined ? '' : String(environment[source]);
     const name = optionNames.get(variable) ?? source ?? variable;
     const { value, reason } = text === '' ? {} : parsed(parse, text);

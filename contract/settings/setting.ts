@@ -1,5 +1,6 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import type { Machine } from '../machine.ts';
+import { percentDecode } from '../url-text.ts';
 
 /** One setting: its environment variable, the values that it accepts, the default and the meaning. */
 export interface Setting<T> {
@@ -22,8 +23,8 @@ export interface Setting<T> {
   readonly secret?: true;
   /** Returns the texts that logs must not contain, if a secret's value is not a text. */
   secretsIn?(value: T): readonly string[];
-  /** A variable that platforms set; used if the setting's own is not set. */
-  readonly platformVariable?: string;
+  /** Variables that platforms set; the first set one is used if the setting's own is not set. */
+  readonly platformVariables?: readonly string[];
 }
 
 type Details<T> = Omit<Setting<T>, 'variable' | 'form' | 'accepts' | 'parse'>;
@@ -106,6 +107,13 @@ export function httpUrl(
  */
 export const isHookUrl = (url: string): boolean =>
   isUri(url) && /^https?:\/\/[^/@#]+(\/[^#]*)?$/.test(url);
+
+/** Returns whether this is a proxy's URL, whose user name and password, if any, can be decoded. */
+export function isProxyUrl(text: string): boolean {
+  if (!/^https?:\/\/[^/?#\\]+\/?$/i.test(text) || !URL.canParse(text)) return false;
+  const { username, password } = new URL(text);
+  return percentDecode(username + password) !== null;
+}
 
 /** A parser of texts that match a pattern. */
 export const matching = (pattern: RegExp) => (value: string) =>

@@ -10,6 +10,7 @@ import {
   defaultPorts,
   type Network,
   type Ports,
+  type PrivateSource,
   parseNat64Prefix,
   parseNetwork,
   parsePrivateSource,
@@ -24,6 +25,7 @@ import {
   parseDnsServers,
   parseEncryptionKeys,
   parseList,
+  parseNoProxy,
   parsePictures,
   parsePorts,
   parseTagHeaders,
@@ -42,6 +44,7 @@ import {
   httpUrl,
   integer,
   isHookUrl,
+  isProxyUrl,
   listenHost,
   matching,
   onOff,
@@ -72,7 +75,7 @@ export const settingsTable = {
     default: 3000,
     defaultInWords: '`PORT`, else 3000',
     meaning: 'Port to listen on. Platforms such as Cloud Run and Heroku set `PORT`.',
-    platformVariable: 'PORT',
+    platformVariables: ['PORT'],
   }),
   baseUrl: httpUrl('SERVICE_BASE_URL', {
     default: (above) => `http://localhost:${above['port']}`,
@@ -320,6 +323,23 @@ export const settingsTable = {
     defaultInWords: 'image-delivery/<version> (+SERVICE_BASE_URL)',
     meaning:
       '`User-Agent` of requests for sources and of webhooks. Some servers refuse robots without a contact, such as a URL or an email address.',
+  }),
+  sourceProxy: text<string | null>('SERVICE_SOURCE_PROXY', {
+    accepts: 'an http or https URL, optionally with a user name and a password, without a path',
+    parse: (url) => (isProxyUrl(url) ? url : undefined),
+    default: null,
+    meaning:
+      'HTTP proxy for requests to sources: it is asked to connect (`CONNECT`) to addresses that the service has resolved and checked itself.',
+    secret: true,
+  }),
+  sourceNoProxy: text<readonly PrivateSource[]>('SERVICE_SOURCE_NO_PROXY', {
+    accepts: 'a comma-separated list of host names, CIDRs and addresses, or `*`',
+    parse: parseNoProxy,
+    default: [],
+    defaultInWords: '`no_proxy`, else `NO_PROXY`',
+    meaning:
+      'Source hosts without the proxy, with their subdomains, and networks, each with an optional port.',
+    platformVariables: ['no_proxy', 'NO_PROXY'],
   }),
   dnsServers: text<readonly string[] | null>('SERVICE_DNS_SERVERS', {
     accepts: 'a comma-separated list of IP addresses, each with an optional port',

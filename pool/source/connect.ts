@@ -1,13 +1,13 @@
 import { constants } from 'node:crypto';
 import type { LookupAddress } from 'node:dns';
-import { connect, type Socket } from 'node:net';
+import { Socket } from 'node:net';
 import { buildConnector, errors } from 'undici';
+import { type Opening, openDirectly, type Target } from './egress-proxy.ts';
 
 /** Time until the next address is tried, while earlier attempts go on (RFC 8305, 5). */
 const nextAttemptMs = 250;
 /** Maximum addresses per connection, because each attempt takes a descriptor. */
 const maxAddresses = 8;
-const keepAliveMs = 60_000;
 
 /** Up to TLS 1.2 a server could request one handshake after the other. */
 const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
@@ -19,18 +19,20 @@ const secureOptions = constants.SSL_OP_NO_RENEGOTIATION;
  */
 export type FindAddresses = (host: string, port: number) => Promise<readonly LookupAddress[]>;
 
+type Open = (target: Target) => Opening;
+
 /**
  * Creates undici's connector for HTTP/1.1. Node's own selection of addresses ends each attempt
  * before it starts the next: with its 250 ms it does not reach a distant origin that has a dead
  * address too, and with more it waits as long for each dead address.
  *
  * @param timeoutMs for the TCP connection, and again for the TLS handshake
- * @param open for tests
+ * @param open opens a connection to an address; default: without a proxy
  */
 export function createConnector(
   findAddresses: FindAddresses,
   timeoutMs: number,
-  open: typeof connect = connect,
+  open: Open = openDirectly,
 ): buildConnector.connector {
   const secure = buildConnector({ timeout: timeoutMs, allowH2: false, secureOptions });
   return (options, callback) => {
@@ -38,7 +40,7 @@ export function createConnector(
     const port = Number(options.port) || (protocol === 'https:' ? 443 : 80);
     findAddresses(hostname, port).then(
       (addresses) =>
-        connectToAny(addresses, port, { timeoutMs, open }, (error, socket) => {
+        connectToAny(addresses, { port, hostname }, { timeoutMs, open }, (error, socket) => {
           if (socket === null) callback(error, null);
           else if (protocol === 'https:') secure({ ...options, httpSocket: socket }, callback);
           else callback(null, socket);
@@ -55,12 +57,12 @@ export function createConnector(
  */
 function connectToAny(
   addresses: readonly LookupAddress[],
-  port: number,
-  { timeoutMs, open }: { readonly timeoutMs: number; readonly open: typeof connect },
+  target: Omit<Target, 'host'>,
+  { timeoutMs, open }: { readonly timeoutMs: number; readonly open: Open },
   callback: (...result: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
 ): void {
   const waiting = interleaved(addresses).slice(0, maxAddresses);
-  const attempts = new Set<Socket>();
+  const attempts = new Set<Opening>();
   let firstError: Error | null = null;
   let timer: NodeJS.Timeout | undefined;
 
@@ -83,24 +85,18 @@ function connectToAny(
       return;
     }
     timer = setTimeout(tryNext, nextAttemptMs);
-    const attempt = open({
-      host: next.address,
-      port,
-      noDelay: true,
-      keepAlive: true,
-      keepAliveInitialDelay: keepAliveMs,
-    });
+    const attempt = open({ ...target, host: next.address });
     attempts.add(attempt);
     const onError = (error: Error) => {
       attempts.delete(attempt);
       firstError ??= error;
       tryNext();
     };
-    attempt.once('error', onError).once('connect', () => {
+    attempt.once('error', onError).once('connect', (tunnel: Socket) => {
       attempts.delete(attempt);
       attempt.off('error', onError);
       end();
-      callback(null, attempt);
+      callback(null, attempt instanceof Socket ? attempt : tunnel);
     });
   };
   tryNext();

@@ -1,6 +1,7 @@
 import { Agent, type buildConnector, type Dispatcher, Pool } from 'undici';
 import { ServiceError } from '../../contract/errors.ts';
 import { createConnector } from './connect.ts';
+import type { EgressProxy } from './egress-proxy.ts';
 import { fetchFailureText, findErrorCode, outOfDescriptors } from './fetch-errors.ts';
 import { AddressGuard, type GuardOptions, getPort } from './guard.ts';
 import { MeteredClient, type MeteredClientOptions, type MeteredRequest } from './metered-client.ts';
@@ -12,6 +13,8 @@ export interface ConnectionLimits {
   readonly kept: number;
   /** Timeout per request phase, in ms. */
   readonly timeoutMs: number;
+  /** Null for direct connections. */
+  readonly proxy?: EgressProxy | null;
 }
 
 /** Keep-alive timeout, in ms: long enough for the next image of the same page. */
@@ -21,17 +24,17 @@ const keepAliveMaxMs = 30_000;
 const maxHeaderBytes = 16 * 1024;
 
 /**
- * HTTP/1.1 connections to addresses that the guard allows. Ignores proxy settings in the
- * environment, which the start logs: a proxy would resolve host names itself and bypass the guard.
+ * HTTP/1.1 connections to addresses that the guard allows. Ignores HTTP_PROXY and similar variables,
+ * which the start logs: a proxy that resolves host names itself would bypass the guard.
  */
 export class Connections {
   readonly #agent: Agent;
   readonly #kept: number;
   #open = 0;
 
-  constructor(guard: AddressGuard, { perOrigin, kept, timeoutMs }: ConnectionLimits) {
+  constructor(guard: AddressGuard, { perOrigin, kept, timeoutMs, proxy }: ConnectionLimits) {
     this.#kept = kept;
-    const connect = this.#connector(guard, timeoutMs);
+    const connect = this.#connector(guard, timeoutMs, proxy ?? null);
     this.#agent = new Agent({
       factory: (origin) =>
         new Pool(origin, {
@@ -62,8 +65,14 @@ export class Connections {
     return this.#agent.destroy();
   }
 
-  #connector(guard: AddressGuard, timeout: number): buildConnector.connector {
-    const connect = createConnector((host, port) => guard.findAddresses(host, port), timeout);
+  #connector(
+    guard: AddressGuard,
+    timeout: number,
+    proxy: EgressProxy | null,
+  ): buildConnector.connector {
+    const find = (host: string, port: number) => guard.findAddresses(host, port);
+    const open = proxy === null ? undefined : proxy.open.bind(proxy);
+    const connect = createConnector(find, timeout, open);
     return (options, callback) =>
       connect(options, (...[error, socket]) => {
         if (error !== null) return callback(asFailure(error, options), null);

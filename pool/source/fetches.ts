@@ -5,6 +5,7 @@ import { shuttingDown } from '../overloaded.ts';
 import { liveWork, SingleFlight, type Urgency } from '../single-flight.ts';
 import { noObserver, runStage, type Stage, type StageObserver } from '../stages.ts';
 import { Connections, type Network, TrustedEndpoints } from './connections.ts';
+import { EgressProxy } from './egress-proxy.ts';
 import {
   type Fetched,
   fetchSource,
@@ -24,7 +25,15 @@ import type { SharedMemory } from './shared-memory.ts';
 import type { FindLoader, SourceLoader } from './source-loader.ts';
 
 export type FetchSettings = GuardSettings &
-  Pick<Settings, 'fetchConcurrency' | 'sourceMaxBytes' | 'sourceTimeoutMs' | 'userAgent'>;
+  Pick<
+    Settings,
+    | 'fetchConcurrency'
+    | 'sourceMaxBytes'
+    | 'sourceTimeoutMs'
+    | 'sourceProxy'
+    | 'sourceNoProxy'
+    | 'userAgent'
+  >;
 
 interface FetchesEnvironment<S> {
   /** All sources' bytes. */
@@ -116,6 +125,7 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
   readonly #settings: FetchSettings;
   readonly #environment: FetchesEnvironment<S>;
   readonly #loopId: string;
+  readonly #proxy: EgressProxy | null;
   readonly #connections: Connections;
   readonly #network: Network;
   readonly #trusted: TrustedEndpoints;
@@ -126,7 +136,7 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
   #followers = 0;
 
   constructor(settings: FetchSettings, environment: FetchesEnvironment<S>) {
-    const { fetchConcurrency, nat64Prefixes, sourceTimeoutMs } = settings;
+    const { fetchConcurrency, nat64Prefixes, sourceTimeoutMs, sourceProxy } = settings;
     const own = ownAddresses(settings);
     this.#settings = settings;
     this.#environment = environment;
@@ -134,10 +144,15 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
     const { resolveUnchecked: resolve } = this.guard;
     this.#slots = new FetchSlots(fetchConcurrency);
     this.#loopId = toLoopId(own);
+    this.#proxy =
+      sourceProxy === null
+        ? null
+        : new EgressProxy(sourceProxy, settings.sourceNoProxy, sourceTimeoutMs);
     const connectionLimits = {
       perOrigin: fetchConcurrency,
       kept: keptFactor * fetchConcurrency,
       timeoutMs: sourceTimeoutMs,
+      proxy: this.#proxy,
     };
     this.#connections = new Connections(this.guard, connectionLimits);
     this.#network = { guard: this.guard, connections: this.#connections };
@@ -190,7 +205,9 @@ export class Fetches<S extends Pick<Fetched, 'bytes'>> {
   /** Aborts the fetches in progress, and closes all connections. */
   async close(): Promise<void> {
     this.#flights.abort(shuttingDown);
-    await Promise.all([this.#connections.destroy(), this.#trusted.destroy()]);
+    await Promise.all(
+      [this.#connections, this.#trusted, this.#proxy].map((connections) => connections?.destroy()),
+    );
   }
 
   async #join(key: string, target: FetchTarget, request: FetchRequest): Promise<Outcome<S>> {

@@ -57,7 +57,8 @@ export class MeteredClient extends Client {
 
   #meter(socket: Socket): void {
     this.#socket = socket;
-    this.#takenBefore = 0;
+    // A proxy has sent its own response on the socket of a tunnel.
+    this.#takenBefore = takenBytes(socket);
     const attempt = (count: () => void) => {
       try {
         count();

@@ -70,12 +70,14 @@ t.test('redacts secret settings', async (t) => {
       SERVICE_ORIGINS:
         'a.example=headers:Authorization=Bearer%20abc%2Cdefgh&X-On=true&User-Agent=redacted',
       SERVICE_ENCRYPTION_KEYS: `a:${encryptionKey}`,
+      SERVICE_SOURCE_PROXY: 'http://user:of-the-proxy@proxy.example:3128',
     },
     `log.error({ err: new Error('cannot use ${url}'), key: ['sk_secret-of-the-test'] }, 'hunter22');
      log.info({ on: true, a: 'Bearer abc,defgh', b: 'abc,defgh', c: '${encryptionKey}' }, 'redacted');
+     log.info('of-the-proxy');
      log.warn('the password is p%40ss"word of admin');`,
   );
-  const secrets = ['p%40ss', 'sk_secret', 'hunter22', 'defgh', encryptionKey];
+  const secrets = ['p%40ss', 'sk_secret', 'hunter22', 'defgh', 'of-the-proxy', encryptionKey];
   for (const secret of secrets) t.notMatch(lines, secret);
   t.match(JSON.parse(lines.split('\n')[1] ?? ''), { on: true, msg: 'redacted' });
   t.match(lines, /the password is \[secret\] of admin/, 'a user name is not secret');
