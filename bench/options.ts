@@ -3,6 +3,7 @@ import { numberFrom } from '../demo/arguments.ts';
 import { meterHelp } from './meter.ts';
 import type { Scenario } from './run.ts';
 import type { Bench } from './scenarios/bench.ts';
+import { equalQuality } from './scenarios/equal-quality.ts';
 import { hits } from './scenarios/hits.ts';
 import { memory } from './scenarios/memory.ts';
 import { misses } from './scenarios/misses.ts';
@@ -21,6 +22,7 @@ export const scenarios: Readonly<Record<string, Scenario<Bench>>> = {
   overload,
   memory,
   start,
+  'equal-quality': equalQuality,
   prewarm,
   published,
 };

@@ -52,7 +52,8 @@ export const toImageUrl = (
   server: ImageServer,
   { url: source, width, pixels }: SourcePicture,
   format: EncodedFormat = 'jpeg',
-): string => server.imageUrl({ source, width, format, pixels, quality: requestedQuality });
+  quality = requestedQuality,
+): string => server.imageUrl({ source, width, format, pixels, quality });
 
 export interface SourcePictures {
   /** A 2725 x 2225 JPEG, scaled to 800 px. */

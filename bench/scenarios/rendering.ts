@@ -34,6 +34,8 @@ export interface RenderedCase {
   readonly name: string;
   readonly source: SourcePicture;
   readonly format: EncodedFormat;
+  /** By server name; the requested quality for others. */
+  readonly qualities?: ReadonlyMap<string, number>;
 }
 
 /** Returns each round's figures, by server name. */
@@ -51,10 +53,10 @@ export function measureCase(
 async function measureMisses(
   bench: Pick<Bench, 'seconds' | 'cores'>,
   server: ImageServer,
-  { source, format }: RenderedCase,
+  { source, format, qualities }: RenderedCase,
 ): Promise<Rendering> {
   const warmupS = Math.min(1, bench.seconds / 4);
-  const url = toImageUrl(server, source, format);
+  const url = toImageUrl(server, source, format, qualities?.get(server.name));
   const clients = 4 * bench.cores;
   const planned = { url, first: unusedNumber(), clients, atLeast: minImages };
   const usedMs = () => (server.pid === null ? Number.NaN : processorMs(server.pid));
