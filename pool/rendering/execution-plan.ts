@@ -21,6 +21,8 @@ export interface ExecutionPlan {
 /** The execution plan of a source or a layer alone. */
 interface InputPlan extends ExecutionPlan {
   readonly cost: Cost;
+  /** Null if a thread must not inspect the input, or cannot. */
+  readonly inspected: InspectedSource | null;
 }
 
 /** The source and the layers' images; null for texts. */
@@ -31,8 +33,8 @@ export interface OpenedInputs {
 
 interface PlannedExecution {
   readonly plan: ExecutionPlan;
-  /** Null if a thread must not inspect the source. */
-  readonly inspected: InspectedSource | null;
+  /** What was read of the source and each layer, so that rendering does not read it again. */
+  readonly inspected: readonly (InspectedSource | null)[];
 }
 
 /**
@@ -49,45 +51,60 @@ export async function planExecution(
 ): Promise<PlannedExecution> {
   // Threads lack fonts, and the time for drawing letters and for sanitising is unpredictable.
   if (hasText(variant) || isSvgOutput(source, variant)) {
-    return { plan: { isolated: true, cost: isolatedCost }, inspected: null };
+    return { plan: { isolated: true, cost: isolatedCost }, inspected: [] };
   }
-  const inspected = isExaminedInProcess(source) ? null : await inspect(source, variant, limits);
   const plans: InputPlan[] = [
-    inspected === null
-      ? { isolated: true, cost: unopenedCost(source, limits) }
-      : planSource(source, inspected, variant),
+    isExaminedInProcess(source)
+      ? planUnopened(source, limits)
+      : planSource(source, await inspect(source, variant, limits), variant),
   ];
-  for (const layer of layers) {
-    if (layer !== null) plans.push(await planLayer(layer, limits));
-  }
+  for (const layer of layers) plans.push(await planLayer(layer, limits));
   const cost = plans.map(({ cost }) => cost).reduce(addCosts);
   // A thread cannot limit its memory, and the kernel would kill its front end.
   const isolated = cost.bytes > limits.processMemoryBytes || plans.some(({ isolated }) => isolated);
-  return { plan: { isolated, cost: isLight(cost) ? null : cost }, inspected };
+  return {
+    plan: { isolated, cost: isLight(cost) ? null : cost },
+    inspected: plans.map((input) => input.inspected),
+  };
 }
+
+const planUnopened = (input: Container, limits: InspectionLimits): InputPlan => ({
+  isolated: true,
+  cost: unopenedCost(input, limits),
+  inspected: null,
+});
 
 function planSource(
   { format, bytes }: Container,
-  { facts, plan }: InspectedSource,
+  inspected: Required<InspectedSource>,
   variant: Variant,
 ): InputPlan {
-  if (facts.exceedsThread) return { isolated: true, cost: isolatedCost };
+  const { facts, plan } = inspected;
+  if (facts.exceedsThread) return { isolated: true, cost: isolatedCost, inspected };
   const isolated =
     format.runsIn === 'process' ||
     (variant.gainMap && format.mayHaveGainMap?.(bytes) === true) ||
     !isDrawnOnThread(facts, plan, variant);
-  return { isolated, cost: computeCost(facts, plan, variant) };
+  return { isolated, cost: computeCost(facts, plan, variant), inspected };
 }
 
-async function planLayer(layer: Container, limits: InspectionLimits): Promise<InputPlan> {
-  const runsInProcess = layer.format.runsIn === 'process';
+async function planLayer(layer: Container | null, limits: InspectionLimits): Promise<InputPlan> {
+  const isolated = layer?.format.runsIn === 'process';
+  const unknown = { isolated, cost: { ms: 0, bytes: 0 }, inspected: null };
+  if (layer === null) return unknown;
   try {
-    if (isExaminedInProcess(layer)) return { isolated: true, cost: unopenedCost(layer, limits) };
-    const { facts } = await layer.format.examine(layer, limits, plainVariant);
-    if (facts.exceedsThread) return { isolated: true, cost: isolatedCost };
-    return { isolated: runsInProcess || !isDecodedOnThread(facts), cost: decodingCost(facts) };
+    if (isExaminedInProcess(layer)) return planUnopened(layer, limits);
+    // The variants of layers have the same options for examining.
+    const inspected = await layer.format.examine(layer, limits, plainVariant);
+    const { facts } = inspected;
+    if (facts.exceedsThread) return { isolated: true, cost: isolatedCost, inspected };
+    return {
+      isolated: isolated || !isDecodedOnThread(facts),
+      cost: decodingCost(facts),
+      inspected,
+    };
   } catch {
-    return { isolated: runsInProcess, cost: { ms: 0, bytes: 0 } };
+    return unknown;
   }
 }
 

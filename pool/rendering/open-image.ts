@@ -1,7 +1,12 @@
 import type { MemoryFiles } from '../formats/memory-files.ts';
 import { readCopyright } from '../formats/metadata/copyright.ts';
 import { keptMetadata } from '../formats/metadata/kept-metadata.ts';
-import type { Container, InspectionLimits, InspectionResult } from '../formats/source-format.ts';
+import type {
+  Container,
+  InspectionLimits,
+  InspectionResult,
+  SourceFacts,
+} from '../formats/source-format.ts';
 import type { Variant } from '../variant.ts';
 import { requireKeptGainMap } from './gain-map.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
@@ -16,8 +21,8 @@ export interface Scope extends RenderLimits {
 
 /** A source or a layer's image whose header was read. */
 export interface InspectedSource extends InspectionResult {
-  /** The plan for the area before `trim`. */
-  readonly plan: Plan;
+  /** The plan for the area before `trim`; absent for a layer's image, until its size is known. */
+  readonly plan?: Plan;
 }
 
 /** A source or a layer's image, with the parameters of its steps. */
@@ -32,11 +37,13 @@ export async function inspect(
   container: Container,
   variant: Variant,
   limits: InspectionLimits,
-): Promise<InspectedSource> {
+): Promise<Required<InspectedSource>> {
   const { facts, file } = await container.format.examine(container, limits, variant);
-  const area = croppedArea(facts, variant);
-  return { facts, file, plan: makePlan(facts, area, variant, limits.sourceMaxPixels) };
+  return { facts, file, plan: planUntrimmed(facts, variant, limits) };
 }
+
+const planUntrimmed = (facts: SourceFacts, variant: Variant, limits: InspectionLimits): Plan =>
+  makePlan(facts, croppedArea(facts, variant), variant, limits.sourceMaxPixels);
 
 /**
  * Opens an image as its plan needs it. Decodes pixels only for `trim`, whose area changes the plan.
@@ -69,7 +76,7 @@ export async function openImage(
       files,
     });
   };
-  let { plan } = untrimmed;
+  let { plan = planUntrimmed(facts, variant, scope) } = untrimmed;
   // Opens the source once for both passes of a trim, because some formats are decoded when opened.
   const isOpenedOnce = variant.trim !== null && !vector && !plan.animated;
   const stored = isOpenedOnce ? await openAt(null, false) : null;

@@ -51,7 +51,7 @@ export interface RenderTask {
  */
 export async function render(task: RenderTask): Promise<RenderedImage | ExecutionPlan> {
   const inputs = await openInputs(task);
-  if (task.execution !== null) return renderOpened(task, inputs, null);
+  if (task.execution !== null) return renderOpened(task, inputs, []);
   const { plan, inspected } = await planExecution(inputs, task.variant, task.limits);
   return plan.isolated || plan.cost !== null ? plan : renderOpened(task, inputs, inspected);
 }
@@ -71,11 +71,11 @@ async function openInputs({ source, layers, variant }: RenderTask): Promise<Open
   return { source: opened, layers: images };
 }
 
-/** @param inspected null if the source has not been inspected yet */
+/** @param inspected the source and the layers, if they have been inspected */
 async function renderOpened(
   task: RenderTask,
   inputs: OpenedInputs,
-  inspected: InspectedSource | null,
+  [inspected = null, ...layers]: readonly (InspectedSource | null)[],
 ): Promise<RenderedImage> {
   const { variant, limits } = task;
   const { source } = inputs;
@@ -87,7 +87,7 @@ async function renderOpened(
   const scope = { ...limits, files: new MemoryFiles() };
   try {
     const image = await transform(source, variant, scope, inspected);
-    await drawLayers(image, task, inputs, scope);
+    await drawLayers(image, task, inputs, layers, scope);
     return await (variant.placeholder === null
       ? encode(image, task, inputs)
       : describe(image, task, variant.placeholder));
@@ -96,7 +96,7 @@ async function renderOpened(
     if (!isCorrupt || !variant.animated || source.frames < 2) throw error;
     // Often only a later frame of an animation is damaged.
     const still = { ...task, variant: { ...variant, animated: false } };
-    const image = await renderOpened(still, inputs, null);
+    const image = await renderOpened(still, inputs, [null, ...layers]);
     return variant.placeholder === null
       ? { ...image, warnings: ['animation_dropped', ...(image.warnings ?? [])] }
       : image;
@@ -219,6 +219,7 @@ async function drawLayers(
   { pipeline, context }: OpenedImage,
   { variant, layers: bytes }: RenderTask,
   { layers: images }: OpenedInputs,
+  inspected: readonly (InspectedSource | null)[],
   scope: Scope,
 ): Promise<void> {
   const layers = variant.layers ?? [];
@@ -232,7 +233,7 @@ async function drawLayers(
       const font = families.get(index);
       const drawn = layer.kind === 'text' && font !== undefined ? { ...layer, font } : layer;
       overlays[index] = await withLayerErrors(variant, index, () =>
-        drawLayer(images[index] ?? null, drawn, context.plan, scope),
+        drawLayer(images[index] ?? null, inspected[index] ?? null, drawn, context.plan, scope),
       );
     }
   }
@@ -265,16 +266,20 @@ async function addFonts(
   return families;
 }
 
-/** @param image null for a text */
+/**
+ * @param image null for a text
+ * @param inspected null if the image has not been inspected yet
+ */
 async function drawLayer(
   image: Container | null,
+  inspected: InspectedSource | null,
   layer: Layer,
   plan: OpenedImage['context']['plan'],
   scope: Scope,
 ): Promise<OverlayOptions> {
   const opened = layer.kind === 'image' ? image : openContainer(await textImage(layer, plan));
   if (opened === null) throw new Error('a layer without its image');
-  const drawn = await transform(opened, layerVariant(layer, plan), scope);
+  const drawn = await transform(opened, layerVariant(layer, plan), scope, inspected);
   await drawOverlays(drawn, []);
   const { pipeline } = drawn;
   const { data, info } = await pipeline.write((pixels) => pixels.ensureAlpha().raw());

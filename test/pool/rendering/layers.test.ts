@@ -1,6 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
 import { type Gravity, gravities } from '../../../contract/image-terms.ts';
+import { png } from '../../../pool/formats/png/format.ts';
 import { packagedFamily } from '../../../pool/rendering/text/fonts.ts';
 import {
   blends,
@@ -77,6 +78,12 @@ t.test('draws a layer like the watermark', async (t) => {
     const marked = await drawn(source, { layers: watermark({ position, scale }) }, mark);
     t.same((await withImage({ position, scale })).etag, marked.etag, position);
   }
+});
+
+t.test('examines the source and the layer once each', async (t) => {
+  const examinations = t.capture(png, 'examine', png.examine);
+  await renderedIfLight(await plain(60, 60, red), { layers: watermark() }, await plain(9, 9, blue));
+  t.equal(examinations().length, 2);
 });
 
 t.test('measures offsets from the edges inwards', async (t) => {
