@@ -1,3 +1,4 @@
+import { maxSide } from './bounds.ts';
 import type { Area, Edges, FocalPoint, Variant } from './variant.ts';
 
 export interface Size {
@@ -21,13 +22,24 @@ export interface Box extends Size {
    * up.
    */
   readonly isKept: boolean;
+  /** Whether the image can be larger than `cover` makes it; see `windowAround`. */
+  readonly isZoomed: boolean;
   readonly border: Edges;
 }
 
 /** The box, and the border to add around it, which limits scale down with the box. */
 type RequestedBox = Pick<
   Variant,
-  'width' | 'height' | 'aspectRatio' | 'fit' | 'extend' | 'enlarge' | 'pixelRatio'
+  | 'width'
+  | 'height'
+  | 'minWidth'
+  | 'minHeight'
+  | 'zoom'
+  | 'aspectRatio'
+  | 'fit'
+  | 'extend'
+  | 'enlarge'
+  | 'pixelRatio'
 >;
 
 const noBorder: Edges = { top: 0, right: 0, bottom: 0, left: 0 };
@@ -47,7 +59,8 @@ export function fitBox(
   enlargement: number,
   limits: BoxLimits,
 ): Box {
-  const { fit, isKept, pixels, ...unlimited } = unlimitedBox(natural, requested, enlargement);
+  const box = unlimitedBox(natural, requested, enlargement);
+  const { fit, isKept, pixels, zoomed, ...unlimited } = raisedBox(natural, requested, box, limits);
   const fullBorder = requested.extend ?? noBorder;
   const outer = withBorder(unlimited, scaledEdges(fullBorder, pixels));
   const shrink = Math.min(
@@ -63,8 +76,9 @@ export function fitBox(
   return {
     ...size,
     fit,
-    scale: fit === 'contain' ? within : Math.max(across, down),
+    scale: fit === 'contain' ? within : Math.max(across, down, (zoomed ?? 0) * shrink),
     isKept,
+    isZoomed: zoomed !== null,
     border,
   };
 }
@@ -135,22 +149,73 @@ export function windowAround(
 interface UnlimitedBox extends Size, Pick<Box, 'fit' | 'isKept'> {
   /** The share of the requested device pixels that the box and its border have. */
   readonly pixels: number;
+  /** The image's scale if it can be larger than the box needs, else null. */
+  readonly zoomed: number | null;
+}
+
+/**
+ * Enlarges a box until the image has its minimum sides, as imgproxy does: even beyond its own
+ * pixels, but the requested sides still cut it.
+ */
+function raisedBox(
+  natural: Size,
+  { fit, width, height, minWidth, minHeight }: RequestedBox,
+  box: UnlimitedBox,
+  { pixels }: BoxLimits,
+): UnlimitedBox {
+  if (fit === 'fill' || (minWidth === null && minHeight === null)) return box;
+  const across = (minWidth ?? 0) / natural.width;
+  const down = (minHeight ?? 0) / natural.height;
+  const largest = Math.max(1, scaleWithin(natural, maxSide, pixels));
+  const scale = Math.min(largest, Math.max(across, down));
+  const fitted = [box.width / natural.width, box.height / natural.height];
+  const isContained = box.fit === 'contain';
+  if (scale <= (box.zoomed ?? (isContained ? Math.min(...fitted) : Math.max(...fitted))))
+    return box;
+  const whole = scaled(natural, scale);
+  const size = {
+    width: Math.min(whole.width, width ?? whole.width),
+    height: Math.min(whole.height, height ?? whole.height),
+  };
+  return { ...size, fit: 'cover', isKept: false, pixels: 1, zoomed: scale };
 }
 
 function unlimitedBox(natural: Size, requested: RequestedBox, enlargement: number): UnlimitedBox {
   const { fit } = requested;
+  if (requested.zoom !== 1 && fit === 'cover') return zoomedBox(natural, requested, enlargement);
   const { width, height } = withRatio(natural, requested);
   const scale = requestedScale(natural, width, height, fit);
   const isTooLarge = scale > enlargement;
   if (isTooLarge && requested.enlarge === 'box') {
     const pixels = Math.max(enlargement / scale, Math.min(1, 1 / requested.pixelRatio));
     const sides = { width: width && width * pixels, height: height && height * pixels };
-    return { ...keptBox(natural, sides, fit, enlargement), pixels };
+    return { ...keptBox(natural, sides, fit, enlargement), pixels, zoomed: null };
   }
   const isCut = width !== null && height !== null && fit !== 'inside' && fit !== 'outside';
-  const kept = { isKept: false, pixels: 1 };
+  const kept = { isKept: false, pixels: 1, zoomed: null };
   if (!isCut) return { ...scaled(natural, Math.min(scale, enlargement)), fit: 'fill', ...kept };
   return { ...scaled({ width, height }, Math.min(1, enlargement / scale)), fit, ...kept };
+}
+
+/**
+ * Returns the box with a part of the image that is larger or smaller than `cover` keeps. Where the
+ * image ends, the box does too.
+ */
+function zoomedBox(natural: Size, requested: RequestedBox, enlargement: number): UnlimitedBox {
+  const { width, height } = withRatio(natural, requested);
+  const covered = requestedScale(natural, width, height, 'cover');
+  const wanted = covered * requested.zoom;
+  const shrink = Math.min(1, enlargement / wanted);
+  const side = (requested: number | null, whole: number) =>
+    Math.min(requested ?? whole * covered, whole * wanted) * shrink;
+  return {
+    width: side(width, natural.width),
+    height: side(height, natural.height),
+    fit: 'cover',
+    isKept: false,
+    pixels: 1,
+    zoomed: wanted * shrink,
+  };
 }
 
 /** Returns the scale at which the image fills the requested sides. */
@@ -174,7 +239,7 @@ function keptBox(
   { width, height }: { readonly width: number | null; readonly height: number | null },
   fit: RequestedBox['fit'],
   enlargement: number,
-): Omit<UnlimitedBox, 'pixels'> {
+): Omit<UnlimitedBox, 'pixels' | 'zoomed'> {
   const largest = scaled(natural, enlargement);
   if (fit === 'contain') {
     const box = { width: width ?? largest.width, height: height ?? largest.height };

@@ -159,6 +159,11 @@ export interface Variant extends OperationValues {
   readonly width: number | null;
   /** Box height in device pixels; null derives it from the width. */
   readonly height: number | null;
+  /** Sides in device pixels that the image has at least, before the box cuts it; or null. */
+  readonly minWidth: number | null;
+  readonly minHeight: number | null;
+  /** Factor of the scale at which `cover` shows the image. */
+  readonly zoom: number;
   /**
    * Device pixels per CSS pixel of the box or, if there is no box, of `maxWidth`. Layers' lengths
    * grow with the output by this factor.
@@ -260,7 +265,10 @@ function mayHave(variant: Variant, property: 'lossy' | 'lossless'): boolean {
 // `enlarge=box` can pad an image to a single side, to a length that depends on the pixel ratio.
 const keepsBox: IsUsed = ({ enlarge }) => enlarge === 'box';
 const usesRatio: IsUsed = ({ fit }) => fit !== 'inside' && fit !== 'outside';
+const isRaised: IsUsed = ({ minWidth, minHeight }) => minWidth !== null || minHeight !== null;
 const usesFit: IsUsed = (variant) =>
+  isRaised(variant) ||
+  variant.zoom !== 1 ||
   (variant.width !== null && variant.height !== null) ||
   (variant.aspectRatio !== null && usesRatio(variant)) ||
   keepsBox(variant);
@@ -282,6 +290,9 @@ const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   trim: [null, 'trim'],
   width: [null, 'output', { parameters: ['w'] }],
   height: [null, 'output', { parameters: ['h'] }],
+  minWidth: [null, 'output', { parameters: ['minw'] }],
+  minHeight: [null, 'output', { parameters: ['minh'] }],
+  zoom: [1, 'area', { isUsed: ({ fit }) => fit === 'cover' }],
   pixelRatio: [1, 'output', { parameters: ['dpr'], isUsed: usesCssPixels }],
   aspectRatio: [null, 'output', { parameters: ['ar'], isUsed: usesRatio }],
   fit: ['cover', 'output', { isUsed: usesFit }],
@@ -290,7 +301,8 @@ const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
     'output',
     {
       parameters: ['pos', 'fp'],
-      isUsed: (variant) => usesFit(variant) && usesRatio(variant) && variant.fit !== 'fill',
+      isUsed: (variant) =>
+        usesFit(variant) && (usesRatio(variant) || isRaised(variant)) && variant.fit !== 'fill',
     },
   ],
   enlarge: [false, 'output'],

@@ -305,7 +305,7 @@ function planPasses(
  * placeholder's limits differ from the image's.
  */
 function computeCssPixel({ box, rotated, enlargement, limits }: Shape, variant: Variant): number {
-  const { pixelRatio, width, height, maxWidth, extend } = variant;
+  const { pixelRatio, width, height, minWidth, minHeight, maxWidth, extend } = variant;
   const css = (length: number) => length / pixelRatio;
   const hasBox = width !== null || height !== null;
   const widest = hasBox || maxWidth === null ? maxWidth : css(maxWidth);
@@ -316,6 +316,8 @@ function computeCssPixel({ box, rotated, enlargement, limits }: Shape, variant: 
       pixelRatio: 1,
       width: width && css(width),
       height: height && css(height),
+      minWidth: minWidth && css(minWidth),
+      minHeight: minHeight && css(minHeight),
       extend: extend && {
         top: css(extend.top),
         right: css(extend.right),
@@ -356,15 +358,22 @@ function planResize(natural: Size, box: Box, variant: Variant, stacked: boolean)
   const { position, kernel } = variant;
   const { width, height, fit, isKept } = box;
   const resize = { width, height, fit, kernel, withoutEnlargement: isKept, window: null };
-  if (typeof position === 'object') {
+  const point = typeof position === 'object' ? position : toPoint(position);
+  if (typeof position === 'object' || box.isZoomed) {
     if (fit !== 'cover') return { ...resize, position: 'center' };
-    const { size, window } = windowAround(position, natural, box);
+    const { size, window } = windowAround(point, natural, box);
     return { ...resize, ...size, fit: 'fill', position: 'center', window };
   }
   // A strategy affects only a cropped image.
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
   return { ...resize, position: effective };
 }
+
+/** Returns the point that a position keeps; of a strategy, the middle. */
+const toPoint = (position: Position): FocalPoint => ({
+  x: /west$/.test(position) ? 0 : /east$/.test(position) ? 1 : 0.5,
+  y: /^north/.test(position) ? 0 : /^south/.test(position) ? 1 : 0.5,
+});
 
 /** Returns whether a pass converts to grey. */
 const becomesGrey = (variant: Variant): boolean =>

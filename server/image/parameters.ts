@@ -215,6 +215,25 @@ export const parameters = {
     '200',
     { aliases: ['height'], exampleContext: '', otherwise: 'from `w` or the source' },
   ),
+  minw: parameter(
+    'size',
+    integer(1, 10_000),
+    'Minimum width of the image in CSS pixels: scales it up if needed, even beyond its own pixels. `w` and `h` still ' +
+      'crop it around `pos` or `fp`. Ignored by `fill`.',
+    '300',
+    { exampleContext: 'w=200&h=200&fit=inside' },
+  ),
+  minh: parameter('size', integer(1, 10_000), 'Minimum height, like `minw`.', '200', {
+    exampleContext: 'w=200&h=200&fit=inside',
+  }),
+  zoom: parameter(
+    'crop',
+    number(0.1, 10),
+    'Factor of the scale at which `cover` shows the image around `fp` or `pos`: above 1 it crops more, below 1 less, so ' +
+      'that the output ends where the image does. `entropy` and `attention` count as `center`.',
+    '2.5',
+    { exampleContext: 'w=300&h=200&fp=0.7,0.3', byDefault: '1' },
+  ),
   ar: parameter(
     'size',
     aspectRatio,

@@ -137,7 +137,8 @@ export function resolveVariant(
   layers: Variant['layers'] = null,
 ): Variant {
   const { preset, layer, fallback, download, filename, v, ...transform } = options;
-  const { w, h, ar, dpr, extend, fit = project.defaultFit, pos, fp, ...appearance } = transform;
+  const { w, h, minw, minh, ar, dpr, extend, ...shaping } = transform;
+  const { fit = project.defaultFit, pos, fp, ...appearance } = shaping;
   const { bg, modulate, brightness, saturation, hue, lightness, ...encoding } = appearance;
   const { q, fmt, maxbytes, keep, icc, hdr, ...others } = encoding;
   const fields: VariantFields<typeof others> = others;
@@ -192,24 +193,31 @@ function pixelRatio(dpr: Options['dpr'], hints: Hints, { defaultDpr }: ProjectSe
  * in the query would crop the image. Hinted sizes are in the client's device pixels, even without
  * `dpr=auto`.
  */
-function box({ w, h, ar, dpr }: Options, ratio: number, hints: Hints, project: ProjectSettings) {
+function box(options: Options, ratio: number, hints: Hints, project: ProjectSettings) {
+  const { w, h, ar, dpr, minw, minh } = options;
   const devicePixels = (css: number) => Math.max(1, Math.round(css * ratio));
+  const smallest = {
+    minWidth: minw === undefined ? null : devicePixels(minw),
+    minHeight: minh === undefined ? null : devicePixels(minh),
+  };
   const { maxWidth, defaultDpr } = project;
   const hintedRatio = dpr === undefined ? (hints.dpr ?? defaultDpr) : ratio;
   const aspectRatio = ar ?? null;
   if (w !== undefined || h !== undefined) {
     const width = w === undefined ? null : devicePixels(w);
     const height = h === undefined ? null : devicePixels(h);
-    return { ...withRatio(width, height, aspectRatio), maxWidth, pixelRatio: ratio };
+    const box = withRatio(width, height, aspectRatio);
+    return { ...box, ...smallest, maxWidth, pixelRatio: ratio };
   }
   if (hints.width !== null) {
-    return { ...withRatio(hints.width, null, aspectRatio), maxWidth, pixelRatio: hintedRatio };
+    const box = withRatio(hints.width, null, aspectRatio);
+    return { ...box, ...smallest, maxWidth, pixelRatio: hintedRatio };
   }
-  if (hints.viewport === null) return { aspectRatio, maxWidth };
+  if (hints.viewport === null) return { ...smallest, aspectRatio, maxWidth };
   const viewportWidth = roundUpWidth(hints.viewport * hintedRatio);
   const widest = Math.min(viewportWidth, maxWidth ?? viewportWidth);
   const widestInCss = Math.min(viewportWidth / hintedRatio, maxWidth ?? viewportWidth);
-  return { aspectRatio, maxWidth: widest, pixelRatio: widest / widestInCss };
+  return { ...smallest, aspectRatio, maxWidth: widest, pixelRatio: widest / widestInCss };
 }
 
 /** Returns a box's sides in device pixels, deriving a missing side from the ratio. */
@@ -223,8 +231,9 @@ function withRatio(width: number | null, height: number | null, ratio: number | 
 }
 
 /** Turns a focal point in the centre into `center`, so that both share a cache entry. */
-function position({ fp, pos }: Options, fit: Variant['fit']): Variant['position'] {
-  if (fp === undefined || fit !== 'cover') return pos ?? plainVariant.position;
+function position({ fp, pos, minw, minh }: Options, fit: Variant['fit']): Variant['position'] {
+  const cuts = fit === 'cover' || minw !== undefined || minh !== undefined;
+  if (fp === undefined || !cuts) return pos ?? plainVariant.position;
   return fp.x === 0.5 && fp.y === 0.5 ? 'center' : fp;
 }
 

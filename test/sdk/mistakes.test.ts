@@ -78,8 +78,8 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   ],
   [
     'an option of another library',
-    () => urls.srcset(src, untyped({ zoom: 2 })),
-    'zoom is not an option.',
+    () => urls.srcset(src, untyped({ magnify: 2 })),
+    'magnify is not an option.',
   ],
   [
     'a value out of range',

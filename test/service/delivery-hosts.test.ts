@@ -89,8 +89,8 @@ eachHttpServer(
     t.equal(readWidth(await get('img.a.example', '/pic.png?fmt=png')), 40);
     t.equal(readWidth(await get('img.b.example', '/pic.png?fmt=png')), 60);
     t.equal(readWidth(await get('img.a.example', '/x/%C3%BC%20y.png?fmt=png')), 40);
-    const warned = await get('img.a.example', '/pic.png?zoom=2&utm_source=x');
-    t.equal(warned.headers.get('x-image-warnings'), 'parameter_unknown;name="zoom"');
+    const warned = await get('img.a.example', '/pic.png?magnify=2&utm_source=x');
+    t.equal(warned.headers.get('x-image-warnings'), 'parameter_unknown;name="magnify"');
 
     t.test("maps paths below /img to the host's project", async (t) => {
       const source = encodeURIComponent(`${origin.url}/outside.png`);

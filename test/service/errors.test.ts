@@ -259,7 +259,7 @@ eachHttpServer(
         t.equal(await readMessage(`/img/?url=${encoded}&project=${project}`), null);
       }
       const refused = encodeURIComponent(`${origin.url}/asset?id=1`);
-      const own = await readMessage(`/img/${refused}?project=${project}&zoom=1`);
+      const own = await readMessage(`/img/${refused}?project=${project}&magnify=1`);
       t.match(own, /returned 403\.$/, 'not for an encoded source');
       t.match(
         await readMessage(of('/asset', '&w=30')),

@@ -95,13 +95,14 @@ t.test('resolves a path below the base, even with an origin', async (t) => {
 });
 
 t.test('explains native URLs, with their project', async (t) => {
-  const url = '/img/https%3A%2F%2Fa.example%2Fa.jpg?project=prj_0123456789abcdef&width=300&zoom=2';
+  const url =
+    '/img/https%3A%2F%2Fa.example%2Fa.jpg?project=prj_0123456789abcdef&width=300&magnify=2';
   const { stdout } = await explain(url, '--json');
   t.match(JSON.parse(stdout), {
     source: 'https://a.example/a.jpg',
     native: '/img/https%3A%2F%2Fa.example%2Fa.jpg?project=prj_0123456789abcdef&width=300',
     options: [{ name: 'width', value: '300', meaning: /width/ }],
-    ignored: ['zoom'],
+    ignored: ['magnify'],
   });
 });
 

@@ -144,21 +144,21 @@ t.test('warns about unknown parameters in every response to their URL only', asy
     return { status: response.status, tier: response.headers.get('x-cache'), warnings, etag };
   };
   const ask = (query: string, headers = {}) => load(image('/a.png', query), headers);
-  const warnings = 'parameter_unknown;name="zoom", parameter_unknown;name="resize"';
-  const unknown = 'w=30&zoom=2&resize=100x100&utm_source=mail&fbclid=a';
+  const warnings = 'parameter_unknown;name="magnify", parameter_unknown;name="resize"';
+  const unknown = 'w=30&magnify=2&resize=100x100&utm_source=mail&fbclid=a';
   const { etag } = await ask(unknown);
   for (const attempt of ['rendered', 'repeated', 'repeated again']) {
     t.match(await ask(`${unknown}&fmt=png`), { status: 200, warnings }, attempt);
   }
   t.match(await ask(unknown, { 'if-none-match': etag }), { status: 304, warnings });
   t.match(await ask('w=30&utm_source=mail'), { tier: 'memory', warnings: null, etag });
-  t.match(await ask('w=30&zoom=2'), {
+  t.match(await ask('w=30&magnify=2'), {
     tier: 'memory',
-    warnings: 'parameter_unknown;name="zoom"',
+    warnings: 'parameter_unknown;name="magnify"',
   });
   t.match(await ask('w=30'), { tier: 'memory', warnings: null, etag });
-  const both = await ask('w=30&fmt=jpeg&maxbytes=1&zoom=2');
-  t.equal(both.warnings, 'maxbytes_exceeded, parameter_unknown;name="zoom"');
+  const both = await ask('w=30&fmt=jpeg&maxbytes=1&magnify=2');
+  t.equal(both.warnings, 'maxbytes_exceeded, parameter_unknown;name="magnify"');
 
   const forged = await ask('w=30&a%0d%0aset-cookie:%20b%22,%20maxbytes_exceeded,%20%22=1');
   const item = 'parameter_unknown;name="a??set-cookie: b?, maxbytes_exceeded, ?"';
@@ -167,13 +167,14 @@ t.test('warns about unknown parameters in every response to their URL only', asy
   const owner = await createProject('127.0.0.1');
   const { signingSecret } = (await store.projects.requireSignatures(owner, null)) ?? {};
   const exp = Math.floor(Date.now() / 1_000) + 1_000;
-  const [path = '', query = ''] = countImages(origin, owner)('/a.png', `zoom=2&exp=${exp}`).split(
-    '?',
-  );
+  const [path = '', query = ''] = countImages(origin, owner)(
+    '/a.png',
+    `magnify=2&exp=${exp}`,
+  ).split('?');
   const sig = signature(String(signingSecret), signedText(path, query));
   for (const tier of ['miss', 'memory', 'memory']) {
     const signed = await load(`${path}?${query}&sig=${sig}`);
-    t.match(signed, { status: 200, tier, warnings: 'parameter_unknown;name="zoom"' }, 'signed');
+    t.match(signed, { status: 200, tier, warnings: 'parameter_unknown;name="magnify"' }, 'signed');
   }
 });
 

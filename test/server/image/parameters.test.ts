@@ -67,6 +67,9 @@ t.test('rejects values out of range and unknown words by parameter name', async 
     q: ['', '0', '101', '80%', 'null', 'automatic', 'auto,80'],
     fmt: ['', 'bmp', 'ico', 'image/webp', 'web p', 'constructor', '__proto__'],
     fit: ['', 'crop', 'toString', 'cover,'],
+    minw: ['', '0', '10001', '1.5'],
+    minh: ['', '0', '10001'],
+    zoom: ['', '0', '0.05', '10.1', '2x'],
     dpr: ['', '0', '0.5', '3.1', '2x', '1..5', '1.', '.5', '9'.repeat(400)],
     ar: [
       '',

@@ -12,7 +12,7 @@ t.test(
     t.same(read(own).unknown, []);
     const trackers = 'UTM_Source=a&utm_id=1&_hsenc=a&__hstc=a&fbclid=a&gad_source=1&_gl=a&mc_cid=a';
     t.same(read(`${trackers}&=1&&`).unknown, []);
-    t.same(read('zoom=2&resize=100x100&zoom=3&utm=1').unknown, ['zoom', 'resize', 'utm']);
+    t.same(read('magnify=2&resize=100x100&magnify=3&utm=1').unknown, ['magnify', 'resize', 'utm']);
   },
 );
 
@@ -40,7 +40,7 @@ t.test('suggests the likely parameter if the service is strict', async (t) => {
     fm: 'fm is not a parameter. Did you mean fmt?',
     sharp: 'sharp is not a parameter. Did you mean sharpen?',
     bakgrund: 'bakgrund is not a parameter. Did you mean background?',
-    zoom: 'zoom is not a parameter.',
+    magnify: 'magnify is not a parameter.',
     x: 'x is not a parameter.',
     ['\ud83d'.repeat(50)]: `${'\ufffd'.repeat(40)} is not a parameter.`,
     ['a'.repeat(5_000)]: `${'a'.repeat(40)} is not a parameter.`,

@@ -76,7 +76,8 @@ function findPixelField(variant: Variant): keyof Variant | null {
   const isPlaced =
     typeof position === 'object' || strategies.some((strategy) => strategy === position);
   if (isPlaced && fit === 'cover') return 'position';
-  return changedFields(variant, ...unfollowed)[0] ?? null;
+  const minimum = (['minWidth', 'minHeight'] as const).find((field) => variant[field] !== null);
+  return minimum ?? changedFields(variant, ...unfollowed)[0] ?? null;
 }
 
 async function write(
