@@ -34,9 +34,12 @@ export class Pipeline {
   readonly #keepsExif: boolean;
   /** True while the pipeline's input is the encoded source. */
   #decoding = true;
-  #image: Sharp;
-  /** Reopens the rendered pixels without `clone()`'s copy; null before the operations have run. */
-  #reopen: (() => Sharp) | null = null;
+  /**
+   * Returns the collected operations. After they have run, opens their result each time, without
+   * `clone()`'s copy.
+   */
+  #open: () => Sharp;
+  #isRendered = false;
   /** The pixels rendered by `eachFrame` or `plainPixels`, until another operation is added. */
   #raw: Pixels | null = null;
 
@@ -53,7 +56,7 @@ export class Pipeline {
     this.#limits = limits;
     this.#animated = opening.animated;
     this.#keepsExif = opening.keepsExif ?? false;
-    this.#image = sharp(input.path ?? input.bytes, {
+    const image = sharp(input.path ?? input.bytes, {
       ...input.options,
       // Missing or corrupt pixels are errors unless `lenient`. Decoder warnings are not, because
       // browsers show such images too.
@@ -64,6 +67,7 @@ export class Pipeline {
       ...(opening.animated ? { pages: -1 } : {}),
       ignoreIcc: facts.colour.isSrgb || opening.ignoresProfile === true,
     });
+    this.#open = () => image;
   }
 
   /** Time for one native call, in whole seconds. */
@@ -72,8 +76,9 @@ export class Pipeline {
   }
 
   apply(operations: (image: Sharp) => Sharp): this {
-    this.#image = operations(this.#image);
-    this.#reopen = null;
+    const image = operations(this.#open());
+    this.#open = () => image;
+    this.#isRendered = false;
     this.#raw = null;
     return this;
   }
@@ -83,27 +88,27 @@ export class Pipeline {
    * it.
    */
   async render(): Promise<() => Sharp> {
-    if (this.#reopen !== null) return this.#reopen;
+    if (this.#isRendered) return this.#open;
     // Unlike raw pixels, a TIFF keeps frames, profile and metadata, and the transparency of images
     // that became grey.
     const { data } = await this.#toBuffer(
       this.#keepsExif && !this.#animated
-        ? this.#image.png({ compressionLevel: 0 })
-        : this.#image.tiff({ compression: 'none' }),
+        ? this.#open().png({ compressionLevel: 0 })
+        : this.#open().tiff({ compression: 'none' }),
     );
     const pages = this.#animated ? -1 : 1;
     return this.#continueFrom(() => sharp(data, { limitInputPixels: false, pages }));
   }
 
   #continueFrom(reopen: () => Sharp): () => Sharp {
-    this.#reopen = reopen;
-    this.#image = reopen();
+    this.#open = reopen;
+    this.#isRendered = true;
     return reopen;
   }
 
   /** Changes an animation's pixels in place, frame by frame: RGBA. */
   async changeFrames(change: (frame: PixelFrame) => void): Promise<void> {
-    const { data, info } = this.#raw ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
+    const { data, info } = this.#raw ?? (await this.#toBuffer(this.#open().ensureAlpha().raw()));
     const height = info.pageHeight ?? info.height;
     const size = height * info.width * info.channels;
     for (let at = 0; at < data.byteLength; at += size) {
@@ -115,7 +120,7 @@ export class Pipeline {
 
   /** Renders an animation frame by frame. */
   async eachFrame(operations: (frame: Sharp) => Sharp): Promise<void> {
-    const { data, info } = this.#raw ?? (await this.#toBuffer(this.#image.ensureAlpha().raw()));
+    const { data, info } = this.#raw ?? (await this.#toBuffer(this.#open().ensureAlpha().raw()));
     const height = info.pageHeight ?? info.height;
     const frames = info.height / height;
     const size = data.byteLength / frames;
@@ -160,7 +165,7 @@ export class Pipeline {
    */
   async plainPixels({ width, height }: Size): Promise<Pixels> {
     if (this.#raw !== null) return this.#raw;
-    const { data, info } = await this.#toBuffer(this.#image.raw({ depth: 'uchar' }));
+    const { data, info } = await this.#toBuffer(this.#open().raw({ depth: 'uchar' }));
     const pixels = { data, info: { ...info, width, height } };
     this.#continueFrom(() => fromRaw(data, pixels.info));
     this.#raw = pixels;
@@ -176,7 +181,7 @@ export class Pipeline {
    * @throws ServiceError source_corrupt, transform_timeout
    */
   write(operations: (image: Sharp) => Sharp): Promise<Pixels> {
-    return this.#toBuffer(operations(this.#reopen === null ? this.#image : this.#reopen()));
+    return this.#toBuffer(operations(this.#open()));
   }
 
   /** Takes two steps, because a grey image's raw output lacks RGB and alpha. */
