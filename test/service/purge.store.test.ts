@@ -170,7 +170,7 @@ t.test('purges in two processes', async (t) => {
       [{ all: true, sources: [url('/a')] }, /must not have sources with all/],
       [
         { all: true, callbackUrl: 'https://a.example/' },
-        /callbackUrl cannot be used, .*SERVICE_HOOK_SECRET; only the operator can/,
+        /callbackUrl needs SERVICE_HOOK_SECRET, which only the operator can set/,
       ],
       [{ sources: [] }, /at least 1 item/],
       [{ sources: Array(101).fill(url('/a')) }, /at most 100 items/],
