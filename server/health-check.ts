@@ -1,7 +1,7 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { Argument } from 'commander';
 import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { listenerUrl } from '../contract/settings/listeners.ts';
+import { listenerUrls } from '../contract/settings/listeners.ts';
 
 /**
  * `image-delivery health`, for containers and service managers. Ignores the store's state:
@@ -25,23 +25,28 @@ const { settings } = settingsFromCommandLine(command, ['host', 'port', 'workerHo
 const { host, port, workerHost, workerPort } = settings;
 const { wait } = command.opts<{ wait?: true }>();
 const [part] = command.processedArgs;
-const url =
+const urls =
   part === 'worker'
-    ? `${listenerUrl(workerHost, workerPort)}/health/live`
-    : `${listenerUrl(host, port)}/api/ready`;
+    ? listenerUrls(workerHost, workerPort).map((url) => `${url}/health/live`)
+    : listenerUrls(host, port).map((url) => `${url}/api/ready`);
 const otherPort =
   part === 'worker'
     ? 'If the worker has another port, pass --worker-port.'
     : 'If the service has another port, pass --port.';
 
-/** Resolves with the problem, or null. */
-const check = (): Promise<string | null> =>
-  fetch(url, { signal: AbortSignal.timeout(withinMs) }).then(
-    async (response) =>
-      response.ok ? null : `returned ${response.status}: ${await response.text()}`,
-    (error: unknown) =>
-      `does not respond: ${error instanceof Error ? (error.cause ?? error) : error}. ${otherPort}`,
-  );
+/** Resolves with the problem at the first address that responds, or else at the first, or null. */
+async function check(): Promise<string | null> {
+  let problem: string | null = null;
+  for (const url of urls) {
+    try {
+      const response = await fetch(url, { signal: AbortSignal.timeout(withinMs) });
+      return response.ok ? null : `${url} returned ${response.status}: ${await response.text()}`;
+    } catch (error) {
+      problem ??= `${url} does not respond: ${error instanceof Error ? (error.cause ?? error) : error}. ${otherPort}`;
+    }
+  }
+  return problem;
+}
 
 function mainProcessEnded(): boolean {
   const pid = Number(process.env['MAINPID'] ?? 0);
@@ -67,7 +72,7 @@ async function main(): Promise<void> {
     problem = await check();
   }
   if (problem !== null) {
-    process.stderr.write(`${url} ${problem}\n`);
+    process.stderr.write(`${problem}\n`);
     process.exitCode = 1;
   }
 }

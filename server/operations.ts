@@ -2,6 +2,7 @@ import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import type { Logger } from '../contract/log.ts';
 import { hostNotAllowed, isForeignToLoopback } from '../contract/request-host.ts';
+import { toListenAddresses } from '../contract/settings/listeners.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { App } from './http/app.ts';
 import { ClientConnections } from './http/connection-limit.ts';
@@ -61,7 +62,9 @@ export async function startOperations(
     await freePort({ host, port });
     const start = (app: HttpApp) =>
       new NodeServer(app, new ClientConnections(maxConnections), timeouts);
-    await operationsApp(host, metrics).listen(start, host, port);
+    for (const address of toListenAddresses(host)) {
+      await operationsApp(host, metrics).listen(start, address, port);
+    }
     log.info({ host, port }, 'operations listener started');
   } catch (error) {
     if (isChosen || (error as NodeJS.ErrnoException).code !== 'EADDRINUSE') throw error;
@@ -74,13 +77,16 @@ export async function startOperations(
  * @returns the port, a free one for 0
  * @throws Node's own error, such as EADDRINUSE
  */
-export async function freePort({
-  host,
-  port,
-}: {
+export async function freePort(listener: {
   readonly host: string;
   readonly port: number;
 }): Promise<number> {
+  let { port } = listener;
+  for (const host of toListenAddresses(listener.host)) port = await probePort(host, port);
+  return port;
+}
+
+async function probePort(host: string, port: number): Promise<number> {
   const probe = createServer().listen({ host, port, exclusive: true });
   await once(probe, 'listening');
   const { port: found } = probe.address() as AddressInfo;

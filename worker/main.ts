@@ -1,7 +1,9 @@
+import { once } from 'node:events';
+import { createServer } from 'node:http';
 import { createLogger } from '../contract/log.ts';
 import { version } from '../contract/package.ts';
 import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
-import { listenFailureText } from '../contract/settings/listeners.ts';
+import { listenFailureText, toListenAddresses } from '../contract/settings/listeners.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import { Shutdown } from '../contract/shutdown.ts';
 import { AddressGuard, ownAddresses } from '../pool/source/guard.ts';
@@ -81,7 +83,9 @@ process.on('uncaughtException', (error) => {
 async function listen(): Promise<void> {
   const { workerHost: host, workerPort: port } = settings;
   try {
-    await server.listen({ host, port });
+    const [first = host, ...others] = toListenAddresses(host);
+    await server.listen({ host: first, port });
+    for (const address of others) await listenToo(address, port);
   } catch (error) {
     const reason = listenFailureText('SERVICE_WORKER_PORT', { host, port }, error);
     // Not a listener's error: for example, a workbench module that does not load.
@@ -89,6 +93,14 @@ async function listen(): Promise<void> {
     await shutdown.fail(reason);
   }
   log.info({ port }, 'operations listener started');
+}
+
+/** Serves the operations at another address too; Fastify listens on one. */
+async function listenToo(host: string, port: number): Promise<void> {
+  const other = createServer(server.routing).listen({ host, port });
+  other.maxConnections = server.server.maxConnections;
+  server.server.once('close', () => other.close());
+  await once(other, 'listening');
 }
 
 /** Allows the same addresses for clients' callbacks as for sources. */

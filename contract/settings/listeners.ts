@@ -1,11 +1,39 @@
+import { existsSync } from 'node:fs';
+import { networkInterfaces } from 'node:os';
+
 /** Maps each listener's port setting to its host setting: public, operations, worker. */
 export const hostSettings = { port: 'host', opsPort: 'opsHost', workerPort: 'workerHost' } as const;
 
-/** Returns a listener's URL on this machine, without a path. */
-export function listenerUrl(host: string, port: number): string {
-  const addresses: Readonly<Record<string, string>> = { '0.0.0.0': '127.0.0.1', '::': '::1' };
-  const address = addresses[host] ?? host;
-  return `http://${address.includes(':') ? `[${address}]` : address}:${port}`;
+const loopbacks: readonly string[] = ['127.0.0.1', '::1'];
+
+/** A kernel without IPv6 lacks this file; one with `disable_ipv6` still listens on `::`. */
+const hasIpv6 = process.platform !== 'linux' || existsSync('/proc/net/if_inet6');
+
+/** Returns a host to listen on: `::` includes IPv4, and becomes `0.0.0.0` without IPv6. */
+export const toListenHost = (host: string, isIpv6Known = hasIpv6): string =>
+  host === '::' && !isIpv6Known ? '0.0.0.0' : host;
+
+/**
+ * Returns the addresses to listen on: for `localhost`, those that this machine has. Its name can
+ * resolve to one of them only, or to one that it lacks.
+ */
+export function toListenAddresses(host: string): readonly string[] {
+  if (host !== 'localhost') return [host];
+  const own = Object.values(networkInterfaces()).flatMap((addresses) => addresses ?? []);
+  const found = loopbacks.filter((loopback) => own.some(({ address }) => address === loopback));
+  return found.length === 0 ? loopbacks.slice(0, 1) : found;
+}
+
+/** Returns the URLs at which this machine reaches a listener, most likely first, without a path. */
+export function listenerUrls(host: string, port: number): readonly string[] {
+  const addresses: Readonly<Record<string, readonly string[]>> = {
+    '0.0.0.0': ['127.0.0.1'],
+    '::': loopbacks,
+    localhost: loopbacks,
+  };
+  return (addresses[host] ?? [host]).map(
+    (address) => `http://${address.includes(':') ? `[${address}]` : address}:${port}`,
+  );
 }
 
 const listenCauses: Readonly<Record<string, string>> = {

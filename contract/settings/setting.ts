@@ -1,6 +1,7 @@
 import { fullFormats } from 'ajv-formats/dist/formats.js';
 import type { Machine } from '../machine.ts';
 import { percentDecode } from '../url-text.ts';
+import { toListenHost } from './listeners.ts';
 
 /** One setting: its environment variable, the values that it accepts, the default and the meaning. */
 export interface Setting<T> {
@@ -86,7 +87,13 @@ export function listenHost(
   meaning: string,
 ): Setting<string> {
   const accepts = 'a host name or IP address to listen on';
-  return text(variable, { accepts, parse: (name) => name, default: host, meaning });
+  return text(variable, {
+    accepts,
+    parse: (name) => toListenHost(name),
+    default: () => toListenHost(host),
+    defaultInWords: host,
+    meaning,
+  });
 }
 
 const isUri = fullFormats.uri as (text: string) => boolean;

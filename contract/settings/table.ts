@@ -70,7 +70,11 @@ export const defaultOpsPort = 9_090;
  * error messages, `.env.example` and the table in docs/settings.md derive from it.
  */
 export const settingsTable = {
-  host: listenHost('SERVICE_HOST', '0.0.0.0', 'Address to listen on.'),
+  host: listenHost(
+    'SERVICE_HOST',
+    '::',
+    'Address to listen on; `::` is every IPv6 and IPv4 address.',
+  ),
   port: integer('SERVICE_PORT', 1, 65_535, {
     default: 3000,
     defaultInWords: '`PORT`, else 3000',
@@ -106,7 +110,7 @@ export const settingsTable = {
   }),
   opsHost: listenHost(
     'SERVICE_OPS_HOST',
-    '127.0.0.1',
+    'localhost',
     "Address of the service's operations listener.",
   ),
   workerPort: integer('SERVICE_WORKER_PORT', 1, 65_535, {
@@ -115,7 +119,7 @@ export const settingsTable = {
   }),
   workerHost: listenHost(
     'SERVICE_WORKER_HOST',
-    '127.0.0.1',
+    'localhost',
     "Address of the worker's operations listener.",
   ),
   drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {

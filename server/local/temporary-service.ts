@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { programUrl } from '../../contract/package.ts';
-import { listenerUrl } from '../../contract/settings/listeners.ts';
+import { listenerUrls } from '../../contract/settings/listeners.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { ignoreOutputErrors } from '../../contract/shutdown.ts';
@@ -105,7 +105,7 @@ export async function startTemporaryService(
 
 /** Resolves when the service accepts its key, which another service on this port would reject. */
 async function untilReady({ host, port }: Settings, key: string): Promise<void> {
-  const url = `${listenerUrl(host, port)}/api/sdk/v1/projects`;
+  const url = `${listenerUrls(host, port)[0]}/api/sdk/v1/projects`;
   const headers = { authorization: `Bearer ${key}` };
   const deadline = Date.now() + readyWithinMs;
   while (Date.now() < deadline) {

@@ -1,7 +1,12 @@
 import { once } from 'node:events';
 import { type AddressInfo, createServer } from 'node:net';
 import t from 'tap';
-import { listenFailureText } from '../../contract/settings/listeners.ts';
+import {
+  listenerUrls,
+  listenFailureText,
+  toListenAddresses,
+  toListenHost,
+} from '../../contract/settings/listeners.ts';
 
 const connectionFailure = (host: string, port: number): Promise<unknown> =>
   new Promise((resolve) => createServer().once('error', resolve).listen(port, host));
@@ -34,5 +39,22 @@ t.test('does not report other errors as port failures', async (t) => {
   for (const error of [missing, unreadable, new Error('any'), 'text', null]) {
     const address = { host: '127.0.0.1', port: 3001 };
     t.equal(listenFailureText('SERVICE_WORKER_PORT', address, error), null);
+  }
+});
+
+t.test('listens on all addresses, and is reached at those of the machine', async (t) => {
+  t.equal(toListenHost('::', true), '::');
+  t.equal(toListenHost('::', false), '0.0.0.0', 'a kernel without IPv6');
+  t.equal(toListenHost('::1', false), '::1', 'an explicit address');
+  const both = ['http://127.0.0.1:80', 'http://[::1]:80'];
+  t.same(listenerUrls('::', 80), both);
+  t.same(listenerUrls('localhost', 80), both);
+  t.same(listenerUrls('0.0.0.0', 80), both.slice(0, 1));
+  t.same(listenerUrls('fd00::1', 80), ['http://[fd00::1]:80']);
+  t.same(toListenAddresses('192.0.2.1'), ['192.0.2.1']);
+  for (const host of toListenAddresses('localhost')) {
+    const server = createServer().listen(0, host);
+    await once(server, 'listening');
+    server.close();
   }
 });

@@ -1,8 +1,10 @@
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { fileURLToPath } from 'node:url';
 import t from 'tap';
+import { toListenAddresses } from '../../contract/settings/listeners.ts';
 import { listen } from '../listen.ts';
 import { scriptArguments, scriptUrl } from '../scripts.ts';
 
@@ -47,6 +49,18 @@ t.test('names the option for another port if nothing listens', async (t) => {
     });
     t.same(await once(check, 'close'), [1, null]);
     t.match(written, new RegExp(`ECONNREFUSED.* another port, pass ${option}\\.`));
+  }
+});
+
+t.test('checks a service on either address of this machine', async (t) => {
+  for (const host of toListenAddresses('localhost')) {
+    const server = createServer((_, response) => response.end()).listen(0, host);
+    await once(server, 'listening');
+    t.teardown(() => server.close());
+    const { port } = server.address() as AddressInfo;
+    const options = ['--host', '::', '--port', String(port)];
+    const check = spawn(process.execPath, [...scriptArguments, script, ...options]);
+    t.same(await once(check, 'close'), [0, null], host);
   }
 });
 

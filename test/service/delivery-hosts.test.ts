@@ -206,7 +206,8 @@ eachHttpServer('returns no image of the wrong project', async (t, { name, enviro
 });
 
 eachHttpServer('reads X-Forwarded-Host of trusted proxies', async (t, { environment }) => {
-  const trusted = { ...environment, SERVICE_TRUSTED_PROXIES: '127.0.0.1' };
+  // A dual stack listener sees the proxy as ::ffff:127.0.0.1.
+  const trusted = { ...environment, SERVICE_HOST: '::', SERVICE_TRUSTED_PROXIES: '127.0.0.1' };
   const { get, send } = await startTwoSites(t, trusted);
   const target = '/pic.png?fmt=png';
   const width = async (host: string, forwarded: string) =>
