@@ -1,6 +1,6 @@
 import type { Fit, Gravity } from '../contract/image-terms.ts';
 import type { Colour } from './colour.ts';
-import { getEncoding, type OutputFormat } from './rendering/encode/encodings.ts';
+import { type Chroma, getEncoding, type OutputFormat } from './rendering/encode/encodings.ts';
 import {
   isAnyRequested,
   type Operation,
@@ -214,6 +214,12 @@ export interface Variant extends OperationValues {
   readonly maxBytes: number | null;
   /** Null keeps pixels exactly when that takes fewer bytes, as for drawings. */
   readonly lossless: boolean | null;
+  /** Resolution of chroma; null to choose by quality and pixels. */
+  readonly chroma: Chroma | null;
+  /** Encodes a JPEG in several scans. */
+  readonly progressive: boolean;
+  /** Pixels per inch that a JPEG or PNG states, for printing. */
+  readonly density: number | null;
   /** False keeps EXIF, XMP and ICC. */
   readonly stripMetadata: boolean;
   /** Keeps author, copyright and licence of stripped metadata. */
@@ -226,7 +232,8 @@ export interface Variant extends OperationValues {
 
 /**
  * How a field changes the image: by the `source` data that are read, their `page`, the `area` of it,
- * without a border by `trim`, turned; by the `output`'s size, format or encoding; by a `border`
+ * without a border by `trim`, turned; by the `output`'s size, format or encoding; by an `encoding`
+ * that the source itself can lack; by a `border`
  * after the resize, the `background` or other `pixels`; or by the `form` of the response. An SVG
  * follows `source` and `output`; a gain map everything except `trim` and `pixels`.
  */
@@ -237,6 +244,7 @@ export type Effect =
   | 'trim'
   | 'turn'
   | 'output'
+  | 'encoding'
   | 'border'
   | 'background'
   | 'pixels'
@@ -257,7 +265,10 @@ type Fields<Names extends keyof Variant> = {
 };
 
 /** Returns whether the output's format is unknown, or has a property. */
-function mayHave(variant: Variant, property: 'lossy' | 'lossless'): boolean {
+function mayHave(
+  variant: Variant,
+  property: 'lossy' | 'lossless' | 'progressive' | 'density',
+): boolean {
   const [format] = variant.negotiated ? [] : variant.formats;
   return format === undefined || getEncoding(format)[property] !== undefined;
 }
@@ -321,6 +332,9 @@ const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   quality: [80, 'output', { parameters: ['q'], isUsed: mayBeLossy }],
   maxBytes: [null, 'output', { parameters: ['maxbytes'], isUsed: mayBeLossy }],
   lossless: [null, 'output', { isUsed: mayBeLossless }],
+  chroma: [null, 'encoding', { isUsed: mayBeLossy }],
+  progressive: [false, 'encoding', { isUsed: (variant) => mayHave(variant, 'progressive') }],
+  density: [null, 'encoding', { isUsed: (variant) => mayHave(variant, 'density') }],
   stripMetadata: [true, 'output'],
   copyright: [false, 'output', { parameters: ['keep'] }],
   keepProfile: [false, 'output', { parameters: ['icc'] }],

@@ -143,6 +143,8 @@ const processing: Cost = { ms: 10, bytes: 11 };
  */
 export const isolatedCost: Cost = { ms: 5_000, bytes: 2 ** 28, isMemoryCapped: true };
 
+const free: Cost = { ms: 0, bytes: 0 };
+
 function addCosts(a: Cost, b: Cost): Cost {
   const isMemoryCapped = a.isMemoryCapped === true || b.isMemoryCapped === true;
   return { ms: a.ms + b.ms, bytes: a.bytes + b.bytes, isMemoryCapped };
@@ -199,15 +201,18 @@ function layersCost({ width, height }: Plan, frames: number, { layers }: Variant
       const area = layer.kind === 'image' ? frame * (layer.scale / 100) ** 2 : frame;
       return addCosts(times(processing, frame * frames), times(layerScaling, area));
     })
-    .reduce(addCosts, { ms: 0, bytes: 0 });
+    .reduce(addCosts, free);
 }
 
 function encodingCost(format: OutputFormat, variant: Variant): Cost {
-  const { cost, lossy, lossless } = getEncoding(format);
+  const { cost, lossy, lossless, progressive } = getEncoding(format);
   if (variant.lossless === true && lossless !== undefined) return lossless.cost;
-  const isFine = variant.quality !== 'auto' && variant.quality >= fullChromaFrom;
+  const isFine =
+    variant.chroma === null
+      ? variant.quality !== 'auto' && variant.quality >= fullChromaFrom
+      : variant.chroma === '444';
   const { ms, bytes } = (isFine ? lossy?.fullChroma : undefined) ?? cost;
-  return { ms, bytes };
+  return addCosts({ ms, bytes }, (variant.progressive && progressive) || free);
 }
 
 /** Multiplies only the time, because encoder runs are sequential. */

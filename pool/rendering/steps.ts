@@ -111,6 +111,13 @@ const metadata: Step = (image, { metadata: kept }) => {
 const copyright: Step = (image, { copyright: notice }) =>
   notice === null ? image : image.withExif({ IFD0: { ...notice.exif } }).withXmp(notice.xmp);
 
+/** sharp keeps all EXIF with a density, unless other EXIF replaces it. */
+const density: Step = (image, { plan, variant, metadata: kept }) => {
+  if (variant.density === null || getEncoding(plan.format).density !== true) return image;
+  const cleared = kept?.exif === 'kept' ? image : image.withExif({});
+  return cleared.withDensity(variant.density);
+};
+
 const gainMap: Step = (image, { plan }) => (plan.gainMap ? image.keepGainMap() : image);
 
 /** sharp's maximum for delays (in ms) and loop counts. Decoders can return larger values. */
@@ -140,7 +147,7 @@ export const passes = {
   prepare: [orient, crop, shrink, colour, metadata],
   opacity: [belowLayers, colour, metadata],
   layers: [layers, colour, metadata],
-  encode: [colour, metadata, copyright, gainMap],
+  encode: [colour, metadata, density, copyright, gainMap],
 } satisfies Readonly<Record<string, readonly Step[]>>;
 
 /** Returns the passes that transform the image; several only if sharp's order would be wrong. */

@@ -66,6 +66,10 @@ function optionType(type: ParameterType<unknown>): string {
   return types.length === 0 ? 'string' : types.join(' | ');
 }
 
+/** Returns whether values are texts, even if they look like numbers, such as the word 420. */
+const isText = (type: ParameterType<unknown>): boolean =>
+  optionType(type) === 'string' || plainWords(type.schema).some((word) => Number(word) > 1);
+
 /** Returns a parameter's example as an option value. */
 function exampleOption(name: ParameterName): string {
   const { example, schema } = parameters[name];
@@ -139,7 +143,7 @@ export function parametersModule(): string {
   export const flagName = /${named(({ schema }) => isFlag(schema) && !alternatives(schema).some(isNumber))}/;
 
   /** Parameters with text values, although some look like numbers. */
-  export const textName = /${named((type) => optionType(type) === 'string')}|^text\\./;
+  export const textName = /${named(isText)}|^text\\./;
 
   /** Maximum number of characters in a layer's words. */
   export const maxWords = ${maxWords};

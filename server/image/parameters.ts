@@ -1,5 +1,9 @@
 import { type Fit, fitModes, gravities } from '../../contract/image-terms.ts';
-import { type OutputFormat, outputFormats } from '../../pool/rendering/encode/encodings.ts';
+import {
+  chromas,
+  type OutputFormat,
+  outputFormats,
+} from '../../pool/rendering/encode/encodings.ts';
 import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
 import type { Corners } from '../../pool/rendering/rounded.ts';
 import {
@@ -503,6 +507,31 @@ export const parameters = {
       exampleContext: 'w=200&fmt=webp',
       otherwise: 'drawings are encoded without visible loss if that adds few bytes',
     },
+  ),
+  chroma: parameter(
+    'format',
+    choice(chromas),
+    'Resolution of colour in a lossy JPEG, AVIF or WebP: `444` is full, `420` half in both directions, which some ' +
+      'Android decoders of AVIF need. WebP always stores half, and `444` makes its edges sharper.',
+    '444',
+    {
+      exampleContext: 'w=400&fmt=jpeg',
+      otherwise: 'full in AVIF, and in JPEG from `q=90` on or for sharp coloured edges',
+    },
+  ),
+  progressive: parameter(
+    'format',
+    flag,
+    'Encodes a JPEG in several scans, so that browsers show a coarse image first.',
+    '',
+    { exampleContext: 'w=400&fmt=jpeg', byDefault: '0' },
+  ),
+  density: parameter(
+    'format',
+    integer(30, 10_000),
+    'Pixels per inch that a JPEG or PNG states, from which programs derive the printed size. The pixels do not change.',
+    '300',
+    { exampleContext: 'w=400&fmt=jpeg' },
   ),
   maxbytes: parameter(
     'format',

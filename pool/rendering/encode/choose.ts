@@ -113,9 +113,9 @@ async function encodeDrawing(
   return encodeIndexed(pixels);
 }
 
-/** Returns whether an output contains no metadata or profile, which `indexedPng` does not write. */
-const isBare = ({ plan, metadata, copyright }: StepContext): boolean =>
-  metadata === null && copyright === null && plan.profile !== 'keep';
+/** Returns whether an output contains no metadata, profile or density, which `indexedPng` does not write. */
+const isBare = ({ plan, variant, metadata, copyright }: StepContext): boolean =>
+  metadata === null && copyright === null && plan.profile !== 'keep' && variant.density === null;
 
 function encodeIndexed({ data, info }: Pixels): Output | null {
   const png = indexedPng({ ...info, data });
@@ -136,6 +136,8 @@ async function encoded(
     flat: false,
     animated,
     pixels: width * height,
+    chroma: variant.chroma,
+    progressive: variant.progressive,
     ...options,
   };
   const { encode } = getEncoding(format);
@@ -182,7 +184,7 @@ function isUnchanged(facts: SourceFacts, plan: Plan, variant: Variant): boolean 
     (facts.frames === 1 || animated) &&
     [extract, resize, border].every((change) => change === null) &&
     !flatten &&
-    changedFields(variant, 'turn', 'pixels').length === 0
+    changedFields(variant, 'turn', 'pixels', 'encoding').length === 0
   );
 }
 

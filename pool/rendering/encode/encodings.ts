@@ -1,6 +1,10 @@
 import type { Sharp } from 'sharp';
 import { encoderQuality, type Mode } from './quality.ts';
 
+/** Resolution of chroma: half in both directions, or full. */
+export const chromas = ['420', '444'] as const;
+export type Chroma = (typeof chromas)[number];
+
 export interface EncodeOptions {
   /** 1..100, as requested, on JPEG's scale. */
   readonly quality: number;
@@ -16,6 +20,9 @@ export interface EncodeOptions {
   readonly animated: boolean;
   /** The output's width times height, per frame. */
   readonly pixels: number;
+  /** Null to choose by quality and pixels. */
+  readonly chroma?: Chroma | null;
+  readonly progressive?: boolean;
 }
 
 /** From this quality on chroma keeps the resolution of luma, or the format's nearest resolution. */
@@ -53,8 +60,8 @@ function avifMode({ flat, sharpChroma }: EncodeOptions): SharpMode {
   return sharpChroma ? 'avifGraphic' : 'avifFlat';
 }
 
-const needsChroma = ({ quality, sharpChroma }: EncodeOptions): boolean =>
-  sharpChroma || quality >= fullChromaFrom;
+const needsChroma = ({ quality, sharpChroma, chroma = null }: EncodeOptions): boolean =>
+  chroma === null ? sharpChroma || quality >= fullChromaFrom : chroma === '444';
 
 const lossy = (image: Sharp, mode: SharpMode, { quality, pixels }: EncodeOptions): Sharp =>
   ownScale[mode](image, encoderQuality(mode, quality, pixels), pixels);
@@ -77,6 +84,10 @@ export interface Encoding {
   readonly alpha?: true;
   /** True when libvips writes a profile in this format. */
   readonly profile?: true;
+  /** Whether it states pixels per inch. */
+  readonly density?: true;
+  /** The cost of an output in several scans, in addition; absent if not possible. */
+  readonly progressive?: PixelCost;
   /** True when only clients that name the format in Accept show it. */
   readonly mustBeNamed?: true;
   /** Whether the format is written from an SVG's text, without pixels: see svg/. */
@@ -180,7 +191,9 @@ export const encodings = {
     encode: (image, options) =>
       options.lossless
         ? image.avif({ lossless: true, effort: 1 })
-        : lossy(image, avifMode(options), options),
+        : lossy(image, avifMode(options), options).avif({
+            chromaSubsampling: options.chroma === '420' ? '4:2:0' : '4:4:4',
+          }),
   },
   // In lossless mode `quality` is a second effort setting; 50 suffices. With `nearLossless` it also
   // sets the losses: levels differ by up to 8 at 20, 4 at 40 and 2 at 60, while images with up to
@@ -214,7 +227,7 @@ export const encodings = {
           }),
     time: (image, timing) => image.webp(timing),
   },
-  // Uses only mozjpeg's quantisation table, which takes no time, but not its progressive scans.
+  // Uses only mozjpeg's quantisation table, which takes no time, and progressive scans on request.
   jpeg: {
     contentType: 'image/jpeg',
     extensions: ['jpg', 'jpeg', 'jpe'],
@@ -229,7 +242,12 @@ export const encodings = {
         0.31, 0.38, 0.61, 1.06, 1.77,
       ],
     },
-    encode: (image, options) => lossy(image, needsChroma(options) ? 'jpegFull' : 'jpeg', options),
+    density: true,
+    progressive: { ms: 20, bytes: 6 },
+    encode: (image, options) =>
+      lossy(image, needsChroma(options) ? 'jpegFull' : 'jpeg', options).jpeg({
+        progressive: options.progressive ?? false,
+      }),
   },
   // Lossless, so quality is ignored. sharp's palettes change colours: see indexed-png.ts.
   png: {
@@ -237,6 +255,7 @@ export const encodings = {
     extensions: ['png'],
     alpha: true,
     profile: true,
+    density: true,
     cost: { ms: 145, bytes: 4 },
     encode: (image) => image.png({ compressionLevel: 4, adaptiveFiltering: true }),
   },

@@ -1,7 +1,7 @@
 import sharp from 'sharp';
 import t from 'tap';
 import type { Variant } from '../../../pool/variant.ts';
-import { drawn, plain } from './drawn.ts';
+import { drawn, plain, rendered } from './drawn.ts';
 import { near, noise, type Rgb, red } from './pictures.ts';
 
 const brown: Rgb = [200, 100, 50];
@@ -128,6 +128,44 @@ t.test('gives squares their mean colour in pixelate', async (t) => {
     .toBuffer();
   const faint = (await drawn(clear, { pixelate: 10 })).at(9, 9);
   t.ok(near(faint, [...red, 128], 1), 'clear pixels have no colour');
+});
+
+t.test('encodes a JPEG in several scans in progressive, with the same pixels', async (t) => {
+  const photo = await noise(40, 30).blur(1).png().toBuffer();
+  const jpeg = async (progressive: boolean) => {
+    const { body } = await rendered(photo, { progressive, formats: ['jpeg'] });
+    const { isProgressive } = await sharp(body).metadata();
+    return { isProgressive, pixels: await sharp(body).raw().toBuffer() };
+  };
+  const [several, single] = [await jpeg(true), await jpeg(false)];
+  t.same([several.isProgressive, single.isProgressive], [true, false]);
+  t.same(several.pixels, single.pixels);
+  const png = await drawn(photo, { progressive: true });
+  t.notOk((await png.header()).isProgressive);
+});
+
+t.test('states the density without other metadata, unless metadata are kept', async (t) => {
+  const source = await sharp(await plain(20, 10, brown))
+    .withExif({ IFD0: { Copyright: 'Ada' } })
+    .withDensity(96)
+    .jpeg({ quality: 20 })
+    .toBuffer();
+  for (const format of ['jpeg', 'png'] as const) {
+    for (const density of [30, 72, 300, 10_000]) {
+      const output = await drawn(source, { density, formats: [format], negotiated: true });
+      const header = await output.header();
+      t.equal(header.density, density, `${format} ${density}`);
+      t.notOk(header.exif?.includes('Ada'), 'no other EXIF');
+      const kept = { density, formats: [format], stripMetadata: false } as const;
+      const { exif } = await (await drawn(source, kept)).header();
+      t.ok(exif?.includes('Ada'));
+      const own = { density, formats: [format], copyright: true } as const;
+      const withCopyright = await (await drawn(source, own)).header();
+      t.ok(withCopyright.exif?.includes('Ada') && withCopyright.density === density);
+    }
+  }
+  const avif = await drawn(source, { density: 300, formats: ['avif'] });
+  t.same(avif.body, (await drawn(source, { formats: ['avif'] })).body);
 });
 
 t.test('keeps metadata and profile in operations on raw pixels', async (t) => {

@@ -92,6 +92,9 @@ t.test('does not deliver the source if pixels change', async (t) => {
     { median: 3 },
     { blur: 1 },
     { sharpen: 1 },
+    { contrast: 1 },
+    { pixelate: 2 },
+    { chroma: '444' as const },
     { opacity: 0.5 },
     { modulate: { brightness: 1.1, saturation: 1, hue: 0, lightness: 0 } },
   ] satisfies Partial<Variant>[];

@@ -3,6 +3,7 @@ import t from 'tap';
 import { ssim, toReference } from '../../../bench/meter.ts';
 import { picture } from '../../../demo/origin/pictures.ts';
 import {
+  type Chroma,
   type EncodeOptions,
   encodings,
   type OutputFormat,
@@ -79,6 +80,17 @@ t.test('keeps the chroma resolution from quality 90, or on request', async (t) =
   t.equal(await chroma('jpeg', { quality: 89 }), '4:2:0');
   t.equal(await chroma('jpeg', { quality: 90 }), '4:4:4');
   t.equal(await chroma('jpeg', { quality: 50, sharpChroma: true }), '4:4:4');
+  t.equal(await chroma('jpeg', { quality: 50, chroma: '444' }), '4:4:4');
+  t.equal(await chroma('jpeg', { quality: 100, sharpChroma: true, chroma: '420' }), '4:2:0');
+  /** Reads chroma_subsampling_x and _y of the AV1 configuration (AV1-ISOBMFF, 2.3.3). */
+  const isHalf = async (options: Partial<EncodeOptions>) => {
+    const avif = await encoded(sharp(photo), 'avif', options);
+    return ((avif[avif.indexOf('av1C') + 6] ?? 0) & 0b1100) === 0b1100;
+  };
+  t.notOk(await isHalf({}));
+  t.ok(await isHalf({ quality: 95, flat: true, chroma: '420' }));
+  const webp = (chroma: Chroma) => encoded(sharp(photo), 'webp', { chroma });
+  t.notSame(await webp('444'), await webp('420'), 'WebP makes it sharper');
 });
 
 t.test('returns smaller WebP and AVIF than JPEG at the same quality', async (t) => {

@@ -66,7 +66,8 @@ t.test('returns one key for equivalent queries', async (t) => {
     'page=2 frame=2 page=2&animated page=02&a=0',
     'fmt=webp&lossless fmt=webp&lossless=1&q=7',
     'q=auto quality=Auto',
-    'fmt=png fmt=png&q=7 fmt=png&q=auto fmt=png&lossless fmt=png&maxbytes=9',
+    'fmt=png fmt=png&q=7 fmt=png&q=auto fmt=png&lossless fmt=png&maxbytes=9 fmt=png&chroma=420 fmt=png&progressive',
+    'fmt=avif fmt=avif&density=90 fmt=avif&progressive',
     'fmt=blurhash fmt=blurhash&q=3',
     'w=9 w=9&fit=fill w=9&fit=inside',
     'w=200&dpr=1 w=100&dpr=2',
@@ -189,8 +190,8 @@ t.test('replaces a side in the preset by a ratio in the URL', async (t) => {
 /** Returns other spellings of a value. */
 function respellings(name: ParameterName, text: string): string[] {
   const numbers = (respell: (number: string) => string) =>
-    // Colours are hex digits; 0 and 1 are flags.
-    ['bg', 'tint'].includes(name) || text === '0' || text === '1'
+    // Colours are hex digits, 420 is a word; 0 and 1 are flags.
+    ['bg', 'tint', 'chroma'].includes(name) || text === '0' || text === '1'
       ? text
       : text.replace(/(?<![\d.])-?\d+(?:\.\d+)?/g, respell);
   return [
