@@ -58,6 +58,7 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/iiif/2/a.jpg/full/full/0/default.gif': '1600x1000',
   },
   imgix: {
+    '/a.jpg?rect=0.25,0.1,0.5,0.5&w=0.5': '800x500',
     '/a.jpg?w=300&con=10&sepia=60&px=8&blur=50': '300x188',
     '/a.jpg?w=300&h=300&fit=crop&mask=corners&corner-radius=20,20,0,0': '300x300',
     '/a.jpg?w=300&h=200&fit=crop&pad=10&bg=fff': '300x200',

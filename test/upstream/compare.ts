@@ -122,7 +122,13 @@ export async function startBoth(t: Test, kind: DialectName, theirUrl: string) {
   await store.projects.setItem(id, 'hosts', host, fields);
   const here = (path: string) => ask(url, path, host);
   await until('the host is known', async () => (await here('/x/y')).status !== 404);
-  return { origin, here, there: (path: string) => ask(theirUrl, path, new URL(theirUrl).host) };
+  return {
+    origin,
+    here,
+    there: (path: string) => ask(theirUrl, path, new URL(theirUrl).host),
+    setItem: (field: 'presets' | 'layers', name: string, value: object) =>
+      store.projects.setItem(id, field, name, value),
+  };
 }
 
 /**

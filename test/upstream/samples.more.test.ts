@@ -40,7 +40,9 @@ interface Line {
 }
 
 async function compare(t: Test, kind: keyof typeof services): Promise<void> {
-  const { origin, here, there } = await startBoth(t, kind, services[kind]);
+  const { origin, here, there, setItem } = await startBoth(t, kind, services[kind]);
+  await setItem('presets', 'card', { w: 200, h: 150 });
+  await setItem('layers', 'watermark', { image: { url: `${origin.url}/logo.png` } });
   const lines = new Map<string, Line>();
   for (const sample of samples[kind]?.(origin.url) ?? []) {
     const fresh = { delivered: 0, sizes: 0, compared: 0, errors: 0, largest: 0 };
@@ -55,12 +57,16 @@ async function compare(t: Test, kind: keyof typeof services): Promise<void> {
     ]);
     if (ours.status === 200) line.delivered += 1;
     // imgproxy Pro's options, and filters that thumbor does not have.
-    if (theirs.status !== 200 || theirPng.status !== 200 || ourPng.status !== 200) continue;
+    const isImage = ({ status, type }: typeof ours) => status === 200 && type.startsWith('image/');
+    if (![ours, theirs, ourPng, theirPng].every(isImage)) {
+      t.comment(`${png}: ${theirPng.status} ${theirPng.type}, ${ourPng.status} ${ourPng.type}`);
+      continue;
+    }
     const [our, their] = [await readSize(ours), await readSize(theirs)];
+    const error = await difference(ourPng, theirPng);
     line.compared += 1;
     if (isNear(our, their)) line.sizes += 1;
     else t.comment(`${sample.url}: ${our}, ${kind} ${their}`);
-    const error = await difference(ourPng, theirPng);
     line.errors += error;
     line.largest = Math.max(line.largest, error);
   }

@@ -27,13 +27,13 @@ import {
   NativeQuery,
   optionInvalid,
   type Source,
-  SourceSize,
+  type SourceSize,
   sourceInvalid,
   sourceMissing,
   type Translation,
+  translateSized,
   type UrlDialect,
   type UrlHost,
-  veryLarge,
 } from './translation.ts';
 
 const prefix = '/cdn-cgi/image/';
@@ -64,23 +64,10 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     throw sourceMissing(`The path must be ${prefix}options/source.`);
   }
   const options = readOptions(text);
-  const size = new SourceSize(veryLarge);
-  const native = readNative(options, host, size);
-  const read = {
-    source: toSource(source, query),
-    query: native,
-    ignored: options.has('zoom') ? ['zoom'] : [],
+  return translateSized(toSource(source, query), options.has('zoom') ? ['zoom'] : [], (size) => ({
+    query: readNative(options, host, size),
     usesHints: options.get('width') === 'auto',
-  };
-  if (!size.isUsed) return { kind: 'image', ...read };
-  return {
-    kind: 'needsSize',
-    ...read,
-    resolve: (actual) => ({
-      kind: 'image',
-      query: readNative(options, host, new SourceSize(actual)),
-    }),
-  };
+  }));
 }
 
 /** @throws UrlError naming every option that has no equivalent */

@@ -17,14 +17,14 @@ import {
   optionInvalid,
   redactedMark,
   type Size,
-  SourceSize,
+  type SourceSize,
   sourceInvalid,
   sourceMissing,
   type Translation,
+  translateSized,
   type UrlDialect,
   type UrlHost,
   type UrlSignature,
-  veryLarge,
 } from './translation.ts';
 
 /** For the path after the delivery type. */
@@ -84,9 +84,6 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     if (signature === null && parts.version !== null) native.set('v', 'v', parts.version);
     return chain;
   };
-  const size = new SourceSize(veryLarge);
-  // Checks at once everything that does not depend on the size.
-  const chain = read(size);
   // Libraries add the parameters with an underscore.
   const others = [...parseQuery(query).keys()].filter((name) => !name.startsWith('_'));
   if (type === 'fetch' && others.length > 0) {
@@ -96,19 +93,12 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   if (type === 'upload' && /^https?(?::|%3a)/i.test(source)) {
     throw sourceInvalid('A source URL needs /image/fetch.');
   }
-  const translated = {
-    // The libraries encode the whole fetched URL once, except its colons and slashes.
-    source: type === 'fetch' ? { url: decodeSource(source) } : { path: `/${source}` },
-    query: chain.native,
-    usesHints: chain.usesHints,
-    ignored: [...chain.ignored, ...others],
-  };
-  if (!size.isUsed) return { kind: 'image', ...translated };
-  return {
-    kind: 'needsSize',
-    ...translated,
-    resolve: (actual) => ({ kind: 'image', query: read(new SourceSize(actual)).native }),
-  };
+  // The libraries encode the whole fetched URL once, except its colons and slashes.
+  const located = type === 'fetch' ? { url: decodeSource(source) } : { path: `/${source}` };
+  return translateSized(located, others, (size) => {
+    const { native, ignored, usesHints } = read(size);
+    return { query: native, ignored, usesHints };
+  });
 }
 
 /** @throws UrlError naming every option that has no equivalent */

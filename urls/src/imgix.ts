@@ -28,8 +28,11 @@ import {
   NativeQuery,
   noEquivalent,
   optionInvalid,
+  type Size,
   type Source,
+  type SourceSize,
   type Translation,
+  translateSized,
   type UrlDialect,
   type UrlSignature,
 } from './translation.ts';
@@ -50,7 +53,7 @@ const aliases: Readonly<Record<string, string>> = {
 /** Parameters that depend on each other. */
 const dependent = new Set(
   `ar auto bg border border-radius corner-radius crop dpr fill fill-color fit fp-x fp-y fp-z h lossless mask mask-bg
-  pad pad-bottom pad-left pad-right pad-top usm usmrad w`.split(/\s+/),
+  pad pad-bottom pad-left pad-right pad-top rect usm usmrad w`.split(/\s+/),
 );
 
 const ofNames = (row: Row, names: string): Readonly<Record<string, Row>> =>
@@ -60,7 +63,6 @@ const ofNames = (row: Row, names: string): Readonly<Record<string, Row>> =>
 const rows: Readonly<Record<string, Row>> = {
   // The signature, and parameters that change no pixel that visitors see.
   ...ofNames(noEffect, 's ixlib ixid ixsrc chromasub colors colorquant dpi iptc svg-sanitize'),
-  rect: setArea,
   flip,
   fm: choice('fmt', {
     jpg: 'jpeg',
@@ -166,17 +168,40 @@ function readFlag(_: NativeQuery, text: string, name: string): boolean {
   throw optionInvalid(name, 'must be true or false');
 }
 
-/**
- * Sets the source area. Fractions and words depend on the source size, except those for the top
- * left.
- */
-function setArea(native: NativeQuery, value: string, name: string): void {
-  const [x = '', y = '', ...sides] = value.split(',', 5);
-  const parts = [x === 'left' ? '0' : x, y === 'top' ? '0' : y, ...sides];
-  if (parts.length !== 4 || !parts.every((part) => /^\d{1,6}$/.test(part))) {
-    throw optionInvalid(name, 'must be x,y,w,h in whole pixels');
-  }
-  native.set(name, 'crop', parts.map(Number).join(','));
+/** The places that an area's words stand for, as shares of the rest of the source. */
+const areaPlaces: Readonly<Record<string, number>> = {
+  left: 0,
+  top: 0,
+  center: 0.5,
+  middle: 0.5,
+  right: 1,
+  bottom: 1,
+};
+
+/** Sets the source area, in pixels, or as shares of the source's sides if it has a point. */
+function setArea(native: NativeQuery, options: Options, size: SourceSize): void {
+  const rect = take(options, 'rect');
+  if (rect === undefined) return;
+  const parts = rect.split(',', 5);
+  if (parts.length !== 4) throw optionInvalid('rect', 'must be x,y,w,h');
+  const [x = '', y = '', w = '', h = ''] = parts;
+  const width = toPixels('rect', w, size, 'width');
+  const height = toPixels('rect', h, size, 'height');
+  const start = (text: string, side: keyof Size, kept: number): number => {
+    const share = lookUp(areaPlaces, text);
+    if (share === undefined) return toPixels('rect', text, size, side);
+    return share === 0 ? 0 : Math.max(0, Math.round((size.get()[side] - kept) * share));
+  };
+  const [left, top] = [start(x, 'width', width), start(y, 'height', height)];
+  native.set('rect', 'crop', [left, top, width, height].join(','));
+}
+
+/** Returns a length in pixels. @param text a share of the source's side if it has a point */
+function toPixels(option: string, text: string, size: SourceSize, side: keyof Size): number {
+  const value = readNumber(option, text, 0, 100_000);
+  return text.includes('.') && value <= 1
+    ? Math.round(value * size.get()[side])
+    : readInteger(option, text, 0, 100_000);
 }
 
 function setPage(native: NativeQuery, value: string, name: string): void {
@@ -185,17 +210,19 @@ function setPage(native: NativeQuery, value: string, name: string): void {
 }
 
 function translate(path: string, query: string): Translation {
-  const native = new NativeQuery();
-  const { options, unknown } = readOptions(query, native);
-  const faults = new Faults();
-  faults.collect(() => setSize(native, options));
-  faults.collect(() => setFormat(native, options));
-  faults.collect(() => setCorners(native, options));
-  faults.collect(() => setUnsharpMask(native, options));
-  faults.throwAny();
-  // An option that nothing has taken has no effect in imgix either.
-  const ignored = [...options.keys(), ...unknown];
-  return { kind: 'image', source: readSource(path), query: native, ignored };
+  return translateSized(readSource(path), [], (size) => {
+    const native = new NativeQuery();
+    const { options, unknown } = readOptions(query, native);
+    const faults = new Faults();
+    faults.collect(() => setArea(native, options, size));
+    faults.collect(() => setSize(native, options, size));
+    faults.collect(() => setFormat(native, options));
+    faults.collect(() => setCorners(native, options));
+    faults.collect(() => setUnsharpMask(native, options));
+    faults.throwAny();
+    // An option that nothing has taken has no effect in imgix either.
+    return { query: native, ignored: [...options.keys(), ...unknown] };
+  });
 }
 
 /** Reads a path below the host's base, or the encoded URL of a web proxy source. */
@@ -291,13 +318,13 @@ const nearestFits: Readonly<Record<string, string>> = {
   facearea: 'fit=crop with crop=faces',
 };
 
-function setSize(native: NativeQuery, options: Options): void {
+function setSize(native: NativeQuery, options: Options, size: SourceSize): void {
   const fit = take(options, 'fit') ?? 'clip';
   const found = lookUp(fits, fit);
   if (found === undefined) throw noEquivalent(`fit=${fit}`, lookUp(nearestFits, fit));
   const [word, enlarge] = found;
   const isBoxKept = enlarge === 'box';
-  const sides = setSides(native, options, readPadding(options), isBoxKept);
+  const sides = setSides(native, options, size, isBoxKept);
   if (isBoxKept && sides < 2) throw optionInvalid('fit=fillmax', 'needs w and h here');
   // imgix ignores the ratio for other fits.
   const ar = fit === 'crop' || fit === 'fill' ? take(options, 'ar') : undefined;
@@ -322,16 +349,24 @@ function setSize(native: NativeQuery, options: Options): void {
 function setSides(
   native: NativeQuery,
   options: Options,
-  padding: readonly number[],
+  size: SourceSize,
   isBoxKept: boolean,
 ): number {
+  const padding = readPadding(options);
   const dpr = readNumber('dpr', take(options, 'dpr') ?? '1', 0.1, 5);
   const isRatio = dpr >= 1 && dpr <= 3 && !isBoxKept;
   let sides = 0;
   for (const name of ['w', 'h']) {
     const text = take(options, name);
     if (text === undefined) continue;
-    const side = readInteger(name, text, 2, maxSide);
+    const isShare = /^0?\.\d+$/.test(text) || text === '1.0';
+    const whole = isShare
+      ? Math.max(
+          2,
+          Math.min(maxSide, toPixels(name, text, size, name === 'w' ? 'width' : 'height')),
+        )
+      : text;
+    const side = readInteger(name, String(whole), 2, maxSide);
     // The padding is a part of the size.
     const [from = 0, to = 0] = padding.filter((_, edge) => edge % 2 === (name === 'w' ? 1 : 0));
     const kept = Math.max(1, side - from - to);
@@ -448,7 +483,8 @@ function setFocalPoint(native: NativeQuery, options: Options): void {
   const fraction = (name: string) =>
     Number(readNumber(name, take(options, name) ?? '0.5', 0, 1).toFixed(6));
   native.set('crop', 'fp', `${fraction('fp-x')},${fraction('fp-y')}`);
-  if (Number(take(options, 'fp-z') ?? 1) !== 1) throw noEquivalent('fp-z', 'rect');
+  const zoom = readNumber('fp-z', take(options, 'fp-z') ?? '1', 1, 100);
+  if (zoom !== 1) native.set('fp-z', 'zoom', Math.min(10, zoom));
 }
 
 /** Returns the signature of the secret, the path and the preceding query, in hexadecimal digits. */

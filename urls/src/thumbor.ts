@@ -28,13 +28,13 @@ import {
   optionInvalid,
   type Size,
   type Source,
-  SourceSize,
+  type SourceSize,
   sourceMissing,
   type Translation,
+  translateSized,
   type UrlDialect,
   type UrlHost,
   type UrlSignature,
-  veryLarge,
 } from './translation.ts';
 
 const maxFiltersLength = 2_000;
@@ -80,32 +80,15 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   const { parts, filters: text, image } = splitPath(path);
   if (parts['debug'] !== undefined) throw noEquivalent('debug');
   if (parts['meta'] !== undefined) throw noEquivalent('meta', 'fmt=json');
-  const translateForSize = (size: SourceSize) => {
+  return translateSized(toSource(image, host), [...parseQuery(query).keys()], (size) => {
     const filters = readFilters(text);
-    const { native, metadata } = filters;
+    const { native, metadata, ignored } = filters;
     if (metadata !== null) requireMetadata(metadata, host, true);
     native.set('dpr', 'dpr', 1);
     setArea(native, parts);
     setSize(native, parts, filters, size);
-    return filters;
-  };
-  const size = new SourceSize(veryLarge);
-  // Checks at once everything that does not depend on the size.
-  const { ignored, native } = translateForSize(size);
-  const read = {
-    source: toSource(image, host),
-    query: native,
-    ignored: [...parseQuery(query).keys(), ...ignored],
-  };
-  if (!size.isUsed) return { kind: 'image', ...read };
-  return {
-    kind: 'needsSize',
-    ...read,
-    resolve: (actual) => ({
-      kind: 'image',
-      query: translateForSize(new SourceSize(actual)).native,
-    }),
-  };
+    return { query: native, ignored };
+  });
 }
 
 /**

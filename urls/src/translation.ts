@@ -194,6 +194,35 @@ export type Translation = (ImageTarget | SizeTarget | RedirectTarget) & {
   readonly ignored: readonly string[];
 };
 
+/** What a language makes of a URL for a source of some size. */
+interface SizedQuery {
+  readonly query: NativeQuery;
+  /** Names of options without any effect. */
+  readonly ignored?: readonly string[];
+  readonly usesHints?: boolean;
+}
+
+/**
+ * Translates for a very large source, and for its real size later if the meaning depends on it.
+ * @param ignored names of options without any effect, in addition to those that `read` returns
+ * @throws UrlError for everything that does not depend on the size
+ */
+export function translateSized(
+  source: Source,
+  ignored: readonly string[],
+  read: (size: SourceSize) => SizedQuery,
+): Translation {
+  const size = new SourceSize(veryLarge);
+  const first = read(size);
+  const both = { ...first, source, ignored: [...(first.ignored ?? []), ...ignored] };
+  if (!size.isUsed) return { kind: 'image', ...both };
+  const resolve = (actual: Size): ImageTarget => {
+    const { query } = read(new SourceSize(actual));
+    return { kind: 'image', query };
+  };
+  return { kind: 'needsSize', ...both, resolve };
+}
+
 /** A secret that signs URLs. imgproxy needs a key and a salt in hexadecimal digits. */
 export interface UrlSecret {
   readonly secret: string;

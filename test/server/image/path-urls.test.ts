@@ -84,19 +84,11 @@ t.test('reads the options of imgproxy by both of their names', async (t) => {
     [at('w:3:4'), invalid('width has too many arguments')],
     [at('w:3:::::::::::::::::::::::::::::::'), invalid('width has too many arguments')],
     [at('mw:0/min-height:0/w:3'), of('dpr=1&w=3')],
-    [at('min-width:3'), of('dpr=1')],
-    [at('mh:2000'), of('dpr=1&enlarge=true&fit=cover&h=2000&w=3200')],
+    [at('min-width:3'), of('dpr=1&minw=3')],
+    [at('mh:2000/dpr:2'), of('dpr=1&minh=2000')],
     [
-      at('rs:fit:400:400/mw:400/mh:400/g:no'),
-      of('dpr=1&enlarge=true&fit=cover&h=400&pos=north&w=400'),
-    ],
-    [
-      at('rs:fit:300:300/mw:1600/mh:1600'),
-      invalid('min-width and min-height cut both sides here; raise width or height'),
-    ],
-    [
-      at('rs:fill:3:3/mw:3'),
-      invalid('min-width and min-height need the resizing type fit, without dpr or zoom'),
+      at('rs:fit:400:400/mw:400/mh:300/g:no'),
+      of('dpr=1&fit=inside&h=400&minh=300&minw=400&pos=north&w=400'),
     ],
     [at('w:300/dpr:2.5'), of('dpr=2.5&w=300')],
     [at('w:300/h:100/dpr:4'), of('dpr=1&fit=inside&h=400&w=1200')],

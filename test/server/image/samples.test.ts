@@ -7,8 +7,8 @@ const isNear = (first: number, second: number): boolean => Math.abs(first - seco
 
 /** The most URLs of 400 that may be refused. */
 const maxRefused: Readonly<Record<string, number>> = {
-  imgix: 55,
-  cloudinary: 55,
+  imgix: 43,
+  cloudinary: 47,
   imgproxy: 16,
   thumbor: 45,
   cloudflare: 12,

@@ -22,6 +22,7 @@ import {
   sourceInvalid,
   sourceMissing,
   type Translation,
+  translateSized,
   type UrlDialect,
   type UrlHost,
   type UrlSignature,
@@ -75,28 +76,16 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   const { url, extension } = isBase64 ? decodeBase64(others) : decodePlain(plain);
   if (extension !== '') options.native.set('format', 'fmt', formatName([extension]));
   const source = toSource(url);
-  const size = new SourceSize(veryLarge);
   requirePresetFirst(options, segments, host);
   const isNameIgnored = options.fileName !== null && !options.attachment;
-  const translated = {
-    source,
-    ignored: [
-      ...options.ignored,
-      ...(isNameIgnored ? ['filename'] : []),
-      ...parseQuery(query).keys(),
-    ],
-    // Checks at once everything that does not depend on the size.
+  const ignored = [
+    ...options.ignored,
+    ...(isNameIgnored ? ['filename'] : []),
+    ...parseQuery(query).keys(),
+  ];
+  return translateSized(source, ignored, (size) => ({
     query: translateOptions(options, source, host, size),
-  };
-  if (!size.isUsed) return { kind: 'image', ...translated };
-  return {
-    kind: 'needsSize',
-    ...translated,
-    resolve: (actual) => ({
-      kind: 'image',
-      query: translateOptions(options, source, host, new SourceSize(actual)),
-    }),
-  };
+  }));
 }
 
 /** Returns a source. Local files are below the host's base. */
@@ -182,7 +171,6 @@ function setSize(
   host: UrlHost,
   size: SourceSize,
 ): void {
-  if (setRaisedSize(native, given, size)) return;
   const options = withOtherSide(given, size);
   const { width, height, preset, resizingType, enlarge, gravity } = options;
   const type = resizingType === 'auto' ? chooseType(options, size) : (resizingType ?? 'fit');
@@ -190,7 +178,8 @@ function setSize(
   const isExtended = setExtension(native, options, type);
   const isFitted = preset === null ? hasBox : resizingType !== null;
   if (isFitted && !isExtended) native.set('resizing_type', 'fit', fits[type] ?? '');
-  if ((hasBox && fits[type] === 'cover') || preset !== null) {
+  const isCut = (hasBox && fits[type] === 'cover') || native.has('minw') || native.has('minh');
+  if (isCut || preset !== null) {
     setGravity(native, toPoint(options, type, size) ?? gravity);
   }
   const isBoxKept = enlarge !== true && keepsBox(native, options, type);
@@ -260,43 +249,6 @@ function toPoint(options: ImgproxyOptions, type: string, source: SourceSize): Gr
     x: share(before.width, width, x, toEdge(word, 'west', 'east')),
     y: share(before.height, height, y, toEdge(word, 'north', 'south')),
   };
-}
-
-/**
- * Sets the size if minimum sides raise it above that of `fit`.
- * @returns whether they do
- */
-function setRaisedSize(native: NativeQuery, options: ImgproxyOptions, source: SourceSize): boolean {
-  const { minWidth, minHeight, width, height, resizingType, enlarge } = options;
-  if (minWidth === 0 && minHeight === 0) return false;
-  const isPlain = (options.dpr ?? 1) === 1 && options.zoom === 1 && options.extension === null;
-  if (!isPlain || !['fit', null].includes(resizingType)) {
-    throw optionInvalid(
-      'min-width and min-height',
-      'need the resizing type fit, without dpr or zoom',
-    );
-  }
-  const before = sizeBeforeResize(options, source, 'min-width');
-  const fitted = Math.min(
-    width === 0 ? Number.POSITIVE_INFINITY : width / before.width,
-    height === 0 ? Number.POSITIVE_INFINITY : height / before.height,
-    enlarge === true && (width > 0 || height > 0) ? Number.POSITIVE_INFINITY : 1,
-  );
-  const raised = Math.max(minWidth / before.width, minHeight / before.height);
-  if (raised <= fitted) return false;
-  const across = Math.round(before.width * raised);
-  const down = Math.round(before.height * raised);
-  const [w, h] = [Math.min(across, width || across), Math.min(down, height || down)];
-  if (w < across && h < down) {
-    throw optionInvalid('min-width and min-height', 'cut both sides here; raise width or height');
-  }
-  native.set('min-width', 'w', w);
-  native.set('min-height', 'h', h);
-  native.set('min-width', 'fit', 'cover');
-  native.set('min-width', 'enlarge', true);
-  native.set('dpr', 'dpr', 1);
-  setGravity(native, options.gravity);
-  return true;
 }
 
 /**
