@@ -47,11 +47,12 @@ RUN node scripts/pack.js \
       package-lock.json tsconfig.json .npmrc
 
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST}
-RUN install -d -o node -g node /data \
+RUN install -d -o node -g root -m 775 /data \
     && ln -s /app/bin/image-delivery.js /usr/local/bin/image-delivery
 WORKDIR /app
 COPY --from=build /app ./
-# The service writes to /data only, so `docker run --read-only --tmpfs /tmp` works.
+# The service writes to /data only, so `docker run --read-only --tmpfs /tmp` works. Any user of group 0 can write there,
+# such as the random users of OpenShift.
 ENV NODE_ENV=production SERVICE_DATA_DIR=/data
 VOLUME /data
 # The user `node`, by number, so that Kubernetes can check `runAsNonRoot`.

@@ -176,14 +176,18 @@ export class Primary {
     const settings = this.#settings;
     const shutdown = this.#shutdown;
     // Loaded after forking the front ends.
-    const { openOwnStore } = await import('./primary-store.ts');
+    const [{ openOwnStore }, { folderErrorText }] = await Promise.all([
+      import('./primary-store.ts'),
+      import('../store/open-error.ts'),
+    ]);
     const store = await openOwnStore(settings, this.#log, shutdown);
     await this.#restoreKnownProjects();
     if (settings.sharedCacheUrl !== null) await this.#openSharedCache(settings.sharedCacheUrl);
     if (settings.diskCacheBytes > 0) {
-      await this.#diskCacheIndex
-        .prepare()
-        .catch((error) => this.#log.error({ err: error }, 'disk cache unusable'));
+      await this.#diskCacheIndex.prepare().catch((error) => {
+        const reason = folderErrorText(error, settings.dataDir);
+        this.#log.error({ err: error }, reason ?? 'disk cache unusable');
+      });
     }
     shutdown.add(() => this.#diskCacheIndex.close());
     // End the front ends before closing the store and disk cache that they use.

@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { statSync } from 'node:fs';
+import { dirname, resolve } from 'node:path';
 import { adminCommand } from '../contract/package.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
 import { DataDirLockedError } from './embedded/lock.ts';
@@ -29,12 +30,8 @@ function damageText({ file, message }: DataFileDamaged): string {
   return `The store cannot be opened: ${message}. ${advice}.`;
 }
 
-const user = process.getuid === undefined ? 'user' : `user ${process.getuid()} of this process`;
-
 const folderCauses: Readonly<Record<string, string>> = {
   EROFS: 'its file system is read-only',
-  EACCES: `the ${user} has no permission there`,
-  EPERM: `the ${user} has no permission there`,
   ENOTDIR: 'a part of its path is a file',
   EEXIST: 'there is a file with this name',
   EISDIR: 'there is a folder with this name',
@@ -50,8 +47,24 @@ const folderCauses: Readonly<Record<string, string>> = {
 /** Describes a file system error in one sentence with the data folder; null for other errors. */
 export function folderErrorText(error: unknown, dataDir: string): string | null {
   const { code, path } = error as NodeJS.ErrnoException;
-  const cause = folderCauses[String(code)];
+  const folder = resolve(dataDir);
+  const cause =
+    code === 'EACCES' || code === 'EPERM'
+      ? accessText(path ?? folder, folder)
+      : folderCauses[String(code)];
   if (cause === undefined) return null;
-  const at = path === undefined || path === resolve(dataDir) ? '' : ` at ${path}`;
-  return `The data folder ${resolve(dataDir)} (SERVICE_DATA_DIR) cannot be used: ${cause} (${code}${at}).`;
+  const at = path === undefined || path === folder ? '' : ` at ${path}`;
+  return `The data folder ${folder} (SERVICE_DATA_DIR) cannot be used: ${cause} (${code}${at}).`;
+}
+
+/** Describes who has access to a file or, if it does not exist, to the folder to create it in. */
+function accessText(path: string, folder: string): string {
+  const [uid, gid] = [process.getuid?.(), process.getgid?.()];
+  const found = statSync(path, { throwIfNoEntry: false });
+  if (uid === undefined || (found === undefined && path === dirname(path))) {
+    return 'this user has no permission there';
+  }
+  if (found === undefined) return accessText(dirname(path), folder);
+  const mode = (found.mode & 0o7777).toString(8);
+  return `user ${uid} with group ${gid} has no permission, because ${path} belongs to user ${found.uid} and group ${found.gid} with mode ${mode}; run "chown -R ${uid}:${gid} ${folder}" as root, or start the service as user ${found.uid}`;
 }
