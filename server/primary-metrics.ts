@@ -1,10 +1,14 @@
+import type { Registry } from 'prom-client';
+import type { Logger } from '../contract/log.ts';
 import type { Settings } from '../contract/settings/table.ts';
+import type { Shutdown } from '../contract/shutdown.ts';
 import type { WorkerState } from '../store/heartbeat.ts';
 import type { DiskCacheIndex } from './cluster/disk-cache-index.ts';
 import type { DiskSpace } from './cluster/disk-space.ts';
 import type { Supervisor } from './cluster/supervisor.ts';
 import type { Sweep } from './cluster/sweep.ts';
 import { BusiestProjects } from './telemetry/busiest-projects.ts';
+import { isOtlpEnabled } from './telemetry/otlp-environment.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricSums, MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { tiers } from './usage/request-counts.ts';
@@ -67,8 +71,15 @@ export class PrimaryMetrics {
     this.#frontEnds.end(frontEnd);
   }
 
-  /** All metrics in Prometheus' text format. */
-  async text(): Promise<string> {
+  /** Starts to send the metrics by OTLP, if OpenTelemetry's variables enable it. */
+  async export(log: Logger, shutdown: Shutdown): Promise<void> {
+    if (!isOtlpEnabled(process.env, 'METRICS')) return;
+    const { startMetricsExport } = await import('./telemetry/otlp-metrics.ts');
+    shutdown.add(startMetricsExport(process.env, log, () => this.read()));
+  }
+
+  /** All metrics. */
+  read(): Registry {
     const { processes, sharedCacheUrl } = this.#settings;
     const registry = this.#registry;
     const disk = this.#disk;
@@ -88,6 +99,6 @@ export class PrimaryMetrics {
     for (const [project, counts] of this.#projects.series()) {
       for (const tier of tiers) registry.set('projectRequests', counts[tier], project, tier);
     }
-    return this.#frontEnds.total(registry.snapshot()).metrics();
+    return this.#frontEnds.total(registry.snapshot());
   }
 }

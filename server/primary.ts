@@ -24,6 +24,7 @@ import type { ChosenServer } from './http/choose-server.ts';
 import { freePort, startOperations } from './operations.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
 import { findFolderFailure, StartMessage, warnOfVariables } from './primary-start.ts';
+import { otlpFailure } from './telemetry/otlp-environment.ts';
 
 const statsEveryMs = 1_000;
 const frontEndEntry = fileURLToPath(programUrl('server/front-end-main'));
@@ -102,8 +103,8 @@ export class Primary {
     if (shortage !== null) log.warn(shortage);
     // SIGHUP must not end the process before it can replace front ends.
     process.on('SIGHUP', () => {});
-    const folder = await findFolderFailure(settings);
-    if (folder !== null) await shutdown.fail(folder);
+    const refusal = otlpFailure(process.env) ?? (await findFolderFailure(settings));
+    if (refusal !== null) await shutdown.fail(refusal);
     await freePort(settings).catch((error: unknown) =>
       this.#failToListen('SERVICE_PORT', settings, error),
     );
@@ -195,9 +196,10 @@ export class Primary {
     this.#diskSpace.start();
     if (!endsWithTerminal()) process.on('SIGHUP', () => void this.#supervisor.roll());
     this.#metrics.start();
+    await this.#metrics.export(this.#log, shutdown);
     const operations = { host: settings.opsHost, port: settings.opsPort ?? defaultOpsPort };
-    await startOperations(settings, this.#log, () => this.#metrics.text()).catch((error: unknown) =>
-      this.#failToListen('SERVICE_OPS_PORT', operations, error),
+    await startOperations(settings, this.#log, () => this.#metrics.read().metrics()).catch(
+      (error: unknown) => this.#failToListen('SERVICE_OPS_PORT', operations, error),
     );
     return store;
   }

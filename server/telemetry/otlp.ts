@@ -12,11 +12,21 @@ import {
   trace,
 } from '@opentelemetry/api';
 import { W3CTraceContextPropagator } from '@opentelemetry/core';
-import { OTLPTraceExporter } from '@opentelemetry/exporter-trace-otlp-http';
+import { OTLPExporterBase } from '@opentelemetry/otlp-exporter-base';
+import {
+  convertLegacyHttpOptions,
+  createOtlpHttpExportDelegate,
+} from '@opentelemetry/otlp-exporter-base/node-http';
+import {
+  JsonTraceSerializer,
+  ProtobufTraceSerializer,
+  TraceExporterMetricsHelper,
+} from '@opentelemetry/otlp-transformer';
 import {
   defaultResource,
   detectResources,
   envDetector,
+  type Resource,
   resourceFromAttributes,
 } from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
@@ -25,6 +35,7 @@ import type { Logger } from '../../contract/log.ts';
 import type { StageAttributes, StageName } from '../../pool/stages.ts';
 import type { Tier } from '../usage/request-counts.ts';
 import { createLogThrottle } from './log-limit.ts';
+import { type Environment, findProtocol, headersOf } from './otlp-environment.ts';
 import type { RouteName } from './process-metrics.ts';
 
 /**
@@ -82,15 +93,19 @@ export class Tracing {
   readonly #tracer: Tracer;
   readonly #propagator = new W3CTraceContextPropagator();
 
-  constructor(log: Pick<Logger, 'info' | 'warn'>) {
-    logDiagnostics(log);
+  constructor(environment: Environment, log: Pick<Logger, 'info' | 'warn'>) {
+    logDiagnostics(log, 'traces');
+    const protocol = findProtocol(environment, 'TRACES');
+    const delegate = createOtlpHttpExportDelegate(
+      convertLegacyHttpOptions({}, 'TRACES', 'v1/traces', headersOf(protocol)),
+      protocol === 'http/json' ? JsonTraceSerializer : ProtobufTraceSerializer,
+      'otlp_http_span_exporter',
+      TraceExporterMetricsHelper,
+      undefined,
+    );
     this.#provider = new BasicTracerProvider({
-      resource: defaultResource()
-        .merge(
-          resourceFromAttributes({ 'service.name': 'image-delivery', 'process.pid': process.pid }),
-        )
-        .merge(detectResources({ detectors: [envDetector] })),
-      spanProcessors: [new BatchSpanProcessor(new OTLPTraceExporter())],
+      resource: createResource({ 'process.pid': process.pid }),
+      spanProcessors: [new BatchSpanProcessor(new OTLPExporterBase(delegate))],
     });
     this.#tracer = this.#provider.getTracer('image-delivery');
     log.info('sending traces by OTLP');
@@ -184,12 +199,18 @@ const toAttributes = (attributes: StageAttributes): Record<string, string | numb
     ]),
   );
 
+/** Describes the sender, as the environment's OTEL_RESOURCE_ATTRIBUTES complete it. */
+export const createResource = (attributes: Readonly<Record<string, string | number>>): Resource =>
+  defaultResource()
+    .merge(resourceFromAttributes({ 'service.name': 'image-delivery', ...attributes }))
+    .merge(detectResources({ detectors: [envDetector] }));
+
 /** Logs OpenTelemetry's warnings, such as spans that could not be sent. */
-function logDiagnostics(log: Pick<Logger, 'warn'>): void {
+export function logDiagnostics(log: Pick<Logger, 'warn'>, what: 'traces' | 'metrics'): void {
   const mayLog = createLogThrottle(warnEveryMs);
   const warn = (message: string): void => {
     if (!mayLog()) return;
-    log.warn({ reason: message.slice(0, 300) }, 'sending traces failed');
+    log.warn({ reason: message.slice(0, 300) }, `sending ${what} failed`);
   };
   const ignore = (): void => {};
   diag.setLogger(

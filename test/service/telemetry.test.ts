@@ -1,5 +1,6 @@
 import { spawnSync } from 'node:child_process';
 import { createServer, type IncomingHttpHeaders, type Server } from 'node:http';
+import { hostname } from 'node:os';
 import t, { type Test } from 'tap';
 import { Client } from 'undici';
 import { version } from '../../contract/package.ts';
@@ -25,11 +26,13 @@ interface ReceivedSpan {
 /** Starts a collector for OTLP over HTTP in JSON. */
 async function startCollector(t: Test) {
   const bodies: string[] = [];
+  const metrics: string[] = [];
   const headers: IncomingHttpHeaders[] = [];
   const server: Server = createServer(async (request, response) => {
     const chunks: Buffer[] = [];
     for await (const chunk of request) chunks.push(chunk);
-    bodies.push(`${request.url} ${Buffer.concat(chunks)}`);
+    const received = request.url === '/v1/metrics' ? metrics : bodies;
+    received.push(`${request.url} ${Buffer.concat(chunks)}`);
     headers.push(request.headers);
     response.setHeader('content-type', 'application/json').end('{}');
   });
@@ -41,7 +44,7 @@ async function startCollector(t: Test) {
         scopeSpans.flatMap(({ spans }) => spans),
       ),
     );
-  return { url, bodies, headers, requests, spans };
+  return { url, bodies, metrics, headers, requests, spans };
 }
 
 const readValues = (span: ReceivedSpan | undefined): Record<string, unknown> =>
@@ -79,6 +82,8 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
       OTEL_SERVICE_NAME: 'pictures',
       OTEL_RESOURCE_ATTRIBUTES: 'deployment.environment.name=test',
       OTEL_BSP_SCHEDULE_DELAY: '100',
+      OTEL_EXPORTER_OTLP_PROTOCOL: 'http/json',
+      OTEL_METRIC_EXPORT_INTERVAL: '500',
     },
   });
   const project = await service.project();
@@ -152,6 +157,20 @@ t.test('reports metrics, traces and log lines from two processes', async (t) => 
       'service.name': 'pictures',
       'deployment.environment.name': 'test',
     });
+  });
+
+  await t.test('sends the metrics of the machine', async (t) => {
+    const isOfImages = (body: string) =>
+      body.includes('{"key":"route","value":{"stringValue":"image"}}');
+    const received = await until('the requests', () => collector.metrics.findLast(isOfImages));
+    const [{ resource, scopeMetrics }] = JSON.parse(received.slice(12)).resourceMetrics;
+    t.match(readValues(resource), { 'service.name': 'pictures', 'host.name': hostname() });
+    const named = (name: string) =>
+      scopeMetrics[0].metrics.find((metric: { name: string }) => metric.name === name);
+    const { sum } = named('image_delivery_requests_total');
+    t.match(sum, { isMonotonic: true, aggregationTemporality: 2 });
+    t.ok(sum.dataPoints.some((point: ReceivedSpan) => readValues(point)['route'] === 'image'));
+    t.equal(named('image_delivery_front_ends_wanted').gauge.dataPoints[0].asDouble, 2);
   });
 
   await t.test('starts a new trace on an invalid traceparent', async (t) => {
