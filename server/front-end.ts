@@ -202,6 +202,7 @@ class FrontEnd {
       autoFirst: settings.autoFirst,
       cacheTagHeaders: settings.cacheTagHeaders,
       vary: settings.vary,
+      missingAgeSeconds: settings.missingAgeSeconds,
       now: Date.now,
     });
     this.#webConsole = settings.console ? new WebConsole(settings.consolePictures) : null;

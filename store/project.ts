@@ -42,12 +42,20 @@ export interface ProjectFreshness {
   readonly sourceAge: number | 'origin' | null;
   /** How long browsers keep images; null for a year. */
   readonly browserAge: number | null;
+  /** How long caches keep missing sources and fallbacks; null or absent for the operator's setting. */
+  readonly missingAge?: number | null;
 }
 
-/** A project's maximum daily usage (UTC); null for no limit. */
+/** A project's maximum daily usage (UTC), and what its URLs can request; null for no limit. */
 export interface ProjectLimits {
   readonly rendersPerDay: number | null;
   readonly bytesPerDay: number | null;
+  readonly onlyPresets?: boolean;
+  /** In device pixels. */
+  readonly widths?: readonly number[] | null;
+  readonly qualities?: readonly number[] | null;
+  /** Whether values outside the lists become the nearest one, which is the default. */
+  readonly unlisted?: 'nearest' | 'refuse';
 }
 
 export interface Project extends ProjectSettings, PurgeGenerations {

@@ -403,6 +403,11 @@ export const settingsTable = {
     meaning:
       'Maximum seconds that outdated images are served while their origin fails, for projects with a source age.',
   }),
+  missingAgeSeconds: integer('SERVICE_MISSING_AGE_SECONDS', 0, 86_400, {
+    default: 10,
+    meaning:
+      'Seconds that browsers and CDNs keep a missing source (404 and 410) and a fallback, for projects that set no age; 0 for never.',
+  }),
   autoFormats: text<readonly NegotiableFormat[]>('SERVICE_AUTO_FORMATS', {
     accepts: `a comma-separated list of ${negotiableFormats.join(', ')}`,
     parse: parseAutoFormats,

@@ -21,7 +21,7 @@ const integer = (description: string, example: number) => ({
  */
 const shared = {
   'Cache-Control': text(
-    "For images, max-age is the project's browser age if set, and at most the remaining lifetime of a signed URL. Images without their watermark, fallbacks and all other responses are no-store.",
+    "For images, max-age is the project's browser age if set, and at most the remaining lifetime of a signed URL. Missing sources and fallbacks have a short max-age. Images without their watermark and all other responses are no-store.",
     'public, max-age=31536000, immutable',
   ),
   'Retry-After': integer('Seconds to wait before retrying.', 1),

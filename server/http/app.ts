@@ -1,14 +1,8 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { ServiceError } from '../../contract/errors.ts';
 import type { ClientConnections } from './connection-limit.ts';
-import type { Handler, HttpApp, HttpRequest } from './request.ts';
-import {
-  errorResponse,
-  type Headers,
-  type HttpResponse,
-  MethodNotAllowed,
-  withHeaders,
-} from './responses.ts';
+import type { ErrorHeaders, Handler, HttpApp, HttpRequest } from './request.ts';
+import { errorResponse, type HttpResponse, MethodNotAllowed, withHeaders } from './responses.ts';
 import type { HttpServer, StartHttpServer } from './server.ts';
 
 export interface Route {
@@ -22,8 +16,6 @@ export interface Route {
   readonly handler: Handler;
   readonly errorHeaders?: ErrorHeaders;
 }
-
-type ErrorHeaders = (error: ServiceError) => Headers;
 
 interface AppEnvironment {
   /**
@@ -153,7 +145,8 @@ export class App implements HttpApp {
       error instanceof MethodNotAllowed
         ? this.#route(error.path)?.errorHeaders
         : this.#environment.unreadableErrorHeaders;
-    return withHeaders(errorResponse(error), createHeaders?.(error) ?? []);
+    const response = errorResponse(error);
+    return withHeaders(response, createHeaders?.(error, response) ?? []);
   }
 
   /** @param host a name that is not a delivery host, or '' for addresses and the own host */
@@ -202,7 +195,7 @@ export class App implements HttpApp {
     const error = ServiceError.of(thrown);
     if (error.code === 'internal_error') this.#environment.onError(request, thrown);
     const response = this.#errorPage(error, request) ?? errorResponse(error);
-    request.respond(withHeaders(response, request.errorHeaders?.(error) ?? []));
+    request.respond(withHeaders(response, request.errorHeaders?.(error, response) ?? []));
   }
 
   #errorPage(error: ServiceError, request: HttpRequest): HttpResponse | null {

@@ -2,6 +2,9 @@ import type { ServiceError } from '../../contract/errors.ts';
 import type { RequestTelemetry } from '../telemetry/tracing.ts';
 import { checkHeaders, type Headers, type HttpResponse } from './responses.ts';
 
+/** Returns additional headers of an error's response, which replace others of the same name. */
+export type ErrorHeaders = (error: ServiceError, response: HttpResponse) => Headers;
+
 /** The part of the app that HTTP servers use. */
 export interface HttpApp {
   /** Whether responses close their connections. */
@@ -35,8 +38,8 @@ export abstract class HttpRequest implements RequestTelemetry {
   tier: RequestTelemetry['tier'] = 'none';
   trace: RequestTelemetry['trace'] = null;
   shownUrl = '';
-  /** Additional headers of an error response; set by the router. */
-  errorHeaders: ((error: ServiceError) => Headers) | null = null;
+  /** Additional headers of an error response; set by the router and the handler. */
+  errorHeaders: ErrorHeaders | null = null;
   readonly #startedAt = performance.now();
   #controller: AbortController | null = null;
   protected responded = false;

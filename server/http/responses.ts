@@ -33,8 +33,11 @@ export const embeddableAnywhere: Headers = [
   ['cross-origin-resource-policy', 'cross-origin'],
 ];
 
+/** Adds headers, which replace others of the same name. */
 export function withHeaders(response: HttpResponse, more: Headers): HttpResponse {
-  return { ...response, headers: [...response.headers, ...more] };
+  const replaced = new Set(more.map(([name]) => name));
+  const kept = response.headers.filter(([name]) => !replaced.has(name));
+  return { ...response, headers: [...kept, ...more] };
 }
 
 /**

@@ -3,7 +3,7 @@ import { canonicalUrl } from '../../contract/hosts.ts';
 import type { CacheResult } from '../../pool/engine.ts';
 import type { FreshnessReport } from '../../pool/freshness.ts';
 import type { Image, ImageWarning } from '../../pool/image.ts';
-import type { Inputs } from '../../pool/inputs.ts';
+import type { Input } from '../../pool/inputs.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Headers } from '../http/responses.ts';
 import { projectDigits } from './key.ts';
@@ -42,6 +42,22 @@ export const isTemporary = (image: Pick<Image, 'warnings'> | undefined): boolean
   image?.warnings?.some((warning) => temporaryWarnings.has(warning)) === true;
 
 export const notStored: Headers = [['cache-control', 'no-store']];
+
+/**
+ * Returns the caching headers of a missing source's error, and of the fallback in its place.
+ *
+ * @param seconds for projects that set no age
+ * @param now Unix ms
+ */
+export function missingHeaders(
+  { expires, freshness }: Pick<Lifetime, 'expires' | 'freshness'>,
+  seconds: number,
+  now: number,
+): Headers {
+  const untilExpiry = expires === null ? 0 : wholeSeconds(expires - now);
+  const age = Math.min(freshness?.missingAge ?? seconds, untilExpiry);
+  return age === 0 ? notStored : [['cache-control', `public, max-age=${age}`]];
+}
 
 /** Returns whether later responses with the image have the same headers. */
 export function isConstant({ expires, report }: Lifetime): boolean {
@@ -120,7 +136,7 @@ export const cdnProjectTag = (project: string): string => `p-${projectDigits(pro
 export function cacheTagHeaders(
   names: readonly string[],
   project: string,
-  inputs: Inputs,
+  inputs: readonly Pick<Input, 'url'>[],
 ): Headers {
   if (names.length === 0) return [];
   const tags = [cdnProjectTag(project), ...inputs.map(({ url }) => cdnSourceTag(project, url))];

@@ -2,9 +2,10 @@ import { ServiceError } from '../../contract/errors.ts';
 import { runStage } from '../../pool/stages.ts';
 import { checkSignature, checkSource } from './access.ts';
 import { requireKnown, unknownWarnings } from './address.ts';
+import { cacheTagHeaders, missingHeaders } from './caching.ts';
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
 import { readRequestAddress } from './host-address.ts';
-import { withLostQuery } from './image-errors.ts';
+import { withLostQuery, withMissing } from './image-errors.ts';
 import { confirmProject, ImageLookup } from './image-lookup.ts';
 import { readTransform, resolveTransform, type Transform } from './resolve-variant.ts';
 import { redirectTo, respond, send } from './response.ts';
@@ -51,6 +52,11 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
     : checkSignature(project, address, path, query, environment.now());
   observed.isUnsigned = !access.isSigned;
 
+  const lifetime = { expires: access.expires, freshness: project.freshness };
+  request.errorHeaders = withMissing(request.errorHeaders, [
+    ...missingHeaders(lifetime, environment.missingAgeSeconds, environment.now()),
+    ...cacheTagHeaders(environment.cacheTagHeaders, project._id, [{ url: source }]),
+  ]);
   const lookup = new ImageLookup(environment, { ...call, project, source, background });
   const context = { ...call, ...access, state, source, warnings: unknownWarnings(address.unknown) };
   const deliverImage = async (transform: Transform): Promise<void> => {

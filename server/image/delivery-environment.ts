@@ -56,6 +56,7 @@ export interface DeliveryEnvironment {
   /** Names of the headers that carry an image's tags, in lower case. */
   readonly cacheTagHeaders: readonly string[];
   readonly vary: Settings['vary'];
+  readonly missingAgeSeconds: number;
   readonly hosts: RequestHosts;
   /** Unix ms. */
   readonly now: () => number;

@@ -1,5 +1,7 @@
 import { type ErrorCode, ServiceError } from '../../contract/errors.ts';
+import { entityTag } from '../../pool/image.ts';
 import { changedFields, plainVariant, type Variant } from '../../pool/variant.ts';
+import type { ErrorHeaders } from '../http/request.ts';
 import { embeddableAnywhere, type Headers } from '../http/responses.ts';
 import type { ImageAddress } from './address.ts';
 
@@ -38,15 +40,6 @@ export function combinedError(sourceError: ServiceError, fallbackError: unknown)
   const message = `${sourceError.message} The fallback cannot be used either. ${fallbackError.message}`;
   return new ServiceError(code, message, sourceError, details);
 }
-
-/**
- * Returns the headers of a fallback that hides this error. With an ETag, a client could mix up the
- * source's image and the fallback's.
- */
-export const fallbackHeaders = (headers: Headers, { code }: ServiceError): Headers => [
-  ...headers.filter(([name]) => name !== 'etag'),
-  ['x-fallback', code],
-];
 
 /** Source errors that a query which did not reach the origin can cause. */
 const lostQueryErrors: ReadonlySet<ErrorCode> = new Set([
@@ -99,3 +92,19 @@ export const imageErrorHeaders = ({ code, message }: ServiceError): Headers => [
   ...embeddableAnywhere,
   ['x-image-error', `${code}; message=${structuredString(message)}`],
 ];
+
+/**
+ * Returns error headers that also let caches keep the error of a missing source for a while. A
+ * browser's navigation gets a page in place of the JSON.
+ *
+ * @param caching for the error of a missing source
+ */
+export const withMissing =
+  (others: ErrorHeaders | null, caching: Headers): ErrorHeaders =>
+  (error, response) => {
+    const headers = others?.(error, response) ?? [];
+    const isMissing = error.code === 'source_not_found' && error.details.layer === undefined;
+    if (!isMissing) return headers;
+    const etag = entityTag(Buffer.from(response.body ?? ''));
+    return [...headers, ...caching, ['vary', 'Accept'], ['etag', etag]];
+  };

@@ -18,9 +18,7 @@ export interface DeliveredImage {
   readonly result: CacheResult;
   /** The inputs of the requested image, even if the fallback replaces it. */
   readonly inputs: Inputs;
-  /**
-   * False if a layer is missing, or the fallback replaces the source: do not store the response.
-   */
+  /** False if a layer is missing: do not store the response. */
   readonly complete: boolean;
   /** The source's error if this is the fallback's image, else null. */
   readonly sourceError: ServiceError | null;
@@ -87,9 +85,9 @@ export class ImageLookup {
       if (!mayReplace || !isReplaceable(error)) throw error;
       const replacement = { ...wanted, source: fallback, variant: withoutSourceArea(variant) };
       try {
-        const { result } = await this.#getOrWithoutLayers(replacement);
+        const found = await this.#getOrWithoutLayers(replacement);
         observed.failed(error);
-        return { result, inputs, complete: false, sourceError: error };
+        return { ...found, inputs, sourceError: error };
       } catch (fallbackError) {
         throw combinedError(error, fallbackError);
       }

@@ -22,11 +22,11 @@ import {
   isConstant,
   isTemporary,
   type Lifetime,
+  missingHeaders,
   notStored,
 } from './caching.ts';
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
 import { type NamedFile, sourceFile } from './download.ts';
-import { fallbackHeaders } from './image-errors.ts';
 import type { DeliveredImage } from './image-lookup.ts';
 import { redactParameters } from './redact-request.ts';
 import type { ResolvedTransform } from './resolve-variant.ts';
@@ -227,7 +227,7 @@ function toSentDocument({ contentType, body }: SourceDocument): SentImage {
 export function respond(
   { result, inputs, complete, sourceError }: DeliveredImage,
   { parameters, file, vary: needed, document }: RequestedResponse,
-  environment: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'vary' | 'now'>,
+  environment: Pick<DeliveryEnvironment, 'cacheTagHeaders' | 'vary' | 'missingAgeSeconds' | 'now'>,
   context: ResponseContext,
 ): void {
   const { request, observed, ifNoneMatch, state, source, isSigned, expires, warnings } = context;
@@ -246,20 +246,26 @@ export function respond(
   const urlHeaders = { file: file ?? (isImage ? sourceFile(source) : null), tags, vary, warnings };
   const lifetime = { expires, freshness, report: result.freshness };
   const at = environment.now();
-  const caching = (complete ? cachingHeaders(lifetime, result, at) : notStored).map(
+  const ofImage = complete ? cachingHeaders(lifetime, result, at) : notStored;
+  const ofSource =
+    complete && sourceError !== null
+      ? missingHeaders(lifetime, environment.missingAgeSeconds, at)
+      : ofImage;
+  const caching = ofSource.map(
     ([name, value]) =>
       [name, document !== undefined && value === immutable ? documentCaching : value] as const,
   );
-  const headers = imageHeaders(sent, result, caching, urlHeaders);
+  const ofError: Headers = sourceError === null ? [] : [['x-fallback', sourceError.code]];
+  const headers = [...imageHeaders(sent, result, caching, urlHeaders), ...ofError];
   const response =
-    sourceError !== null
-      ? { status: 200, headers: fallbackHeaders(headers, sourceError), body: image.body }
-      : expires === null
-        ? backgroundResponse(headers)
-        : imageResponse(sent, headers, ifNoneMatch);
+    expires === null ? backgroundResponse(headers) : imageResponse(sent, headers, ifNoneMatch);
   observed.sent(subject, send(request, response));
   const isRepeated =
-    complete && document === undefined && !result.isProvisional && !isTemporary(image);
+    complete &&
+    sourceError === null &&
+    document === undefined &&
+    !result.isProvisional &&
+    !isTemporary(image);
   if (expires === null || entry === null || !isRepeated) return;
   const repeated = isConstant(lifetime)
     ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, at))

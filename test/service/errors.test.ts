@@ -156,7 +156,10 @@ eachHttpServer(
       t.same(Object.keys(body).sort(), ['code', 'error', 'message', 'resolution_hint'], target);
       t.equal(body.code, code, target);
       t.match(body.message, names, target);
-      t.equal(response.headers.get('cache-control'), 'no-store', target);
+      const isMissing = code === 'source_not_found';
+      const caching = isMissing ? 'public, max-age=10' : 'no-store';
+      t.equal(response.headers.get('cache-control'), caching, target);
+      t.equal(response.headers.has('etag'), isMissing, target);
       t.equal(response.headers.get('content-type'), 'application/json', target);
       t.match(response.headers.get('x-request-id'), /./, target);
       const isImage = target.startsWith('/img');
@@ -357,17 +360,20 @@ eachHttpServer(
         ['/broken', 'source_unreachable'],
       ] as const;
       for (const [path, code] of replaced) {
-        // Ignore validators: the client can hold the URL's own image.
-        for (const headers of [{}, { 'if-none-match': '*' }]) {
+        let etag = '';
+        // A client can hold the URL's own image.
+        for (const headers of [{}, { 'if-none-match': '"own"' }]) {
           const response = await load(path, undefined, { headers });
           t.equal(response.status, 200, path);
           const { width, at } = await pixels(new Uint8Array(await response.arrayBuffer()));
           t.same([width, at(5, 5)], [30, [0, 255, 0, 255]]);
           const sent = (name: string) => response.headers.get(name);
-          t.same([sent('x-fallback'), sent('cache-control')], [code, 'no-store'], path);
-          t.equal(sent('etag'), null);
+          t.same([sent('x-fallback'), sent('cache-control')], [code, 'public, max-age=10'], path);
           t.equal(sent('access-control-allow-origin'), '*');
+          etag = sent('etag') ?? '';
         }
+        const again = await load(path, undefined, { headers: { 'if-none-match': etag } });
+        t.same([again.status, again.headers.get('x-fallback')], [304, code]);
       }
       t.equal(
         origin.requests.get('/spare.png'),
@@ -424,6 +430,41 @@ eachHttpServer(
       await failed(await fetch(url.replace('spare', 'spore')), 'signature_invalid');
     });
 
+    t.test('lets caches keep a missing source as long as the project says', async (t) => {
+      const freshness = { sourceAge: null, browserAge: null };
+      await store.projects.setFreshness(signed, { ...freshness, missingAge: 60 });
+      const path = `/img/${origin.url}/missing.jpg`;
+      const load = async (seconds: number, more = '', init: RequestInit = {}) => {
+        const exp = Math.floor(Date.now() / 1_000) + seconds;
+        const query = `project=${signed}${more}&exp=${exp}`;
+        const sig = signature(String(signingSecret), signedText(path, query));
+        return fetch(`${service.url}${path}?${query}&sig=${sig}`, init);
+      };
+      const maxAge = async (seconds: number, more?: string) =>
+        Number(
+          /^public, max-age=(\d+)$/.exec(
+            (await load(seconds, more)).headers.get('cache-control') ?? '',
+          )?.[1],
+        );
+      await until('the change', async () => (await maxAge(1_000)) === 60);
+      t.ok((await maxAge(40)) <= 40, 'not after the signature expires');
+      t.equal(await maxAge(1_000, fallback('/spare.png')), 60);
+      t.ok((await maxAge(40, fallback('/spare.png'))) <= 40);
+      const accept = 'text/html,*/*;q=0.8';
+      const page = await load(1_000, '', { headers: { accept } });
+      t.match(page.headers.get('content-type'), /html/);
+      t.equal(page.headers.get('vary'), 'Accept');
+      t.not(page.headers.get('etag'), (await load(1_000)).headers.get('etag'));
+
+      await store.projects.setFreshness(signed, { ...freshness, missingAge: 0 });
+      await until('the change', async () => {
+        const { headers } = await load(1_000);
+        return headers.get('cache-control') === 'no-store';
+      });
+      const replaced = await load(1_000, fallback('/spare.png'));
+      t.equal(replaced.headers.get('cache-control'), 'no-store');
+    });
+
     t.test('sends error pages to browser navigations, and JSON to other requests', async (t) => {
       const navigation = 'text/html,application/xhtml+xml,application/xml;q=0.9,*/*;q=0.8';
       const load = (path: string, accept: string) =>
@@ -435,7 +476,7 @@ eachHttpServer(
         const program = await json(await load(path, '*/*'));
         const text = await page.text();
         t.equal(page.headers.get('content-type'), 'text/html; charset=utf-8', path);
-        t.equal(page.headers.get('cache-control'), 'no-store', path);
+        t.match(page.headers.get('cache-control'), /^no-store$|^public, max-age=10$/, path);
         t.equal(page.headers.get('vary'), 'Accept', path);
         t.match(
           page.headers.get('content-security-policy'),
@@ -514,7 +555,8 @@ eachHttpServer('tells browsers why an image failed', async (t, { name, environme
     const response = await fetch(service.url + target, { method, headers });
     const label = `${method} ${target} ${JSON.stringify(headers)}`;
     t.same([response.status, code(response.headers)], [status, expected], label);
-    t.equal(response.headers.get('cache-control'), 'no-store', label);
+    const caching = expected === 'source_not_found' ? 'public, max-age=10' : 'no-store';
+    t.equal(response.headers.get('cache-control'), caching, label);
     isReadable(response.headers, label);
   }
   const raw = async (text: string) => {

@@ -167,40 +167,60 @@ async function checkWatermark(
 
 const maxAgeSeconds = 31_536_000;
 
-const freshness = named(
-  'Freshness',
-  {
-    description: "How a project's images follow their sources. Ages are in seconds.",
-    ...strictObject({
-      sourceAge: {
-        allOf: [
-          {
-            anyOf: [
-              { type: 'integer', minimum: 1, maximum: maxAgeSeconds },
-              { type: 'string', enum: ['origin'] },
-              { type: 'null' },
-            ],
-            'x-rule': `must be a whole number from 1 to ${maxAgeSeconds}, "origin" or null`,
-          },
-        ],
-        description:
-          "Seconds until the service revalidates a source; null for never. `origin` follows the origin's Cache-Control. The operator sets bounds.",
-        examples: [300],
-      },
-      browserAge: {
-        type: ['integer', 'null'],
-        minimum: 0,
-        maximum: maxAgeSeconds,
-        description: 'Seconds that browsers keep an image; null for a year.',
-        examples: [60],
-      },
-    }),
-  },
+const freshnessObject = {
+  description: "How a project's images follow their sources. Ages are in seconds.",
+  ...strictObject({
+    sourceAge: {
+      allOf: [
+        {
+          anyOf: [
+            { type: 'integer', minimum: 1, maximum: maxAgeSeconds },
+            { type: 'string', enum: ['origin'] },
+            { type: 'null' },
+          ],
+          'x-rule': `must be a whole number from 1 to ${maxAgeSeconds}, "origin" or null`,
+        },
+      ],
+      description:
+        "Seconds until the service revalidates a source; null for never. `origin` follows the origin's Cache-Control. The operator sets bounds.",
+      examples: [300],
+    },
+    browserAge: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: maxAgeSeconds,
+      description: 'Seconds that browsers keep an image; null for a year.',
+      examples: [60],
+    },
+    missingAge: {
+      type: ['integer', 'null'],
+      minimum: 0,
+      maximum: 86_400,
+      description:
+        "Seconds that browsers and CDNs keep a missing source (404 and 410) and a fallback; 0 for never, null for the operator's setting.",
+      examples: [30],
+    },
+  }),
+} as const;
+
+const freshness = named('Freshness', freshnessObject, {
+  sourceAge: 300,
+  browserAge: 60,
+  missingAge: 30,
+});
+
+const freshnessInput = named(
+  'FreshnessInput',
+  { ...freshnessObject, required: ['sourceAge', 'browserAge'] },
   { sourceAge: 300, browserAge: 60 },
 );
 
-const freshnessBody = ({ freshness: set }: Project): BodyOf<typeof freshness> =>
-  set ?? { sourceAge: null, browserAge: null };
+const freshnessBody = ({ freshness: set }: Project): BodyOf<typeof freshness> => ({
+  sourceAge: null,
+  browserAge: null,
+  missingAge: null,
+  ...set,
+});
 
 export const freshnessOperations = {
   getProjectFreshness: operation({
@@ -219,7 +239,7 @@ export const freshnessOperations = {
     summary: 'Set the freshness settings',
     description:
       'Images older than the source age are still served while the service revalidates their source in the background. Browsers receive the browser age; CDNs receive the remaining source age.',
-    input: { ...freshness, name: 'FreshnessInput' },
+    input: freshnessInput,
     result: itemResult('freshness', freshness),
     handle: async ({ path: { projectId }, input }, services) => {
       const change = services.projects.setFreshness(projectId, input);
@@ -234,46 +254,90 @@ const limit = {
   maximum: Number.MAX_SAFE_INTEGER,
 } as const;
 
-const limits = named(
-  'Limits',
-  {
-    description: "A project's maximum usage per day (UTC); null for no limit.",
-    ...strictObject({
-      rendersPerDay: {
-        ...limit,
-        description: 'Renders, including prewarming.',
-        examples: [10_000],
-      },
-      bytesPerDay: {
-        ...limit,
-        description: 'Bytes of delivered images.',
-        examples: [5_000_000_000],
-      },
-    }),
-  },
+const limitsObject = {
+  description:
+    "A project's maximum usage per day (UTC), and what its image URLs can request; null for no limit.",
+  ...strictObject({
+    rendersPerDay: {
+      ...limit,
+      description: 'Renders, including prewarming.',
+      examples: [10_000],
+    },
+    bytesPerDay: {
+      ...limit,
+      description: 'Bytes of delivered images.',
+      examples: [5_000_000_000],
+    },
+    onlyPresets: {
+      type: 'boolean',
+      description:
+        'Whether a URL must name a preset, beside which it can contain only `v`, `fallback`, `download` and listed parameters.',
+    },
+    widths: {
+      type: ['array', 'null'],
+      items: { type: 'integer', minimum: 1, maximum: 10_000 },
+      minItems: 1,
+      maxItems: 50,
+      description: 'Values of `w` × `dpr` in URLs.',
+      examples: [[320, 640, 1_280]],
+    },
+    qualities: {
+      type: ['array', 'null'],
+      items: { type: 'integer', minimum: 1, maximum: 100 },
+      minItems: 1,
+      maxItems: 20,
+      description: 'Values of `q` in URLs, next to `auto`.',
+      examples: [[50, 75]],
+    },
+    unlisted: {
+      type: 'string',
+      enum: ['nearest', 'refuse'],
+      description: 'A value outside a list becomes the nearest one, or gets 400.',
+    },
+  }),
+} as const;
+
+const noLimits = {
+  rendersPerDay: null,
+  bytesPerDay: null,
+  onlyPresets: false,
+  widths: null,
+  qualities: null,
+  unlisted: 'nearest',
+} as const;
+
+const limits = named('Limits', limitsObject, { ...noLimits, rendersPerDay: 10_000 });
+
+const limitsInput = named(
+  'LimitsInput',
+  { ...limitsObject, required: ['rendersPerDay', 'bytesPerDay'] },
   { rendersPerDay: 10_000, bytesPerDay: null },
 );
 
-const limitsBody = ({ limits: set }: Project): BodyOf<typeof limits> =>
-  set ?? { rendersPerDay: null, bytesPerDay: null };
+const limitsBody = ({ limits: set }: Project): BodyOf<typeof limits> => ({
+  ...noLimits,
+  ...set,
+  widths: set?.widths ? [...set.widths] : null,
+  qualities: set?.qualities ? [...set.qualities] : null,
+});
 
 export const limitOperations = {
   getProjectLimits: operation({
     method: 'GET',
     path: '/projects/{projectId}/limits',
-    summary: 'Read the daily limits',
-    description: 'Returns the daily limits; null means no limit.',
+    summary: 'Read the limits',
+    description: 'Returns the daily limits and what URLs can request; null means no limit.',
     result: itemResult('limits', limits),
     handle: async ({ path }, services) => limitsBody(await findProject(services, path.projectId)),
   }),
   putProjectLimits: operation({
     method: 'PUT',
     path: '/projects/{projectId}/limits',
-    summary: 'Set the daily limits',
+    summary: 'Set the limits',
     description:
-      'Requires a root key. Above a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC); cached images are still delivered. Each additional process can exceed the render limit by one render or 1% of the limit, whichever is more.',
+      'Requires a root key. Above a limit, requests that need a render get 429 `usage_limit_reached` until the next day (UTC); cached images are still delivered. Each additional process can exceed the render limit by one render or 1% of the limit, whichever is more. The other fields limit what image URLs can request, including those of other services and of prewarming.',
     scope: 'root',
-    input: { ...limits, name: 'LimitsInput' },
+    input: limitsInput,
     result: itemResult('limits', limits),
     handle: async ({ path: { projectId }, input }, services) => {
       const change = services.projects.setLimits(projectId, input);
