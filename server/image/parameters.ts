@@ -81,6 +81,8 @@ export interface Parameter<T> extends ParameterType<T> {
    * version, or affects only the response.
    */
   readonly role: 'transform' | 'delivery';
+  /** Whether a URL can contain it if its project allows only presets. */
+  readonly isBesidePresets: boolean;
   /** Returns the request headers that decide in the parameter's place. */
   readonly varies: (choice: HeaderChoice) => readonly VaryingHeader[];
   /** Of a parameter for delivery that changes the image. Others have the effect of their field. */
@@ -119,6 +121,7 @@ function parameter<T>(
     defaultInWords: otherwise,
     replaces,
     role: 'transform',
+    isBesidePresets: false,
     varies,
   };
 }
@@ -130,7 +133,13 @@ function ofDelivery<T>(
   example: string,
   effect?: Effect,
 ): Parameter<T> {
-  return { ...parameter(group, value, meaning, example), role: 'delivery', effect };
+  const isBesidePresets = group === 'delivery';
+  return {
+    ...parameter(group, value, meaning, example),
+    role: 'delivery',
+    isBesidePresets,
+    effect,
+  };
 }
 
 /** Gravities by CSS side name. */
@@ -587,8 +596,8 @@ export const parameters = {
   fallback: ofDelivery(
     'delivery',
     sourceUrl,
-    'Another source on an allowed host, used if the source cannot be fetched or is not an image. Caches do not store ' +
-      'the response, and `X-Fallback` contains the error code.',
+    'Another source on an allowed host, used if the source cannot be fetched or is not an image. Caches keep ' +
+      'the response briefly, and `X-Fallback` contains the error code.',
     'https://shop.example.com/no-image.png',
   ),
   download: ofDelivery(

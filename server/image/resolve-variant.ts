@@ -14,6 +14,7 @@ import { checkSource } from './access.ts';
 import { type Options, readLayerTexts, readOptions } from './address.ts';
 import type { NamedFile } from './download.ts';
 import { findNamed, resolveLayers } from './layers.ts';
+import { limitOptions } from './limited-options.ts';
 import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './negotiate.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import { toText } from './values.ts';
@@ -105,12 +106,14 @@ export function resolveTransform(
   { hints, accepted }: NegotiatedHeaders,
   isTrusted: boolean,
 ): ResolvedTransform {
-  const options = withPreset(given, project);
+  const used = usesHints ? hints : noHints;
+  const merged = withPreset(given, project);
+  const ratio = pixelRatio(merged.dpr, used, project);
+  const options = limitOptions({ options: given, texts }, merged, project, ratio, isTrusted);
   const { v: version = null } = options;
   const fallback = options.fallback === undefined ? null : new URL(options.fallback);
   if (fallback !== null) checkSource(project, fallback);
   const layers = resolveLayers(options.layer, texts, project, isTrusted);
-  const used = usesHints ? hints : noHints;
   const variant = resolveVariant(options, used, accepted, project, layers);
   const vary = neededVary(options, project, usesHints);
   return { parameters, variant, version, fallback, file: requestedFile(options), vary };

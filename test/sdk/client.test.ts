@@ -85,11 +85,11 @@ t.test('completes every operation, even through a failing proxy', async (t) => {
   t.match(await client.getProjectPurge({ projectId, purgeId }), { id: purgeId, sourceCount: 1 });
 
   const freshness = { sourceAge: 300, browserAge: 60 };
-  t.same(await client.putProjectFreshness({ projectId, ...freshness }), freshness);
-  t.same(await client.getProjectFreshness({ projectId }), freshness);
+  t.match(await client.putProjectFreshness({ projectId, ...freshness }), freshness);
+  t.match(await client.getProjectFreshness({ projectId }), freshness);
   const limits = { rendersPerDay: 1_000, bytesPerDay: null };
-  t.same(await client.putProjectLimits({ projectId, ...limits }), limits);
-  t.same(await client.getProjectLimits({ projectId }), limits);
+  t.match(await client.putProjectLimits({ projectId, ...limits }), limits);
+  t.match(await client.getProjectLimits({ projectId }), limits);
   const days = { projectId, from: '2026-11-01', to: '2026-11-02' };
   t.equal((await client.getProjectUsage(days)).days.length, 2);
   t.equal((await client.getProjectTop({ projectId })).hour.misses, 0);

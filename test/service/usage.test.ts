@@ -249,9 +249,17 @@ t.test('returns the requested days of usage', async (t) => {
 
 t.test('delivers cached images beyond a render limit', async (t) => {
   const { get, image, limit, warm, call, createProject, origin, forward } = await start(t);
-  t.same(await json(await call('limits')), { limits: { rendersPerDay: null, bytesPerDay: null } });
+  const none = {
+    rendersPerDay: null,
+    bytesPerDay: null,
+    onlyPresets: false,
+    widths: null,
+    qualities: null,
+    unlisted: 'nearest',
+  };
+  t.same(await json(await call('limits')), { limits: none });
   await limit({ rendersPerDay: 2 });
-  t.same(await json(await call('limits')), { limits: { rendersPerDay: 2, bytesPerDay: null } });
+  t.same(await json(await call('limits')), { limits: { ...none, rendersPerDay: 2 } });
   const [small, large] = [image('/a.png', 'fmt=png'), image('/large.png', 'fmt=png')];
   t.equal((await warm('/a.png', 'fmt=png')).status, 204);
   t.equal((await warm('/large.png', 'fmt=png')).status, 204);
@@ -275,6 +283,52 @@ t.test('delivers cached images beyond a render limit', async (t) => {
   t.equal((await get(`${small}&w=10`)).status, 200, 'the next day');
 });
 
+t.test('renders only what the project allows', async (t) => {
+  const { get, image, limit, warm, call, store, project, origin, port } = await start(t);
+  await store.projects.setItem(project, 'presets', 'card', { w: 20, fmt: 'png' });
+  const host = `${project.slice(4)}.example`;
+  await store.projects.hostClaims.claim(host, project);
+  const item = { host, base: `${origin.url}/`, urls: 'imgproxy', updatedAt: new Date() };
+  await store.projects.setItem(project, 'hosts', host, item);
+  const ofImgproxy = async (options: string) => {
+    const connection = await StrictConnection.open(port);
+    const target = `/insecure/${options}/plain/a.png@png`;
+    const response = await connection.request('GET', target, { host });
+    connection.close();
+    return response;
+  };
+  const prewarm = async (body: object) => {
+    const sent = JSON.stringify({ src: `${origin.url}/a.png`, ...body });
+    const response = await call('prewarm', project, { method: 'POST', body: sent });
+    return { status: response.status, message: (await json(response)).message };
+  };
+  const widths = [10, 20];
+  await limit({ widths });
+  const first = await get(image('/a.png', 'fmt=png&w=11'));
+  const same = await get(image('/a.png', 'fmt=png&w=12'));
+  t.equal(same.tier, 'memory', 'one image for both');
+  t.equal(same.headers.get('etag'), first.headers.get('etag'));
+
+  await limit({ widths, unlisted: 'refuse' });
+  const invalid = { status: 400, code: 'parameter_invalid' };
+  t.match(await get(image('/a.png', 'fmt=png&w=11')), invalid);
+  t.match(await get(image('/a.png', 'fmt=png&w=20')), { status: 200 });
+  t.equal((await warm('/a.png', 'fmt=png&w=11')).status, 400);
+  t.match(await prewarm({ widths: [10, 11] }), { status: 400, message: /one of 10, 20/ });
+  t.match(await prewarm({ widths, formats: ['png'] }), { status: 202 });
+  t.equal((await ofImgproxy('w:11')).status, 400);
+  t.equal((await ofImgproxy('w:10')).status, 200);
+
+  await limit({ onlyPresets: true });
+  t.match(await get(image('/a.png', 'fmt=png&w=20')), invalid);
+  t.match(await get(image('/a.png', 'preset=card')), { status: 200 });
+  t.match(await prewarm({ widths }), { status: 400, message: /allows only preset/ });
+  t.match(await prewarm({ variants: [{ preset: 'card' }] }), { status: 202 });
+  t.equal((await ofImgproxy('w:10')).status, 400);
+  t.equal((await ofImgproxy('pr:card')).status, 400, 'the extension is a format');
+  t.match(await call('limits', project, { method: 'PUT', body: '{"widths":[]}' }), { status: 400 });
+});
+
 t.test('lets only a root key change limits', async (t) => {
   const { call, limit, project, store } = await start(t);
   await limit({ rendersPerDay: 2 });
@@ -287,7 +341,7 @@ t.test('lets only a root key change limits', async (t) => {
     const refused = await call('limits', project, { method: 'PUT', body, headers });
     t.match([refused.status, await json(refused)], [403, { code: 'root_key_required' }]);
     const read = await json(await call('limits', project, { headers }));
-    t.same(read, { limits: { rendersPerDay: 2, bytesPerDay: null } });
+    t.match(read, { limits: { rendersPerDay: 2, bytesPerDay: null } });
   }
 });
 

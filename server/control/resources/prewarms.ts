@@ -6,7 +6,9 @@ import type { PresetParameters } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
+import type { Options } from '../../image/address.ts';
 import { findLayer } from '../../image/layers.ts';
+import { limitOptions } from '../../image/limited-options.ts';
 import { parameterNames, parameters } from '../../image/parameters.ts';
 import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
 import { toText } from '../../image/values.ts';
@@ -252,9 +254,11 @@ export async function queuePrewarm(
   };
   if (input.src !== undefined) read(input.src, 'src');
   for (const [index, text] of (input.sources ?? []).entries()) read(text, `sources[${index}]`);
-  for (const [index, variant] of (input.variants ?? []).entries()) {
+  for (const [index, variant] of (input.variants ?? combinations(input)).entries()) {
     const urlError = (url: URL) => sourceError(url, project, guard);
-    errors.push(...optionErrors(variant, `variants[${index}]`, project, urlError));
+    const subject =
+      input.variants === undefined ? 'widths, formats or quality' : `variants[${index}]`;
+    errors.push(...optionErrors(variant, subject, project, urlError));
   }
   rejectInvalid(errors);
   const callbackUrl = await readCallback(input.callbackUrl, project._id, services);
@@ -318,13 +322,28 @@ function optionErrors(
   project: Project,
   urlError: (url: URL) => string | null,
 ): string[] {
-  const { dpr, fallback, layer = [] } = withPreset(presetOptions(variant), project);
+  const given = presetOptions(variant);
+  const options = withPreset(given, project);
+  const { dpr, fallback, layer = [] } = options;
   for (const name of layer) findLayer(project, name);
   const error = fallback === undefined ? null : urlError(new URL(fallback));
   return [
+    ...limitErrors(given, options, project).map((reason) => `${subject}: ${reason}`),
     ...(dpr === 'auto' ? [`${subject}.dpr must be a number: prewarming has no client hints`] : []),
     ...(error === null ? [] : [`${subject}.fallback ${error}`]),
   ];
+}
+
+/** Returns the error of options that a project's URLs cannot request. */
+function limitErrors(given: Options, options: Options, project: Project): string[] {
+  const ratio = typeof options.dpr === 'number' ? options.dpr : project.defaultDpr;
+  try {
+    limitOptions({ options: given, texts: new Map() }, options, project, ratio, true);
+    return [];
+  } catch (error) {
+    if (error instanceof ServiceError) return [error.message.replace(/\.$/, '')];
+    throw error;
+  }
 }
 
 /** Returns the parameters of a variant's URL as a query, the same for equal parameters. */

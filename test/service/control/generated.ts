@@ -128,6 +128,7 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
     FreshnessInput: arbitraryBody({
       sourceAge: fc.oneof(integer(1, 31_536_000), fc.constantFrom('origin', 'Origin', null)),
       browserAge: fc.oneof(integer(0, 31_536_000), fc.constant(null)),
+      missingAge: fc.oneof(integer(0, 86_400), fc.constant(null)),
     }),
     ProjectOriginInput: arbitraryBody({
       headers: fc.oneof(
@@ -140,6 +141,10 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
     LimitsInput: arbitraryBody({
       rendersPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
       bytesPerDay: fc.oneof(integer(0, Number.MAX_SAFE_INTEGER), fc.constant(null)),
+      onlyPresets: fc.boolean(),
+      widths: fc.oneof(fc.array(integer(1, 10_000), { maxLength: 4 }), fc.constant(null)),
+      qualities: fc.oneof(fc.array(integer(1, 100), { maxLength: 4 }), fc.constant(null)),
+      unlisted: fc.constantFrom('nearest', 'refuse', 'Nearest'),
     }),
     ProjectKeyInput: arbitraryBody({ name, access: fc.constantFrom('read', 'write', 'all') }),
     SigningSecretInput: arbitraryBody({

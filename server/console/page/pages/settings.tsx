@@ -10,17 +10,22 @@ export const Freshness = documentPage({
   intro:
     'How images follow sources that change under the same URL. Without a source age, an image changes only after a purge, or with another v in its URL.',
   operation: 'putProjectFreshness',
-  placeholders: { sourceAge: 'never', browserAge: 'a year' },
+  placeholders: { sourceAge: 'never', browserAge: 'a year', missingAge: "the service's" },
   saved: 'Saved. Images follow it within two seconds; browsers keep their images.',
 });
 
 export const Limits = documentPage({
   title: 'Limits',
   intro:
-    'Daily limits (UTC). Above a limit, the service refuses images that are not cached. Changing limits needs a root key.',
+    'Daily limits (UTC), and what image URLs can request. Above a daily limit, the service refuses images that are not cached. Changing limits needs a root key.',
   operation: 'putProjectLimits',
-  placeholders: { rendersPerDay: 'no limit', bytesPerDay: 'no limit' },
-  saved: 'Saved. Above a limit, the service refuses images that are not cached.',
+  placeholders: {
+    rendersPerDay: 'no limit',
+    bytesPerDay: 'no limit',
+    widths: 'any',
+    qualities: 'any',
+  },
+  saved: 'Saved. Above a daily limit, the service refuses images that are not cached.',
 });
 
 export const Settings = documentPage({
