@@ -8,6 +8,8 @@ export interface Input {
   readonly url: URL;
   /** The file's name in purges. */
   readonly tag: string;
+  /** The names of its parent folders in purges. */
+  readonly folders: readonly string[];
   /** The index of its layer in the variant; null for the source. */
   readonly layer: number | null;
   /**
@@ -31,6 +33,25 @@ export function sourceTag(url: URL): string {
   return hash('sha256', canonicalUrl(url).href, 'hex').slice(0, 30);
 }
 
+/** Maximum parent folders that can be purged, the host's root included. */
+export const maxFolders = 8;
+
+/** Returns the tag of a folder: like a source's, with a slash before it. */
+export const folderTag = (href: string): string => `/${hash('sha256', href, 'hex').slice(0, 30)}`;
+
+/** Returns the tags of a source's parent folders, the host's root first. */
+function folderTags(url: URL): readonly string[] {
+  const { origin, pathname } = canonicalUrl(url);
+  const tags: string[] = [];
+  for (let end = 0; end !== -1 && tags.length < maxFolders; end = pathname.indexOf('/', end + 1)) {
+    tags.push(folderTag(origin + pathname.slice(0, end + 1)));
+  }
+  return tags;
+}
+
+/** Returns a file's names in purges. */
+const tagsOf = (url: URL) => ({ tag: sourceTag(url), folders: folderTags(url) });
+
 const anyHost = () => true;
 
 /**
@@ -46,7 +67,7 @@ export function imageInputs(
   { layers }: Pick<Variant, 'layers'>,
   isAllowedHost: Input['isAllowedHost'],
 ): Inputs {
-  const ofSource = { url: source, tag: sourceTag(source), version, isFont: false, isAllowedHost };
+  const ofSource = { url: source, ...tagsOf(source), version, isFont: false, isAllowedHost };
   const ofLayers = (layers ?? []).flatMap((layer, index): Input[] => {
     const text = layerUrl(layer);
     if (text === null) return [];
@@ -54,8 +75,8 @@ export function imageInputs(
     const isFont = layer.kind === 'text';
     const isWatermark = layer.kind === 'image' && layer.isWatermark;
     const hosts = isWatermark ? anyHost : isAllowedHost;
-    const tag = sourceTag(url);
-    return [{ url, tag, layer: index, version: null, isFont, isAllowedHost: hosts }];
+    const file = { url, ...tagsOf(url), version: null, isFont };
+    return [{ ...file, layer: index, isAllowedHost: hosts }];
   });
   return [{ ...ofSource, layer: null }, ...ofLayers];
 }
@@ -63,7 +84,7 @@ export function imageInputs(
 /** Returns the input of a project's watermark before an image uses it. */
 export const watermarkInput = (url: URL): Input => ({
   url,
-  tag: sourceTag(url),
+  ...tagsOf(url),
   layer: null,
   version: null,
   isFont: false,

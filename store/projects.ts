@@ -235,7 +235,7 @@ export class Projects {
   /**
    * Purges images made from earlier source bytes.
    *
-   * @param tags source tags; null for all images
+   * @param tags of sources and folders; null for all images
    * @param now Unix ms
    * @throws StoreUnavailable if other changes to the project always win
    */
@@ -318,11 +318,14 @@ export class Projects {
     now: () => number,
     update: UpdateFilter<Project>,
   ): Promise<Project | null> {
-    return this.#changeFrom(id, ({ revision }) => {
+    return this.#changeFrom(id, (project) => {
+      const { revision } = project;
       // This number is also the revision. The time makes it new after the store was restored from a
       // backup; the revision makes it new after the clock was set back.
       const number = Math.max(now(), revision + 1);
-      return [{ ...update, ...purgeUpdate(tags, number) }, number - revision];
+      const purge = purgeUpdate(project, tags, number);
+      const $set = { ...update.$set, ...purge.$set };
+      return [{ ...update, ...purge, $set }, number - revision];
     });
   }
 

@@ -118,7 +118,7 @@ export function addPurgeCommand(program: Command): void {
     .command('purge')
     .description('purge the cached images of sources')
     .argument('<project>', 'project id')
-    .argument('[urls...]', 'sources, as in image URLs')
+    .argument('[urls...]', 'sources, as in image URLs; a folder ends with /*')
     .option('--all', 'purge all images')
     .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {
       if (all === sources.length > 0) throw new AdminError('Name sources, or add --all.');

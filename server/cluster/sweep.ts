@@ -129,8 +129,9 @@ export class Sweep {
     if (bucket === null) return;
     const { _id: id } = project;
     const groups = groupsPurgedAfter(project, this.#swept.get(id) ?? this.#recent);
-    // Use the first two digits of a source's tag, which lists objects of three other groups too.
-    const prefixes = new Set(groups?.map((group) => `${id}/${group.slice(0, 2)}`) ?? [`${id}/`]);
+    // Use the first two digits of a source's tag, which lists objects of 255 other groups too, but
+    // needs at most 256 lists.
+    const prefixes = new Set(groups?.map((group) => `${id}/${group.slice(1, 3)}`) ?? [`${id}/`]);
     for (const prefix of prefixes) {
       let token: string | null = null;
       do {

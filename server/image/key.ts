@@ -4,7 +4,12 @@ import type { ImageFreshness } from '../../pool/freshness.ts';
 import type { Input, Inputs } from '../../pool/inputs.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
 import { plainVariant, type Variant, withoutUnusedFields } from '../../pool/variant.ts';
-import { computeGeneration, type PurgeGenerations, sourceGroup } from '../../store/generations.ts';
+import {
+  computeGeneration,
+  groupLength,
+  type PurgeGenerations,
+  purgeGroup,
+} from '../../store/generations.ts';
 import type { Project } from '../../store/projects.ts';
 
 /** The variant's fields in name order, with their plain values as text. */
@@ -25,26 +30,29 @@ function canonicalForm(variant: Variant): string {
   return text;
 }
 
+type PurgedInput = Pick<Input, 'tag' | 'folders'>;
+
 /** The facts that bind a key to its purges: project, inputs and generation. */
 interface KeyOrigin {
   readonly project: string;
   /** The input that lists the image, then the others. */
-  readonly inputs: readonly [Pick<Input, 'tag'>, ...Pick<Input, 'tag'>[]];
+  readonly inputs: readonly [PurgedInput, ...PurgedInput[]];
   readonly generation: number;
 }
 
 /**
  * Returns a cache key: 16 hexadecimal digits for the project, 16 for the first input, the
- * generation, the groups of the other inputs, and 32 hexadecimal digits for everything that
- * determines the bytes. The key alone shows whether a purge covers its image.
+ * generation, the groups of its folders and of the other inputs, and 32 hexadecimal digits for
+ * everything that determines the bytes. The key alone shows whether a purge covers its image, except
+ * a purge of another input's folder.
  */
 export function cacheKey(
   { project, inputs, generation }: KeyOrigin,
   parts: readonly (string | number)[],
 ): string {
-  const [{ tag }, ...others] = inputs;
+  const [{ tag, folders }, ...others] = inputs;
   const prefix = projectDigits(project) + tag.slice(0, keyTagDigits);
-  const groups = others.map((input) => sourceGroup(input.tag)).join('');
+  const groups = [...folders, ...others.map((input) => input.tag)].map(purgeGroup).join('');
   const digest = hash('sha256', parts.join('\n')).slice(0, 32);
   return `${prefix}-${generation.toString(36)}-${groups}-${digest}`;
 }
@@ -65,17 +73,19 @@ export const projectDigits = (project: string): string =>
   hash('sha256', project).slice(0, keyTagDigits);
 
 /** Returns the generation of images made from these inputs. */
-export const imageGeneration = (project: PurgeGenerations, inputs: readonly Pick<Input, 'tag'>[]) =>
+export const imageGeneration = (project: PurgeGenerations, inputs: readonly PurgedInput[]) =>
   computeGeneration(
     project,
-    inputs.map(({ tag }) => sourceGroup(tag)),
+    inputs.flatMap(({ tag, folders }) => [tag, ...folders].map(purgeGroup)),
   );
+
+const groupPattern = new RegExp(`.{${groupLength}}`, 'g');
 
 /** Returns whether a key belongs to an older generation of its project's images. */
 export function isPurgedKey(project: PurgeGenerations, key: string): boolean {
   const [prefix = '', generation = '', others = '', digest] = key.split('-');
   if (digest === undefined) return true;
-  const groups = [sourceGroup(prefix.slice(keyTagDigits)), ...(others.match(/.../g) ?? [])];
+  const groups = [purgeGroup(prefix.slice(keyTagDigits)), ...(others.match(groupPattern) ?? [])];
   return Number.parseInt(generation, 36) < computeGeneration(project, groups);
 }
 
@@ -87,11 +97,9 @@ export function imageFreshness(project: Project, inputs: Inputs): ImageFreshness
 }
 
 /** Returns the cache key of an input's state. A purge of the input's images covers it. */
-function stateKey(project: Project, { tag, version }: Input): string {
-  const origin = {
-    project: project._id,
-    inputs: [{ tag }],
-    generation: imageGeneration(project, [{ tag }]),
-  } as const;
+function stateKey(project: Project, input: Input): string {
+  const { tag, version } = input;
+  const generation = imageGeneration(project, [input]);
+  const origin = { project: project._id, inputs: [input], generation } as const;
   return cacheKey(origin, ['state of an input', project._id, tag, version ?? '']);
 }

@@ -138,7 +138,7 @@ t.test('continues to delete purged files after a kill of the primary', async (t)
   const { dataDir } = control.service;
   const project = await control.project();
   const files = join(dataDir, 'cache');
-  const inputs = [{ tag: sourceTag(new URL(source)) }] as const;
+  const inputs = [{ tag: sourceTag(new URL(source)), folders: [] }] as const;
   const paths = Array.from({ length: 5_000 }, (_, index) =>
     cacheFilePath(files, cacheKey({ project, inputs, generation: 0 }, [index])),
   );

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap';
 import { projectWebhookSecret } from '../../contract/secrets.ts';
 import { sourceTag } from '../../pool/inputs.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../server/image/caching.ts';
-import { sourceGroup } from '../../store/generations.ts';
+import { purgeGroup } from '../../store/generations.ts';
 import { Projects } from '../../store/projects.ts';
 import { more } from '../extended.ts';
 import { startTestS3, variables } from '../pool/s3/server.ts';
@@ -202,8 +202,8 @@ t.test('keeps most images when a purge concerns other sources', async (t) => {
   });
   await publish('/kept.png', 1);
   await warm('/kept.png');
-  const own = sourceGroup(sourceTag(new URL(url('/kept.png'))));
-  const isOther = (source: string) => sourceGroup(sourceTag(new URL(source))) !== own;
+  const own = purgeGroup(sourceTag(new URL(url('/kept.png'))));
+  const isOther = (source: string) => purgeGroup(sourceTag(new URL(source))) !== own;
   for (let call = 0; call < 50; call += 1) {
     const sources = Array.from({ length: 100 }, (_, index) => url(`/${call}-${index}.png`));
     await purge({ sources: sources.filter(isOther) });
@@ -211,7 +211,36 @@ t.test('keeps most images when a purge concerns other sources', async (t) => {
   }
   t.equal(origin.requests.get('/kept.png'), 1, 'it was fetched once');
   const { generations } = (await control.store.projects.find(project)) ?? {};
-  t.ok(Object.keys(generations?.groups ?? {}).length <= 1_024);
+  t.ok(Object.keys(generations?.groups ?? {}).length <= 256);
+});
+
+t.test('purges the images of a folder and its subfolders', async (t) => {
+  const { project, url, publish, ask, purge, warm, becomes, control } = await startPurging(t, {
+    SERVICE_PROCESSES: '2',
+  });
+  const inside = ['/shop/a.png', '/shop/x/y/b.png', '/shop/c.png?size=1', '/shop/'];
+  const outside = ['/kept.png', '/shopping/a.png', '/x/shop/a.png'];
+  const all = [...inside, ...outside];
+  for (const path of all) await publish(path, 1);
+  for (const path of all) await warm(path);
+  for (const path of all) await publish(path, 2);
+  await purge({ sources: [url('/shop/*')] });
+  for (const path of inside) await becomes(path, 2);
+  for (const path of outside) t.match(await ask(path), { version: 1, tier: 'memory' }, path);
+  const { generations } = (await control.store.projects.find(project)) ?? {};
+  t.equal(Object.keys(generations?.groups ?? {}).length, 1, 'one number');
+
+  const deepest = '/1/2/3/4/5/6/7/';
+  await publish(`${deepest}8/a.png`, 1);
+  await warm(`${deepest}8/a.png`);
+  await publish(`${deepest}8/a.png`, 2);
+  const path = `/projects/${project}/purge`;
+  const refused = await control.call('POST', path, { json: { sources: [url(`${deepest}8/*`)] } });
+  t.match(refused, { status: 400, body: { message: /at most 7 folders deep/ } });
+  await purge({ sources: [url(`${deepest}*`)] });
+  await becomes(`${deepest}8/a.png`, 2);
+  await purge({ sources: [url('/*')] });
+  for (const path of outside) await becomes(path, 2);
 });
 
 t.test('delivers no old image after processes die during purges', async (t) => {

@@ -1,4 +1,5 @@
-import { sourceTag } from '../../../pool/inputs.ts';
+import { canonicalUrl } from '../../../contract/hosts.ts';
+import { folderTag, maxFolders, sourceTag } from '../../../pool/inputs.ts';
 import type { Project } from '../../../store/projects.ts';
 import { hookStates } from '../../../store/purges.ts';
 import { callStates } from '../../../store/records.ts';
@@ -29,7 +30,7 @@ export const purgeInput = named(
         items: sourceReference,
         minItems: 1,
         maxItems: 100,
-        description: "URLs of the changed sources, or their paths on the project's site.",
+        description: `URLs of the changed sources, or their paths on the project's site. \`/*\` at the end stands for all sources in a folder and its subfolders, at most ${maxFolders - 1} folders deep.`,
         examples: [['https://shop.example.com/a.jpg']],
       },
       all: { type: 'boolean', enum: [true], description: 'All images of the project.' },
@@ -130,22 +131,32 @@ export async function purgeImages(
   const project = await findProject(services, id);
   const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
   const errors: string[] = [];
-  /** By their tags. */
-  const sources = new Map<string, URL>();
+  /** The tags in CDNs, by the service's own tags. */
+  const sources = new Map<string, string>();
   for (const [index, text] of (input.sources ?? []).entries()) {
     const source = readSourceUrl(text, project);
+    const folder = source === null ? null : readFolder(source);
     // The watermark's host need not be on the allowlist.
     const isUsed =
       source !== null &&
       (isAllowedHost(project, source.hostname) || sourceTag(source) === watermarkTag);
-    const rule = source === null ? urlRule : 'must be on an allowed host, or the watermark';
-    if (source === null || !isUsed) errors.push(`sources[${index}] (${excerpt(text)}) ${rule}`);
-    else sources.set(sourceTag(source), source);
+    const isTooDeep = folder !== null && folder.split('/').length - 3 > maxFolders;
+    const rule =
+      source === null
+        ? urlRule
+        : isTooDeep
+          ? `must be at most ${maxFolders - 1} folders deep`
+          : 'must be on an allowed host, or the watermark';
+    if (source === null || !isUsed || isTooDeep) {
+      errors.push(`sources[${index}] (${excerpt(text)}) ${rule}`);
+    } else if (folder === null) sources.set(sourceTag(source), cdnSourceTag(id, source));
+    // CDNs know no tags of folders.
+    else sources.set(folderTag(folder), cdnProjectTag(id));
   }
   rejectInvalid(errors);
   const callbackUrl = await readCallback(input.callbackUrl, id, services);
   const tags = input.sources === undefined ? null : [...sources.keys()];
-  const cdnTags = [...sources.values()].map((url) => cdnSourceTag(id, url));
+  const cdnTags = [...sources.values()];
   const change = () => services.projects.purge(id, tags);
   const purgeId = await purgeWith(services, id, tags && cdnTags, change);
   if (callbackUrl !== null) {
@@ -153,6 +164,12 @@ export async function purgeImages(
     await services.callbacks?.add(callback).catch(() => {});
   }
   return { id: purgeId, sourceCount: sources.size };
+}
+
+/** Returns the canonical URL of a folder, which a source that ends with `/*` names, or null. */
+function readFolder(source: URL): string | null {
+  const { origin, pathname, search } = canonicalUrl(source);
+  return search === '' && pathname.endsWith('/*') ? origin + pathname.slice(0, -1) : null;
 }
 
 type PurgeServices = Pick<Services, 'projects' | 'purges' | 'callsPurgeHook' | 'onChange'>;

@@ -9,7 +9,7 @@ import { Bucket } from '../../../pool/s3/bucket.ts';
 import { DiskCacheIndex } from '../../../server/cluster/disk-cache-index.ts';
 import { Sweep, type SweepOptions } from '../../../server/cluster/sweep.ts';
 import { cacheKey } from '../../../server/image/key.ts';
-import { sourceGroup } from '../../../store/generations.ts';
+import { changeGroups, purgeGroup } from '../../../store/generations.ts';
 import type { SweptProject } from '../../../store/projects.ts';
 import { UsageRecords } from '../../../store/usage.ts';
 import { refusing, startTestS3, variables } from '../../pool/s3/server.ts';
@@ -18,6 +18,8 @@ import { until } from '../../until.ts';
 
 const toTag = (name: string): string => name.repeat(30);
 const purgedAt = Date.now();
+/** In the folder `0`. */
+const toInput = (name: string) => ({ tag: toTag(name), folders: [`/${toTag('0')}`] });
 
 /** Returns a project that purged all images, or the images of named sources. */
 function createProject(
@@ -25,8 +27,11 @@ function createProject(
   sources: Record<string, number> = {},
   _id = 'prj_1',
 ): SweptProject {
-  const groups = Object.fromEntries(
-    Object.entries(sources).map(([name, number]) => [`g${sourceGroup(toTag(name))}`, number]),
+  const groups = Object.assign(
+    {},
+    ...Object.entries(sources).map(([name, number]) =>
+      changeGroups({}, [purgeGroup(toTag(name))], number),
+    ),
   );
   const last = Math.max(all, ...Object.values(sources));
   return { _id, deletedAt: null, generations: { last, all, groups } };
@@ -37,7 +42,7 @@ const createKeys = (inputs: string, count: number, generation = 0, project = 'pr
   const [first = '', ...others] = inputs;
   const origin = {
     project,
-    inputs: [{ tag: toTag(first) }, ...others.map((name) => ({ tag: toTag(name) }))],
+    inputs: [toInput(first), ...others.map(toInput)],
     generation,
   } as const;
   return Array.from({ length: count }, (_, index) => cacheKey(origin, [index]));

@@ -1,10 +1,10 @@
 import { readFile } from 'node:fs/promises';
 import t from 'tap';
-import { imageInputs } from '../../../pool/inputs.ts';
+import { folderTag, imageInputs, sourceTag } from '../../../pool/inputs.ts';
 import { rendererVersion } from '../../../pool/rendering/version.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { type Options, readOptions } from '../../../server/image/address.ts';
-import { variantKey } from '../../../server/image/key.ts';
+import { imageGeneration, isPurgedKey, variantKey } from '../../../server/image/key.ts';
 import { resolveLayers } from '../../../server/image/layers.ts';
 import { negotiation } from '../../../server/image/negotiate.ts';
 import {
@@ -13,6 +13,7 @@ import {
   parameters,
 } from '../../../server/image/parameters.ts';
 import { resolveVariant, withPreset } from '../../../server/image/resolve-variant.ts';
+import { changeGroups, purgeGroup } from '../../../store/generations.ts';
 import type { ProjectSettings } from '../../../store/projects.ts';
 import { project } from '../../project.ts';
 
@@ -40,6 +41,36 @@ const key = (options: Options, context: Context = {}): string =>
     createOrigin(),
     createVariant(options, { headers: { accept: 'image/avif' }, ...context }),
   );
+
+t.test('gives few other images a new key after many purges', async (t) => {
+  const toTag = (name: string) => sourceTag(new URL(`https://e.com/a/${name}.jpg`));
+  const tags = Array.from({ length: 1_200 }, (_, index) => toTag(`purged-${index}`));
+  const groups = changeGroups({}, tags.map(purgeGroup), 5);
+  const purged = { generations: { last: 5, groups } };
+  const kept = Array.from({ length: 1_000 }, (_, index) => index).filter((index) => {
+    const { inputs } = createOrigin(new URL(`https://e.com/a/kept-${index}.jpg`));
+    return imageGeneration(purged, inputs) === 0;
+  });
+  t.ok(kept.length > 970, `${kept.length} of 1,000`);
+  const { inputs } = createOrigin(new URL('https://e.com/a/purged-7.jpg'));
+  t.equal(imageGeneration(purged, inputs), 5);
+});
+
+t.test('names in a key what purges it', async (t) => {
+  const origin = createOrigin(new URL('https://e.com/a/b/c.jpg'));
+  const name = variantKey(origin, createVariant({}));
+  const isPurged = (tag: string) =>
+    isPurgedKey({ generations: { groups: changeGroups({}, [purgeGroup(tag)], 1) } }, name);
+  for (const folder of ['', 'a/', 'a/b/']) t.ok(isPurged(folderTag(`https://e.com/${folder}`)));
+  t.ok(isPurged(sourceTag(new URL('https://e.com/a/b/c.jpg'))));
+  for (const other of ['a', 'b/', 'a/b/c.jpg']) {
+    t.notOk(isPurged(folderTag(`https://e.com/${other}`)), other);
+  }
+  const deep = new URL(`https://e.com/${'a/'.repeat(20)}b.jpg`);
+  const long = imageInputs(deep, 'v'.repeat(64), { layers: [] }, () => true);
+  const key = variantKey({ ...origin, inputs: long, generation: Date.now() }, createVariant({}));
+  t.ok(key.length < 200, 'a file name has at most 255 bytes');
+});
 
 t.test('returns one key for equivalent queries', async (t) => {
   const groups = [
@@ -162,7 +193,7 @@ t.test(
     ];
     t.equal(new Set(keys).size, keys.length);
     t.equal(variantKey(createOrigin(), reordered), keys[0], 'not on the order of the fields');
-    for (const known of keys) t.match(known, /^[0-9a-f]{32}-[07]--[0-9a-f]{32}$/);
+    for (const known of keys) t.match(known, /^[0-9a-f]{32}-[07]-f8df4-[0-9a-f]{32}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
     const sharpVersions: Record<typeof rendererVersion, string> = { 25: '0.35.5' };
     t.equal(
