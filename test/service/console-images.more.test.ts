@@ -248,8 +248,8 @@ t.test(
       await purgeSources.click();
       await purge.getByText('The images of 2 sources are purged').waitFor();
       t.equal(await purge.getByLabel('Sources').inputValue(), '');
-      const groups = [source, 'http://127.0.0.1/a,b.jpg'].map(
-        (sourceUrl) => purgeGroup(sourceTag(new URL(sourceUrl))).slice(0, 3),
+      const groups = [source, 'http://127.0.0.1/a,b.jpg'].map((sourceUrl) =>
+        purgeGroup(sourceTag(new URL(sourceUrl))).slice(0, 3),
       );
       t.same(Object.keys((await storedPurges())?.groups ?? {}).sort(), groups.sort());
       await purge.getByText('The purge is in effect').waitFor();

@@ -271,7 +271,7 @@ const limitsObject = {
     onlyPresets: {
       type: 'boolean',
       description:
-        'Whether a URL must name a preset, beside which it can contain only `v`, `fallback`, `download` and listed parameters.',
+        'Whether a URL must name a preset, next to which it can contain only `v`, `fallback`, `download`, `filename` and parameters with a list.',
     },
     widths: {
       type: ['array', 'null'],
