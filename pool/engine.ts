@@ -203,12 +203,12 @@ export class Engine {
 
   async #get(request: ImageRequest, signal: AbortSignal): Promise<CacheResult> {
     signal.throwIfAborted();
-    const { key, background, project, stages } = request;
+    const { key, flight = key, background, project, stages } = request;
     const inMemory = this.caches.readMemory(request);
     if (inMemory !== null) return inMemory;
     // Joining makes background work live, and live work needs a queue slot.
-    if (!background && this.#misses.isBackground(key)) this.#requireQueueSlot(project);
-    const joined = this.#misses.join(key, signal, background);
+    if (!background && this.#misses.isBackground(flight)) this.#requireQueueSlot(project);
+    const joined = this.#misses.join(flight, signal, background);
     if (joined !== null) {
       this.#followers.process += 1;
       const join = () => joined;
@@ -220,7 +220,7 @@ export class Engine {
     const owner = toOwner(request);
     if (!this.#missQuota.take(owner, 1)) throw tooManyTransforms;
     return this.#misses.run(
-      key,
+      flight,
       (shared, urgency) =>
         this.#miss({ request, signal: shared, urgency, timings: {} }).finally(() =>
           this.#missQuota.release(owner, 1),
@@ -291,17 +291,17 @@ export class Engine {
   }
 
   #join({ request, signal, urgency }: Miss): Promise<Role> {
-    const { key, project } = request;
+    const { key, flight = key, project } = request;
     const participant = {
       live: urgency.isLive,
       signal,
-      retain: () => this.#misses.retain(key),
+      retain: () => this.#misses.retain(flight),
       promote: () => {
         // While the queue is full, followers keep waiting for the background work.
-        if (!this.#producer.transforms.isFull(project)) this.#misses.promote(key);
+        if (!this.#producer.transforms.isFull(project)) this.#misses.promote(flight);
       },
     };
-    const join = () => this.#environment.coalescer.join(key, participant);
+    const join = () => this.#environment.coalescer.join(flight, participant);
     return runStage(request.stages, 'coalesce', join, ({ role }) => ({ role }));
   }
 

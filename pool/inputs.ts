@@ -6,6 +6,8 @@ import { layerUrl, type Variant } from './variant.ts';
 /** An image's input file: its source, or a layer's image or font. */
 export interface Input {
   readonly url: URL;
+  /** The URL without parameters that do not identify the file. */
+  readonly identity: URL;
   /** The file's name in purges. */
   readonly tag: string;
   /** The names of its parent folders in purges. */
@@ -49,8 +51,13 @@ function folderTags(url: URL): readonly string[] {
   return tags;
 }
 
-/** Returns a file's names in purges. */
-const tagsOf = (url: URL) => ({ tag: sourceTag(url), folders: folderTags(url) });
+/** Returns a file's URLs and its names in purges. */
+const namesOf = (url: URL, identity: URL) => ({
+  url,
+  identity,
+  tag: sourceTag(identity),
+  folders: folderTags(identity),
+});
 
 const anyHost = () => true;
 
@@ -60,14 +67,16 @@ const anyHost = () => true;
  *
  * @param version the source's version, or null
  * @param isAllowedHost returns whether a canonical host is on the project's allowlist
+ * @param identify returns a URL without parameters that do not identify its file
  */
 export function imageInputs(
   source: URL,
   version: string | null,
   { layers }: Pick<Variant, 'layers'>,
   isAllowedHost: Input['isAllowedHost'],
+  identify: (url: URL) => URL = (url) => url,
 ): Inputs {
-  const ofSource = { url: source, ...tagsOf(source), version, isFont: false, isAllowedHost };
+  const ofSource = { ...namesOf(source, identify(source)), version, isFont: false, isAllowedHost };
   const ofLayers = (layers ?? []).flatMap((layer, index): Input[] => {
     const text = layerUrl(layer);
     if (text === null) return [];
@@ -75,7 +84,7 @@ export function imageInputs(
     const isFont = layer.kind === 'text';
     const isWatermark = layer.kind === 'image' && layer.isWatermark;
     const hosts = isWatermark ? anyHost : isAllowedHost;
-    const file = { url, ...tagsOf(url), version: null, isFont };
+    const file = { ...namesOf(url, identify(url)), version: null, isFont };
     return [{ ...file, layer: index, isAllowedHost: hosts }];
   });
   return [{ ...ofSource, layer: null }, ...ofLayers];
@@ -83,8 +92,7 @@ export function imageInputs(
 
 /** Returns the input of a project's watermark before an image uses it. */
 export const watermarkInput = (url: URL): Input => ({
-  url,
-  ...tagsOf(url),
+  ...namesOf(url, url),
   layer: null,
   version: null,
   isFont: false,

@@ -10,6 +10,8 @@ import type { Variant } from './variant.ts';
 export interface ImageRequest {
   /** The image's cache key. */
   readonly key: string;
+  /** Concurrent requests with this text share one render; by default with the same key. */
+  readonly flight?: string;
   /** Project id. Projects share everything limited equally. */
   readonly project: string;
   readonly inputs: Inputs;

@@ -44,6 +44,8 @@ export interface ProjectFreshness {
   readonly browserAge: number | null;
   /** How long caches keep missing sources and fallbacks; null or absent for the operator's setting. */
   readonly missingAge?: number | null;
+  /** Query parameters that do not identify a source, or `presigningParameters`; null for none. */
+  readonly ignoredParameters?: readonly string[] | null;
 }
 
 /** A project's maximum daily usage (UTC), and what its URLs can request; null for no limit. */

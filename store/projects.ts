@@ -186,8 +186,19 @@ export class Projects {
     return this.#changeChecked(id, { $set: identity, ...allowed }, check);
   }
 
+  /**
+   * Other ignored parameters purge all images: an earlier list might return, and would otherwise find
+   * images that were purged meanwhile under other tags.
+   */
   setFreshness(id: string, freshness: ProjectFreshness): Promise<Project | null> {
-    return this.#change(id, { $set: { freshness } });
+    const listOf = (set: ProjectFreshness | undefined) =>
+      JSON.stringify(set?.ignoredParameters ?? null);
+    const update = { $set: { freshness } };
+    return this.#changeFrom(id, (project) =>
+      listOf(project.freshness) === listOf(freshness)
+        ? [update, 1]
+        : withPurge(project, null, Date.now(), update),
+    );
   }
 
   setLimits(id: string, limits: ProjectLimits): Promise<Project | null> {
@@ -318,15 +329,7 @@ export class Projects {
     now: () => number,
     update: UpdateFilter<Project>,
   ): Promise<Project | null> {
-    return this.#changeFrom(id, (project) => {
-      const { revision } = project;
-      // This number is also the revision. The time makes it new after the store was restored from a
-      // backup; the revision makes it new after the clock was set back.
-      const number = Math.max(now(), revision + 1);
-      const purge = purgeUpdate(project, tags, number);
-      const $set = { ...update.$set, ...purge.$set };
-      return [{ ...update, ...purge, $set }, number - revision];
-    });
+    return this.#changeFrom(id, (project) => withPurge(project, tags, now(), update));
   }
 
   #changeChecked(
@@ -383,6 +386,22 @@ export class Projects {
     );
     return changed;
   }
+}
+
+/** Returns an update that also purges images, and the increment of the revision. */
+function withPurge(
+  project: Project,
+  tags: readonly string[] | null,
+  now: number,
+  update: UpdateFilter<Project>,
+): [update: UpdateFilter<Project>, increment: number] {
+  const { revision } = project;
+  // This number is also the revision. The time makes it new after the store was restored from a
+  // backup; the revision makes it new after the clock was set back.
+  const number = Math.max(now, revision + 1);
+  const purge = purgeUpdate(project, tags, number);
+  const $set = { ...update.$set, ...purge.$set };
+  return [{ ...update, ...purge, $set }, number - revision];
 }
 
 /** Converts HSL to `#rrggbb` as in CSS Color 4. Hue in degrees, the others 0..1. */

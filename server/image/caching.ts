@@ -136,9 +136,12 @@ export const cdnProjectTag = (project: string): string => `p-${projectDigits(pro
 export function cacheTagHeaders(
   names: readonly string[],
   project: string,
-  inputs: readonly Pick<Input, 'url'>[],
+  inputs: readonly Pick<Input, 'identity'>[],
 ): Headers {
   if (names.length === 0) return [];
-  const tags = [cdnProjectTag(project), ...inputs.map(({ url }) => cdnSourceTag(project, url))];
+  const tags = [
+    cdnProjectTag(project),
+    ...inputs.map(({ identity }) => cdnSourceTag(project, identity)),
+  ];
   return names.map((name) => [name, tags.join(name.endsWith('key') ? ' ' : ',')]);
 }

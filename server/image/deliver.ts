@@ -9,6 +9,7 @@ import { withLostQuery, withMissing } from './image-errors.ts';
 import { confirmProject, ImageLookup } from './image-lookup.ts';
 import { readTransform, resolveTransform, type Transform } from './resolve-variant.ts';
 import { redirectTo, respond, send } from './response.ts';
+import { sourceIdentity } from './source-identity.ts';
 import { resolveSource } from './source-url.ts';
 
 /**
@@ -55,7 +56,9 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
   const lifetime = { expires: access.expires, freshness: project.freshness };
   request.errorHeaders = withMissing(request.errorHeaders, [
     ...missingHeaders(lifetime, environment.missingAgeSeconds, environment.now()),
-    ...cacheTagHeaders(environment.cacheTagHeaders, project._id, [{ url: source }]),
+    ...cacheTagHeaders(environment.cacheTagHeaders, project._id, [
+      { identity: sourceIdentity(source, project.freshness) },
+    ]),
   ]);
   const lookup = new ImageLookup(environment, { ...call, project, source, background });
   const context = { ...call, ...access, state, source, warnings: unknownWarnings(address.unknown) };

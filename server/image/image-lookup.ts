@@ -1,7 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, ImageRequest } from '../../pool/engine.ts';
+import { urlDigest } from '../../pool/source/fetch.ts';
 import type { Size } from '../../pool/geometry.ts';
-import { type Inputs, imageInputs } from '../../pool/inputs.ts';
+import { type Inputs, imageInputs, isInputFailure } from '../../pool/inputs.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ProjectCache, ProjectState } from '../project-cache.ts';
@@ -13,6 +14,7 @@ import { combinedError, isReplaceable, withoutSourceArea } from './image-errors.
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import { withoutFailed } from './layers.ts';
 import { factsVariant, provisionalVariant, type ResolvedTransform } from './resolve-variant.ts';
+import { sourceIdentity } from './source-identity.ts';
 
 export interface DeliveredImage {
   readonly result: CacheResult;
@@ -143,7 +145,12 @@ export class ImageLookup {
         findLoader: createLoaderFinder(latest),
         admitRender: () => admitRender(latest()),
       };
-      const result = await engine.get(image, request.signal);
+      const result = await engine.get(image, request.signal).catch((error: unknown) => {
+        const [{ url, identity }] = inputs;
+        // The error can be that of another signature, with which an equal request started the work.
+        if (url === identity || !isInputFailure(error)) throw error;
+        return engine.get({ ...image, flight: `${image.key} ${urlDigest(url)}` }, request.signal);
+      });
       // Confirming the project reveals purges and deletions that happened during the render.
       await confirmProject(projects, project);
       if (isCurrent()) {
@@ -160,7 +167,13 @@ export class ImageLookup {
 
   #inputs({ source, version, variant }: WantedImage): Inputs {
     const { project } = this.#checked;
-    return imageInputs(source, version, variant, (host) => isAllowedHost(project, host));
+    return imageInputs(
+      source,
+      version,
+      variant,
+      (host) => isAllowedHost(project, host),
+      (url) => sourceIdentity(url, project.freshness),
+    );
   }
 
   /** Renders the final image while the client gets a provisional one. */

@@ -62,8 +62,9 @@ export function variantKey(
   variant: Variant,
   renderVersion = rendererVersion,
 ): string {
-  const [{ url, version }] = inputs;
-  const parts: (string | number)[] = [renderVersion, project, url.href, canonicalForm(variant)];
+  const [{ identity, version }] = inputs;
+  const form = canonicalForm(variant);
+  const parts: (string | number)[] = [renderVersion, project, identity.href, form];
   if (version !== null) parts.push(version);
   return cacheKey({ project, inputs, generation }, parts);
 }

@@ -1,6 +1,8 @@
 import { createHash } from 'node:crypto';
 import t, { type Test } from 'tap';
 import { signature, signedText } from '../../server/image/access.ts';
+import { until } from '../until.ts';
+import { prefix, rootKey, send } from './control/control.ts';
 import { startFrontEnd } from './front-end.ts';
 import { picture } from './origin.ts';
 
@@ -88,4 +90,82 @@ t.test('sends no tags if they are off', async (t) => {
   const { status, headers } = await load();
   t.equal(status, 200);
   for (const value of headers.values()) t.notOk(value.includes(expected[0] ?? ''));
+});
+
+t.test('delivers one image for all signatures of a source, if the project says so', async (t) => {
+  const { url, port, origin, project, store } = await startFrontEnd(t, {
+    SERVICE_ROOT_API_KEY: rootKey,
+  });
+  const of = `${prefix}/projects/${project}`;
+  const body = await picture(40, 30);
+  const asked: string[] = [];
+  let refusing: Promise<void> = Promise.resolve();
+  origin.serve('/a.png', async (request, response) => {
+    const query = new URL(request.url ?? '', origin.url).searchParams;
+    asked.push(String(query.get('X-Amz-Signature')));
+    if (query.get('X-Amz-Signature') !== 'bad') return void response.end(body);
+    await refusing;
+    response.writeHead(403).end();
+  });
+  const toSource = (signature: string, more = '') =>
+    `${origin.url}/a.png?X-Amz-Date=1${more}&X-Amz-Signature=${signature}`;
+  const get = async (signature: string, more = '', w = 20) => {
+    const source = encodeURIComponent(toSource(signature, more));
+    const response = await fetch(`${url}/img/${source}?project=${project}&w=${w}&fmt=png`);
+    await response.arrayBuffer();
+    return { ...readTags(response), tag: response.headers.get('cache-tag')?.split(',')[1] };
+  };
+  t.match(await get('one'), { status: 200, cache: 'miss' });
+  t.match(await get('two'), { status: 200, cache: 'miss' }, 'by default, each is a source');
+  t.match(await get('bad'), { status: 403 });
+  const set = (ignoredParameters: unknown) =>
+    send(port, 'PUT', `${of}/freshness`, {
+      json: { sourceAge: null, browserAge: null, ignoredParameters },
+    });
+  for (const invalid of [[], ['a b'], 'aws', ['&']]) t.equal((await set(invalid)).status, 400);
+  t.match(await set(['aws', 'visitor']), {
+    status: 200,
+    body: { freshness: { ignoredParameters: ['aws', 'visitor'] } },
+  });
+
+  asked.length = 0;
+  const first = await get('three');
+  t.match(first, {
+    status: 200,
+    cache: 'miss',
+    tag: sourceTag(project, `${origin.url}/a.png`),
+  });
+  t.match(await get('four', '&visitor=7'), { ...first, cache: 'memory' });
+  t.match(await get('four', '&size=7'), { status: 200, cache: 'miss' }, 'another parameter');
+  t.match(await get('bad'), { status: 200 }, 'a cached image needs no valid signature');
+  t.same(asked, ['three', 'four'], 'the origin gets the signature of the request');
+
+  // The error of one signature is not that of another one.
+  let refuse = () => {};
+  refusing = new Promise((resolve) => {
+    refuse = resolve;
+  });
+  const isAsked = (count: number) =>
+    until('the origin is asked', async () => asked.length >= count);
+  const bad = get('bad', '', 11);
+  await isAsked(3);
+  const good = get('five', '', 11);
+  await until('it waits for the same image', async () => {
+    const { body } = await send(port, 'GET', '/api/health', { key: null });
+    return body.checks !== undefined;
+  });
+  refuse();
+  t.match(await Promise.all([bad, good]), [{ status: 403 }, { status: 200 }]);
+
+  const purged = { json: { sources: [toSource('six')] } };
+  t.equal((await send(port, 'POST', `${of}/purge`, purged)).status, 202);
+  t.match(await get('seven'), { status: 200, cache: 'miss' });
+  t.equal(asked.at(-1), 'seven', 'the newest signature');
+  // An earlier list finds no image from before.
+  await set(null);
+  t.match(await get('one'), { status: 200, cache: 'miss' });
+  const before = await store.projects.find(project);
+  await set(null);
+  const after = await store.projects.find(project);
+  t.same(after?.generations, before?.generations, 'the same list purges nothing');
 });

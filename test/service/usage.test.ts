@@ -149,7 +149,7 @@ t.test('shows why it refuses the URLs of a delivery host', async (t) => {
   const set = { host, base: `${origin.url}/`, urls: 'cloudinary', updatedAt: new Date() };
   await store.projects.setItem(project, 'hosts', host, set);
   const ids: (string | undefined)[] = [];
-  for (const path of ['r_max/a.png', 'r_max/s--SECRET--/b.png', 's--SECRET--/e_sepia/a.png']) {
+  for (const path of ['cs_cmyk/a.png', 'cs_cmyk/s--SECRET--/b.png', 's--SECRET--/e_tint/a.png']) {
     const connection = await StrictConnection.open(port);
     const target = `/demo/image/upload/${path}`;
     const { status, headers } = await connection.request('GET', target, { host });
@@ -160,12 +160,12 @@ t.test('shows why it refuses the URLs of a delivery host', async (t) => {
   const { failures } = await json(await call('failures'));
   t.match(failures, [
     {
-      url: '/demo/image/upload/s--…/e_sepia/a.png',
-      message: /^e_sepia has no equivalent here; the nearest is tint/,
+      url: '/demo/image/upload/s--…/e_tint/a.png',
+      message: /^e_tint has no equivalent here; the nearest is tint/,
       count: 1,
       requestId: ids[2],
     },
-    { message: /^r_max has no equivalent here/, count: 2, requestId: ids[1] },
+    { message: /^cs_cmyk has no equivalent here/, count: 2, requestId: ids[1] },
   ]);
   t.equal(failures.length, 2);
 });

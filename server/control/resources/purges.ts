@@ -5,6 +5,7 @@ import { hookStates } from '../../../store/purges.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/caching.ts';
+import { sourceIdentity } from '../../image/source-identity.ts';
 import { readSourceUrl, urlRule } from '../hosts-and-urls.ts';
 import { itemResult, operation } from '../operation.ts';
 import {
@@ -129,12 +130,14 @@ export async function purgeImages(
   input: BodyOf<typeof purgeInput>,
 ): Promise<{ readonly id: string; readonly sourceCount: number }> {
   const project = await findProject(services, id);
-  const watermarkTag = project.watermarkUrl && sourceTag(new URL(project.watermarkUrl));
+  const identify = (url: URL) => sourceIdentity(url, project.freshness);
+  const watermarkTag = project.watermarkUrl && sourceTag(identify(new URL(project.watermarkUrl)));
   const errors: string[] = [];
   /** The tags in CDNs, by the service's own tags. */
   const sources = new Map<string, string>();
   for (const [index, text] of (input.sources ?? []).entries()) {
-    const source = readSourceUrl(text, project);
+    const given = readSourceUrl(text, project);
+    const source = given && identify(given);
     const folder = source === null ? null : readFolder(source);
     // The watermark's host need not be on the allowlist.
     const isUsed =

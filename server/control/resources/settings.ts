@@ -1,6 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { newProjectSettings, type Project, type ProjectSettings } from '../../../store/projects.ts';
 import { parameterNames } from '../../image/parameters.ts';
+import { presigningParameters } from '../../image/source-identity.ts';
 import { maxSourceLength } from '../../image/source-url.ts';
 import {
   bareHostError,
@@ -167,6 +168,10 @@ async function checkWatermark(
 
 const maxAgeSeconds = 31_536_000;
 
+const presets = Object.keys(presigningParameters)
+  .map((name) => `\`${name}\``)
+  .join(', ');
+
 const freshnessObject = {
   description: "How a project's images follow their sources. Ages are in seconds.",
   ...strictObject({
@@ -200,6 +205,18 @@ const freshnessObject = {
         "Seconds that browsers and CDNs keep a missing source (404 and 410) and a fallback; 0 for never, null for the operator's setting.",
       examples: [30],
     },
+    ignoredParameters: {
+      type: ['array', 'null'],
+      items: {
+        type: 'string',
+        pattern: '^[A-Za-z0-9._~-]{1,64}$',
+        'x-rule': 'must be a name of letters, digits and . _ ~ -, at most 64',
+      },
+      minItems: 1,
+      maxItems: 20,
+      description: `Query parameters of sources that do not identify the picture, such as signatures: requests that differ only in them get the same image. ${presets} stand for those of presigned URLs. A change purges all images.`,
+      examples: [['aws']],
+    },
   }),
 } as const;
 
@@ -207,6 +224,7 @@ const freshness = named('Freshness', freshnessObject, {
   sourceAge: 300,
   browserAge: 60,
   missingAge: 30,
+  ignoredParameters: ['aws'],
 });
 
 const freshnessInput = named(
@@ -220,6 +238,7 @@ const freshnessBody = ({ freshness: set }: Project): BodyOf<typeof freshness> =>
   browserAge: null,
   missingAge: null,
   ...set,
+  ignoredParameters: set?.ignoredParameters ? [...set.ignoredParameters] : null,
 });
 
 export const freshnessOperations = {

@@ -129,6 +129,7 @@ export const bodiesWith = (watermarks: readonly string[], signed: string) =>
       sourceAge: fc.oneof(integer(1, 31_536_000), fc.constantFrom('origin', 'Origin', null)),
       browserAge: fc.oneof(integer(0, 31_536_000), fc.constant(null)),
       missingAge: fc.oneof(integer(0, 86_400), fc.constant(null)),
+      ignoredParameters: fc.constantFrom(null, ['aws'], ['gcs', 'token'], [], ['a b']),
     }),
     ProjectOriginInput: arbitraryBody({
       headers: fc.oneof(

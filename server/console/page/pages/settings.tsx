@@ -10,7 +10,12 @@ export const Freshness = documentPage({
   intro:
     'How images follow sources that change under the same URL. Without a source age, an image changes only after a purge, or with another v in its URL.',
   operation: 'putProjectFreshness',
-  placeholders: { sourceAge: 'never', browserAge: 'a year', missingAge: "the service's" },
+  placeholders: {
+    sourceAge: 'never',
+    browserAge: 'a year',
+    missingAge: "the service's",
+    ignoredParameters: 'none',
+  },
   saved: 'Saved. Images follow it within two seconds; browsers keep their images.',
 });
 
