@@ -58,7 +58,7 @@ const templates: Templates = {
     ['full-fit-in/{w}x{h}', outside],
     ['{w}x{h}/bottom/filters:format(webp)', exact()],
     [
-      '{w}x{h}/filters:[rgb(20,-20,40)~noise(10)~equalize()~colorize(40,40,100,ffffff)~curve([(0,0),(255,255)],[(0,50)],[(0,95)],[(0,0)])]',
+      '{w}x{h}/filters:[rgb(20,-20,40)~noise(10)~equalize()~colorize(40,40,100,ffffff)~convolution(1;2;1;2;4;2;1;2;1,3,true)]',
       exact(),
     ],
     ['{w}x{h}/smart/filters:quality(80):contrast(-15):brightness(-5)', exact()],

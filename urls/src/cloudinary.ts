@@ -537,10 +537,13 @@ function addTrim(chain: Chain, effect: string): void {
 
 function addDelivery(chain: Chain, options: Options, source: string): void {
   const { native } = chain;
-  const [dpr, quality, format] = ['dpr', 'q', 'f'].map((name) => options.get(name));
+  const [dpr, quality, format, density] = ['dpr', 'q', 'f', 'dn'].map((name) => options.get(name));
   const space = options.get('cs') ?? 'srgb';
   if (dpr !== undefined) setOnce(chain, 'dpr', 'dpr', dpr);
   if (quality !== undefined) setOnce(chain, 'q', 'q', readQuality(quality));
+  const [, chroma] = /:(420|444)$/.exec(quality ?? '') ?? [];
+  if (chroma !== undefined) native.set('q', 'chroma', chroma);
+  if (density !== undefined) setOnce(chain, 'dn', 'density', density);
   if (format !== undefined) {
     const native = /^auto(?::|$)/.test(format) ? 'auto' : lookUp(formats, format);
     if (native === undefined) throw noEquivalent(`f_${format}`, 'f_auto');
@@ -562,8 +565,8 @@ const qualities: Readonly<Record<string, string>> = {
 };
 
 function readQuality(quality: string): string {
-  // JPEGs have this chroma subsampling, and `auto` looks at the content.
-  const written = quality.replace(/:(?:420|sensitive)$/, '');
+  // `auto` looks at the content.
+  const written = quality.replace(/:(?:4\d\d|sensitive)$/, '');
   const native = lookUp(qualities, written) ?? (/^\d{1,3}$/.test(written) ? written : null);
   if (native === null) throw noEquivalent(`q_${quality}`, 'q_auto');
   return native;
@@ -574,13 +577,14 @@ function setFlag(native: NativeQuery, flag: string, source: string): void {
   if (name === 'attachment') {
     const file = source.replace(/^.*\//s, '').replace(/\.[A-Za-z0-9]{1,5}$/, '');
     native.set('fl_attachment', 'download', given.join(':') || file);
-  } else if (flag === 'keep_attribution') native.set('fl', 'keep', 'copyright');
+  } else if (name === 'progressive') native.set('fl', 'progressive', given[0] !== 'none');
+  else if (flag === 'keep_attribution') native.set('fl', 'keep', 'copyright');
   else if (!harmlessFlags.has(name)) throw noEquivalent(`fl_${flag}`, lookUp(nearestFlags, name));
 }
 
 /** Flags that change no pixel, or that describe what this service does anyway. */
 const harmlessFlags = new Set(
-  `animated any_format apng awebp force_strip immutable_cache lossy no_overflow png8 preserve_transparency progressive
+  `animated any_format apng awebp force_strip immutable_cache lossy no_overflow png8 preserve_transparency
   relative sanitize strip_profile`.split(/\s+/),
 );
 
@@ -630,7 +634,7 @@ function readOption(options: Map<string, string>, option: string, isLayer: boole
 }
 
 /** Parameters with an equivalent for at least some values. */
-const understood = new Set('a ar b bo c cs d dpr e f fl g h l o pg q r t w x y'.split(' '));
+const understood = new Set('a ar b bo c cs d dn dpr e f fl g h l o pg q r t w x y'.split(' '));
 
 /** What comes closest to the parameters without an equivalent. */
 const nearest: Readonly<Record<string, string>> = {

@@ -62,22 +62,16 @@ const ofNames = (row: Row, names: string): Readonly<Record<string, Row>> =>
 /** Parameters that depend on no other parameter, and those without an equivalent. */
 const rows: Readonly<Record<string, Row>> = {
   // The signature, and parameters that change no pixel that visitors see.
-  ...ofNames(noEffect, 's ixlib ixid ixsrc chromasub colors colorquant dpi iptc svg-sanitize'),
+  ...ofNames(noEffect, 's ixlib ixid ixsrc colors colorquant iptc svg-sanitize'),
   flip,
-  fm: choice('fmt', {
-    jpg: 'jpeg',
-    pjpg: 'jpeg',
-    png: 'png',
-    png8: 'png',
-    png32: 'png',
-    webp: 'webp',
-    avif: 'avif',
-    gif: 'gif',
-  }),
+  fm: setFormatOption,
   // imgix qualities start at 0.
   q: (native, value, name) => native.set(name, 'q', Math.max(1, readInteger(name, value, 0, 100))),
-  // This flag changes no pixel.
-  'jpg-progressive': readFlag,
+  'jpg-progressive': (native, value, name) =>
+    native.set(name, 'progressive', readFlag(native, value, name) || null),
+  chromasub: choice('chroma', { 444: '444', 422: null, 420: '420' }),
+  dpi: (native, value, name) =>
+    native.set(name, 'density', readInteger(name, value, 0, 10_000) || null),
   invert: (native, value, name) =>
     native.set(name, 'negate', readFlag(native, value, name) || null),
   sat: (native, value, name) => {
@@ -202,6 +196,22 @@ function toPixels(option: string, text: string, size: SourceSize, side: keyof Si
   return text.includes('.') && value <= 1
     ? Math.round(value * size.get()[side])
     : readInteger(option, text, 0, 100_000);
+}
+
+const readFormat = choice('fmt', {
+  jpg: 'jpeg',
+  pjpg: 'jpeg',
+  png: 'png',
+  png8: 'png',
+  png32: 'png',
+  webp: 'webp',
+  avif: 'avif',
+  gif: 'gif',
+});
+
+function setFormatOption(native: NativeQuery, value: string, name: string): void {
+  readFormat(native, value, name);
+  if (value === 'pjpg') native.set(name, 'progressive', true);
 }
 
 function setPage(native: NativeQuery, value: string, name: string): void {

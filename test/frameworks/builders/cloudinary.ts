@@ -82,7 +82,7 @@ const rows: readonly (readonly [string, string])[] = [
   ['.addTransformation("t_card")', 'dpr=1&preset=card'],
   ['.namedTransformation(name("card")).format("png")', 'dpr=1&fmt=png&preset=card'],
   ['.resize(scale(300)).addFlag(attachment("map"))', 'download=map&dpr=1&enlarge=1&w=300'],
-  ['.resize(scale(300)).addFlag(progressive())', 'dpr=1&enlarge=1&w=300'],
+  ['.resize(scale(300)).addFlag(progressive())', 'dpr=1&enlarge=1&progressive=1&w=300'],
 ];
 
 const modules = [

@@ -65,7 +65,7 @@ const rows: readonly (readonly [Readonly<Record<string, unknown>>, string])[] = 
   [{ w: 300, auto: 'format,compress' }, 'dpr=1&enlarge=1&fmt=auto&q=45&w=300'],
   [{ w: 300, fm: 'webp', q: 60 }, 'dpr=1&enlarge=1&fmt=webp&q=60&w=300'],
   [{ w: 300, fm: 'jpg', q: 0 }, 'dpr=1&enlarge=1&fmt=jpeg&q=1&w=300'],
-  [{ w: 300, fm: 'pjpg' }, 'dpr=1&enlarge=1&fmt=jpeg&w=300'],
+  [{ w: 300, fm: 'pjpg' }, 'dpr=1&enlarge=1&fmt=jpeg&progressive=1&w=300'],
   [{ w: 300, fm: 'png32' }, 'dpr=1&enlarge=1&fmt=png&w=300'],
   [{ w: 300, fm: 'webp', lossless: true }, 'dpr=1&enlarge=1&fmt=webp&lossless=1&w=300'],
   [{ w: 300, flip: 'h' }, 'dpr=1&enlarge=1&flop=1&w=300'],

@@ -231,6 +231,7 @@ t.test('reads the options of imgproxy by both of their names', async (t) => {
         'monochrome:0.5 has no equivalent here; the nearest is monochrome:1. gr has no equivalent here',
       ),
     ],
+    [at('dpi:300/jpgo:1:1'), of('chroma=444&density=300&dpr=1&progressive=true')],
     [at('pix:5/co:1.2/br:51'), of('contrast=20&dpr=1&lightness=20&pixelate=5')],
     [at('a::1.2:0.5/mc:1:f00'), of('contrast=20&dpr=1&saturation=0.5&tint=f00')],
     [at('pix:1/mc:0/pngo:1/avifo:1'), of('dpr=1 png_options avif_options')],

@@ -10,7 +10,7 @@ const maxRefused: Readonly<Record<string, number>> = {
   imgix: 43,
   cloudinary: 47,
   imgproxy: 16,
-  thumbor: 45,
+  thumbor: 50,
   cloudflare: 12,
 };
 

@@ -336,6 +336,15 @@ const rows: readonly Row[] = [
   parameter(['quality', 'q'], 1, 'q', wholeUpTo(100)),
   state(['format_quality', 'fq'], 20, 'formatQualities', readFormatQualities),
   parameter(['autoquality', 'aq'], 5, 'q', ([method]) => (method === 'none' ? null : 'auto')),
+  parameter(['dpi'], 1, 'density', wholeUpTo(10_000)),
+  {
+    names: ['jpeg_options', 'jpgo'],
+    maxArguments: 10,
+    read: ({ native }, [progressive, full], name) => {
+      if (given(progressive)) native.set(name, 'progressive', isTrue(progressive));
+      if (given(full)) native.set(name, 'chroma', isTrue(full) ? '444' : null);
+    },
+  },
   parameter(['max_bytes', 'mb'], 1, 'maxbytes', wholeUpTo(100_000_000)),
   parameter(['format', 'f', 'ext'], 1, 'fmt', formatName),
   state(['strip_metadata', 'sm'], 1, 'stripMetadata', flag),
@@ -400,11 +409,9 @@ const rows: readonly Row[] = [
   ignored('max_src_file_size', 'msfs'),
   ignored('max_animation_frame_resolution', 'mafr'),
   ignored('max_result_dimension', 'mrd'),
-  ignored('jpeg_options', 'jpgo'),
   ignored('png_options', 'pngo'),
   ignored('webp_options', 'webpo'),
   ignored('avif_options', 'avifo'),
-  ignored('dpi'),
 ];
 
 const rowsByName: ReadonlyMap<string, Row> = new Map(
