@@ -1,6 +1,18 @@
 import type { OverlayOptions, Sharp } from 'sharp';
 import type { Colour, Rgba } from '../colour.ts';
-import { mapColours, type PixelFrame, pixelate, toSepia } from './pixel-effects.ts';
+import {
+  blurArea,
+  type Duotone,
+  findAreas,
+  mapColours,
+  type PixelArea,
+  type PixelFrame,
+  pixelate,
+  pixelateArea,
+  toDuotone,
+  toSepia,
+  vignette,
+} from './pixel-effects.ts';
 import { type Corners, drawEdge, type Radii } from './rounded.ts';
 
 /** Factors of brightness and saturation, rotation of the hue in degrees, lightness to add. */
@@ -22,13 +34,16 @@ interface PlannedOutput {
   readonly tint: Rgba | null;
   /** Of the frame's corners. */
   readonly radii: Radii;
+  /** The area of the upright source that the output shows, in its pixels. */
+  readonly used: PixelArea;
 }
 
 /**
- * An operation's place in the passes of `steps.ts`: before the crop, with the resize, after it as a
+ * An operation's place in the passes of `steps.ts`: on areas of the source, before the crop, with the resize, after it as a
  * filter, in the image's last pass, on the raw pixels after it, or below or above the layers.
  */
 export type Place =
+  | 'areas'
   | 'turn'
   | 'resize'
   | 'filter'
@@ -53,7 +68,7 @@ export interface Operation<T> {
   /** Adds the operation to a pipeline. Called only for other values than `plain`. */
   readonly apply?: (image: Sharp, value: NonNullable<T>, plan: PlannedOutput) => Sharp;
   /** Changes a frame's raw pixels in place, if sharp has no such operation; see `needsSingleFrames`. */
-  readonly change?: (frame: PixelFrame, value: NonNullable<T>) => void;
+  readonly change?: (frame: PixelFrame, value: NonNullable<T>, plan: PlannedOutput) => void;
   /** Returns what the operation draws above the layers, on each frame; absent elsewhere. */
   readonly overlay?: (value: NonNullable<T>, plan: PlannedOutput) => OverlayOptions;
   /** Returns ms per million output pixels, measured on a photograph; absent if negligible. */
@@ -216,12 +231,47 @@ export const operations = {
     ms: () => 22,
     needsSingleFrames: true,
   }),
+  /** The colours for black and white, and between them those of the luma. */
+  duotone: operation<Duotone | null>({
+    plain: null,
+    place: 'pixels',
+    change: (frame, colours) => mapColours(frame, toDuotone(colours)),
+    ms: () => 22,
+    needsSingleFrames: true,
+  }),
   /** Side of the squares in output pixels, 1..200, from the top left. */
   pixelate: operation<number | null>({
     plain: null,
     place: 'pixels',
     change: (frame, side) => pixelate(frame, { left: 0, top: 0, ...frame }, side),
     ms: (side) => 25 + 400 / side,
+    needsSingleFrames: true,
+  }),
+  /** 0..100 percent of black in the corners. */
+  vignette: operation<number | null>({
+    plain: null,
+    place: 'pixels',
+    change: (frame, percent) => vignette(frame, percent / 100),
+    ms: () => 22,
+    needsSingleFrames: true,
+  }),
+  /** Areas of the upright source, in its pixels. Before other operations, so that they follow turns. */
+  blurarea: operation<readonly PixelArea[] | null>({
+    plain: null,
+    place: 'areas',
+    change(frame, areas, { used }) {
+      for (const area of findAreas(frame, areas, used)) blurArea(frame, area);
+    },
+    ms: (areas) => 290 * areas.length,
+    needsSingleFrames: true,
+  }),
+  pixelatearea: operation<readonly PixelArea[] | null>({
+    plain: null,
+    place: 'areas',
+    change(frame, areas, { used }) {
+      for (const area of findAreas(frame, areas, used)) pixelateArea(frame, area);
+    },
+    ms: (areas) => 15 * areas.length,
     needsSingleFrames: true,
   }),
   /**

@@ -26,7 +26,7 @@ import {
 } from '../variant.ts';
 import { getEncoding, maxOutputPixels, type OutputFormat } from './encode/encodings.ts';
 import { chooseFormat, keepsGainMap } from './format.ts';
-import { isAnyRequested } from './operations.ts';
+import { isAnyRequested, requestedOperations } from './operations.ts';
 import { computeRadii, type Radii } from './rounded.ts';
 
 /** A transform's parameters, computed from the source and the variant. */
@@ -88,6 +88,8 @@ interface PassPlan {
    * turned image with a gain map gets an area that covers the whole image: see gain-map.ts.
    */
   readonly extract: Area | null;
+  /** The same area in pixels of the upright source. */
+  readonly used: Area;
   /** The area's size after a first pass; null if there is no such pass. */
   readonly prepared: Size | null;
   /** Whether frames are processed individually. */
@@ -263,7 +265,12 @@ function planPasses(
   const coloured =
     facts.colour.model === 'grey' &&
     (variant.tint !== null || ((padded || flatten) && !isGrey(background)));
-  const inPasses = freeAngle || byFrame || coloured || (content !== null && rotatesOrFlips);
+  const inPasses =
+    freeAngle ||
+    byFrame ||
+    coloured ||
+    (content !== null && rotatesOrFlips) ||
+    requestedOperations(variant, 'areas').length > 0;
   const isScaledFirst = content === null && !inPasses && !gainMap && variant.gamma === null;
   const reducedScale = isScaledFirst ? (decoderScale?.(box.scale, facts) ?? null) : null;
   const scale = vector ? vectorScale(box.scale, whole, framePixels) : reducedScale;
@@ -290,6 +297,7 @@ function planPasses(
         : isCoveredByMap
           ? { left: 0, top: 0, ...rotated }
           : null,
+    used: content ?? { left: 0, top: 0, ...whole },
     prepared: inPasses ? scaledSize(part, opened * shrink) : null,
     byFrame,
     resize: sameSize && !inPasses ? null : planResize(rotated, box, variant, animated && !byFrame),

@@ -17,7 +17,7 @@ import { type ExecutionPlan, type OpenedInputs, planExecution } from './executio
 import { uprightSize } from './image-facts/fields.ts';
 import { createOverlay, layerVariant, replacement } from './layer.ts';
 import { type InspectedSource, type OpenedImage, openImage, type Scope } from './open-image.ts';
-import { requestedOperations } from './operations.ts';
+import { type Place, requestedOperations } from './operations.ts';
 import type { RenderLimits } from './pipeline.ts';
 import type { PixelFrame } from './pixel-effects.ts';
 import { placeholders } from './placeholders.ts';
@@ -110,9 +110,10 @@ const order: readonly ((image: OpenedImage) => Promise<void>)[] = [
   dropExtraSamples,
   reduceDepth,
   cropAndShrink,
+  (image) => changePixels(image, 'areas', image.context.plan.prepared ?? image.context.plan),
   resizeAndFilter,
   convertToSrgb,
-  changePixels,
+  (image) => changePixels(image, 'pixels', image.context.plan),
   applyOpacity,
 ];
 
@@ -188,17 +189,21 @@ async function convertToSrgb({ pipeline, context: { plan } }: OpenedImage): Prom
   plan.convertedFrom.toSrgb(data, info.channels);
 }
 
-/** Runs the operations that sharp does not have. */
-async function changePixels({ pipeline, context }: OpenedImage): Promise<void> {
+/** Runs the operations at a place that sharp does not have. @param size the image's */
+async function changePixels(
+  { pipeline, context }: OpenedImage,
+  place: Place,
+  size: Size,
+): Promise<void> {
   const { plan, variant } = context;
-  const requested = requestedOperations(variant, 'pixels');
+  const requested = requestedOperations(variant, place);
   if (requested.length === 0) return;
   const change = (frame: PixelFrame) => {
-    for (const { operation, value } of requested) operation.change?.(frame, value);
+    for (const { operation, value } of requested) operation.change?.(frame, value, plan);
   };
   if (plan.byFrame) return pipeline.changeFrames(change);
   if (plan.plainPixels) {
-    const { data, info } = await pipeline.plainPixels(plan);
+    const { data, info } = await pipeline.plainPixels(size);
     return change({ ...info, data });
   }
   // Raw pixels would lose metadata and profile, so they replace those of the rendered image.
@@ -206,6 +211,8 @@ async function changePixels({ pipeline, context }: OpenedImage): Promise<void> {
   change(frame);
   const overlays = replacement(frame);
   pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
+  // sharp composites last.
+  await pipeline.render();
 }
 
 async function applyOpacity(image: OpenedImage): Promise<void> {

@@ -13,6 +13,7 @@ import {
 import { words } from './layer-fields.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import { decodeSource, readSourceReference, type SourceReference } from './source-url.ts';
+import type { ParameterType } from './values.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
@@ -111,6 +112,13 @@ export const canonicalName = (spelling: string): ParameterName | undefined =>
 
 export const isParameter = (name: string): boolean => canonicalNames.has(name);
 
+/** Returns whether a query can repeat a parameter. */
+const isList = (name: string): boolean => {
+  const canonical = canonicalNames.get(name);
+  const type: ParameterType<unknown> | undefined = canonical && parameters[canonical];
+  return type?.repeats === true;
+};
+
 /** Returns the project in a query, even if the URL is invalid, or ''. */
 export const projectInQuery = (query: string): string =>
   /(?:^|&)project=([^&]{1,60})/.exec(query)?.[1] ?? '';
@@ -138,13 +146,14 @@ export function readQuery(query: string, hostProject: string | null) {
   const unknown = new Set<string>();
   for (const [name, value] of parseQuery(query)) {
     const known = ownNames.has(name) || isParameter(name) || isLayerText(name);
-    if (known && parameters.has(name)) {
+    const earlier = parameters.get(name);
+    if (known && earlier !== undefined && !isList(name)) {
       throw invalid(`${name.slice(0, 60).toWellFormed()} is given more than once.`);
     }
     const near = known ? undefined : nearestName(name, knownNames);
     if (near !== undefined) throw invalid(`${name} is not a parameter. Did you mean ${near}?`);
     if (!known && name !== '' && !isTracking(name)) unknown.add(name);
-    parameters.set(name, value);
+    parameters.set(name, known && earlier !== undefined ? `${earlier},${value}` : value);
   }
   const url = parameters.get('url') ?? '';
   const project = parameters.get('project') ?? '';

@@ -23,10 +23,12 @@ import {
   aspectRatio,
   choice,
   colour,
+  duotone,
   either,
   flag,
   flagOrNumber,
   integer,
+  listOf,
   mapped,
   neutral,
   number,
@@ -176,6 +178,7 @@ const positionName: ParameterType<Position> = choice<Position>(
 
 const pixels = integer(0, 100_000);
 const side = integer(1, 100_000);
+const areas = listOf(parts({ left: pixels, top: pixels, width: side, height: side }), 20);
 const edge = integer(0, 2_000);
 const factor = number(0, 10);
 const degrees = angle(integer(-360, 360));
@@ -431,6 +434,32 @@ export const parameters = {
     'Tones the image like an old photograph, in percent, as `sepia()` does in CSS.',
     '80',
     { byDefault: '0' },
+  ),
+  duotone: parameter(
+    'colour',
+    duotone,
+    'Replaces black with the first colour, white with the second, and other brightnesses with a mixture.',
+    '1b2a6b,ffd27f',
+  ),
+  vignette: parameter(
+    'filters',
+    neutral(number(0, 100), 0),
+    'Darkens towards the corners, by this percentage in the corners.',
+    '60',
+    { byDefault: '0' },
+  ),
+  blurarea: parameter(
+    'filters',
+    areas,
+    'Blurs areas of the source, such as faces, before `flip` and `rotate`; strong enough to hide them. In pixels of the ' +
+      'upright source, like `crop`.',
+    '100,80,400,300',
+  ),
+  pixelatearea: parameter(
+    'filters',
+    areas,
+    'Pixelates areas of the source, such as number plates, as `blurarea` blurs them.',
+    '100,80,400,300',
   ),
   pixelate: parameter(
     'filters',

@@ -1,5 +1,6 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/colour.ts';
+import type { Duotone } from '../../pool/rendering/pixel-effects.ts';
 import type { PresetValue } from '../../store/project.ts';
 
 /**
@@ -28,6 +29,8 @@ export interface ParameterType<T> {
   readonly schema: ValueSchema;
   /** Returns the value of a text, or undefined if it is invalid. */
   readonly parse: (text: string) => T | undefined;
+  /** Whether a query can repeat the parameter, which then adds to its list. */
+  readonly repeats?: true;
   /** The types of several numbers in one text, in order. */
   readonly parts?: Readonly<Record<string, ParameterType<number>>>;
   /** Types of which a text needs to fit only one. */
@@ -232,6 +235,28 @@ export function parts<N extends string>(
   };
 }
 
+/** A list of the same numbers one after the other, such as of areas. */
+export function listOf<N extends string>(
+  item: ParameterType<Readonly<Record<N, number>>>,
+  most: number,
+): ParameterType<readonly Readonly<Record<N, number>>[]> {
+  const count = Object.keys(item.parts ?? {}).length;
+  const numbers = item.schema.pattern?.slice(1, -1) ?? '';
+  return {
+    repeats: true,
+    accepts: `${item.accepts}; up to ${most} times in one list, or as repeated parameters`,
+    schema: { type: 'string', pattern: `^${numbers}(?:[,_]${numbers}){0,${most - 1}}$` },
+    parse(text) {
+      const texts = text.split(/[,_]/, count * most + 1);
+      if (texts.length > count * most) return undefined;
+      const starts = texts.flatMap((_, index) => (index % count === 0 ? [index] : []));
+      const values = starts.map((at) => item.parse(texts.slice(at, at + count).join(',')));
+      const items = values.filter((value) => value !== undefined);
+      return items.length === values.length ? items : undefined;
+    },
+  };
+}
+
 /** Describes the ranges of the parts, grouping equal ranges. */
 function rangesInWords(ranges: Readonly<Record<string, ParameterType<number>>>): string {
   const groups = new Map<string, string[]>();
@@ -260,5 +285,18 @@ export const colour: ParameterType<Colour> = {
     if (!hex.test(lower)) return undefined;
     const long = lower.length <= 4 ? lower.replaceAll(/./g, '$&$&') : lower;
     return `#${long.padEnd(8, 'f')}`;
+  },
+};
+
+const colourPattern = colour.schema.pattern?.slice(1, -1) ?? '';
+
+/** Two colours, separated by `,` or `_`. */
+export const duotone: ParameterType<Duotone> = {
+  accepts: `two colours, each ${colour.accepts}`,
+  schema: { type: 'string', pattern: `^${colourPattern}[,_]${colourPattern}$` },
+  parse(text) {
+    const [dark, light, ...others] = text.split(/[,_]/, 3).map((part) => colour.parse(part));
+    if (dark === undefined || light === undefined || others.length > 0) return undefined;
+    return { dark, light };
   },
 };

@@ -7,6 +7,9 @@ import type { ParameterType, ValueSchema } from '../../server/image/values.ts';
 const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
   ar: fc.constantFrom('16:9', '3:2', '1:100'),
   bg: fc.constantFrom('fff', '0a84ff80', 'tomato', 'transparent', '000', '1234', '123456'),
+  duotone: fc.constantFrom('000,fff', 'navy,FA8072'),
+  blurarea: fc.constantFrom('1,2,3,4', '1,2,3,4,5,6,7,8'),
+  pixelatearea: fc.constantFrom('0,0,9,9'),
   tint: fc.constantFrom('c08040', 'RebeccaPurple', '111'),
   v: fc.stringMatching(/^[0-9A-Za-z._-]{1,64}$/),
   preset: fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),

@@ -89,6 +89,14 @@ const rows: Readonly<Record<string, Row>> = {
     size: [40, 22],
     at: [[20, 14]],
   },
+  'blurarea, pixelatearea and rotate': {
+    options: {
+      blurarea: [{ left: 0, top: 0, width: 9, height: 9 }],
+      pixelatearea: [{ left: 20, top: 10, width: 30, height: 30 }],
+      rotate: 90,
+    },
+    size: [20, 40],
+  },
   'sepia and blur': { options: { sepia: 1, blur: 2 }, size: whole },
   extend: {
     options: { extend: { top: 4, right: 3, bottom: 2, left: 1 } },

@@ -59,17 +59,16 @@ const decimal = (min: number, max: number) =>
   fc.double({ min, max, noNaN: true }).map((value) => Math.round(value * 100) / 100);
 const side = fc.oneof(fc.integer({ min: 1, max: 90 }), fc.constantFrom(1, 2, 400, 10_000));
 const edge = fc.oneof(fc.integer({ min: 0, max: 20 }), fc.constantFrom(0, 6000));
+const area = fc.record({
+  left: fc.integer({ min: 0, max: 40 }),
+  top: fc.integer({ min: 0, max: 40 }),
+  width: side,
+  height: side,
+});
 const colour = fc.constantFrom('#ff0000ff', '#00ff0080', '#00000000', '#808080ff');
 
 const variants: fc.Arbitrary<Variant> = fc.record({
-  crop: maybe(
-    fc.record({
-      left: fc.integer({ min: 0, max: 40 }),
-      top: fc.integer({ min: 0, max: 40 }),
-      width: side,
-      height: side,
-    }),
-  ),
+  crop: maybe(area),
   trim: rarely(fc.integer({ min: 0, max: 100 })),
   rotate: fc.oneof(fc.constantFrom(0, 0, 90, 180, 270, 45), decimal(0, 359.99)),
   flip: seldom,
@@ -106,6 +105,10 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   ),
   contrast: rarely(fc.integer({ min: -100, max: 100 })),
   sepia: rarely(decimal(0, 100)),
+  duotone: rarely(fc.record({ dark: colour, light: colour })),
+  vignette: rarely(decimal(0, 100)),
+  blurarea: rarely(fc.array(area, { minLength: 1, maxLength: 3 })),
+  pixelatearea: rarely(fc.array(area, { minLength: 1, maxLength: 3 })),
   pixelate: rarely(fc.integer({ min: 1, max: 200 })),
   tint: rarely(colour),
   threshold: rarely(fc.integer({ min: 0, max: 255 })),

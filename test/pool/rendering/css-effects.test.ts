@@ -12,8 +12,22 @@ const effects: readonly (readonly [Partial<Variant>, string])[] = [
   [{ sepia: 100 }, 'filter: sepia(1)'],
   [{ sepia: 45 }, 'filter: sepia(0.45)'],
   [{ contrast: 30, sepia: 50 }, 'filter: contrast(1.3) sepia(0.5)'],
+  [{ duotone: { dark: '#1b2a6bff', light: '#ffd27fff' } }, 'filter: url(#duotone)'],
+  [{ vignette: 70 }, ''],
   [{ blur: 4 }, 'filter: blur(4px)'],
 ];
+
+const duotone = `<svg width="0" height="0" style="position: absolute">
+  <filter id="duotone" color-interpolation-filters="sRGB">
+  <feColorMatrix values="${'.2126 .7152 .0722 0 0 '.repeat(3)} 0 0 0 1 0"/>
+  <feComponentTransfer><feFuncR type="table" tableValues="${0x1b / 255} 1"/>
+  <feFuncG type="table" tableValues="${0x2a / 255} ${0xd2 / 255}"/>
+  <feFuncB type="table" tableValues="${0x6b / 255} ${0x7f / 255}"/></feComponentTransfer></filter></svg>`;
+const stops = Array.from(
+  { length: 21 },
+  (_, at) => `rgb(0 0 0 / ${0.7 * (at / 20) ** 2}) ${at * 5}%`,
+);
+const vignette = `position: absolute; inset: 0; background: radial-gradient(farthest-corner, ${stops})`;
 
 /** Largest mean difference, in levels of 0..255. */
 const tolerance = 3;
@@ -37,9 +51,10 @@ t.test('looks as CSS in Chromium', { skip: noChromium }, async (t) => {
     .png()
     .toBuffer();
   for (const [options, style] of effects) {
+    const layer = 'vignette' in options ? `<i style="${vignette}"></i>` : '';
     await page.setContent(
-      `<body style="margin: 0"><div style="width: max-content; overflow: hidden; display: flex; position: relative">
-      <img style="${style}" src="data:image/png;base64,${source.toString('base64')}"></div>`,
+      `${duotone}<body style="margin: 0"><div style="width: max-content; overflow: hidden; display: flex; position: relative">
+      <img style="${style}" src="data:image/png;base64,${source.toString('base64')}">${layer}</div>`,
     );
     await page.evaluate('document.images[0].decode()');
     const expected = await page.locator('div').screenshot();

@@ -130,6 +130,53 @@ t.test('gives squares their mean colour in pixelate', async (t) => {
   t.ok(near(faint, [...red, 128], 1), 'clear pixels have no colour');
 });
 
+t.test('hides areas of the upright source after any crop, turn and resize', async (t) => {
+  /** Stripes that a hidden area turns grey. */
+  const stripes = Buffer.from(Array.from({ length: 120 * 80 }, (_, at) => (at % 4 < 2 ? 0 : 255)));
+  const image = sharp(stripes, { raw: { width: 120, height: 80, channels: 1 } });
+  const source = await image.clone().toColourspace('srgb').png().toBuffer();
+  const tagged = await image.toColourspace('srgb').withIccProfile('p3').png().toBuffer();
+  const area = { left: 20, top: 40, width: 40, height: 20 };
+  const isGrey = ([r = 0]: number[]) => r > 90 && r < 165;
+  for (const name of ['blurarea', 'pixelatearea'] as const) {
+    const hidden = { [name]: [area, { left: 500, top: 0, width: 9, height: 9 }] };
+    for (const [options, inside, outside] of [
+      [{}, [40, 50], [40, 30]],
+      [{ crop: { left: 30, top: 30, width: 60, height: 50 } }, [10, 20], [40, 20]],
+      [{ flop: true }, [80, 50], [40, 50]],
+      [{ rotate: 90 }, [29, 40], [29, 90]],
+      [{ rotate: 180, crop: { left: 0, top: 20, width: 120, height: 60 } }, [80, 30], [40, 30]],
+      [{ width: 240, enlarge: true }, [80, 100], [80, 60]],
+      [{ width: 40, height: 80, position: 'west' }, [30, 50], [30, 20]],
+    ] as [Partial<Variant>, [number, number], [number, number]][]) {
+      for (const kept of [{}, { stripMetadata: false }]) {
+        const { at } = await drawn(kept.stripMetadata === false ? tagged : source, {
+          ...options,
+          ...hidden,
+          ...kept,
+        });
+        const around = ([x, y]: [number, number]) =>
+          [0, 1, 2, 3]
+            .map((more) => at(x + more, y))
+            .concat([1, 2, 3].map((more) => at(x, y + more)));
+        t.ok(around(inside).every(isGrey), `${name} ${JSON.stringify(options)}: inside`);
+        t.notOk(around(outside).every(isGrey), 'outside');
+      }
+    }
+  }
+});
+
+t.test('maps brightness to two colours in duotone, and darkens corners in vignette', async (t) => {
+  const duotone = { dark: '#ff0000ff', light: '#0000ffff' } as const;
+  t.ok(near(await renderColour({ duotone }, [0, 0, 0]), [255, 0, 0, 255], 1));
+  t.ok(near(await renderColour({ duotone }, [255, 255, 255]), [0, 0, 255, 255], 1));
+  t.ok(near(await renderColour({ duotone }, [102, 102, 102], 0.4), [153, 0, 102, 102], 2));
+  const { at } = await drawn(await plain(101, 51, [200, 100, 50]), { vignette: 50 });
+  t.ok(near(at(50, 25), [200, 100, 50, 255], 1), 'the middle');
+  t.ok(near(at(0, 25), [150, 75, 38, 255], 3), 'a side');
+  t.ok(near(at(100, 50), [100, 50, 25, 255], 4), 'a corner');
+});
+
 t.test('encodes a JPEG in several scans in progressive, with the same pixels', async (t) => {
   const photo = await noise(40, 30).blur(1).png().toBuffer();
   const jpeg = async (progressive: boolean) => {

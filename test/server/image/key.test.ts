@@ -222,7 +222,7 @@ t.test('replaces a side in the preset by a ratio in the URL', async (t) => {
 function respellings(name: ParameterName, text: string): string[] {
   const numbers = (respell: (number: string) => string) =>
     // Colours are hex digits, 420 is a word; 0 and 1 are flags.
-    ['bg', 'tint', 'chroma'].includes(name) || text === '0' || text === '1'
+    ['bg', 'tint', 'chroma', 'duotone'].includes(name) || text === '0' || text === '1'
       ? text
       : text.replace(/(?<![\d.])-?\d+(?:\.\d+)?/g, respell);
   return [
