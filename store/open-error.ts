@@ -40,7 +40,6 @@ const folderCauses: Readonly<Record<string, string>> = {
   ENAMETOOLONG: 'its path is too long',
   ENOSPC: 'the disk is full',
   EDQUOT: "the user's quota of the disk is used up",
-  ENOTSUP: 'its file system has no Unix sockets',
   EMFILE: 'this process has too many open files',
 };
 

@@ -22,21 +22,59 @@ export function privateFolderPath(folder: string): string {
 /** Creates a folder that only this user can access. */
 export async function makePrivateFolder(folder: string): Promise<void> {
   await makeFolder(folder, privateMode);
-  await chmod(folder, privateMode);
+  await setMode(folder, privateMode);
+}
+
+/** Sets a mode, except on vfat and similar file systems, where the mount determines all modes. */
+async function setMode(path: string, mode: number): Promise<void> {
+  try {
+    await chmod(path, mode);
+  } catch (error) {
+    const isOwn = async () => (await lstat(path)).uid === process.getuid?.();
+    if ((error as NodeJS.ErrnoException).code !== 'EPERM' || !(await isOwn())) throw error;
+  }
 }
 
 /**
- * Returns the socket path: in the private folder or, if the path is too long for a socket, in a
- * folder within the system's temporary folder, named by a hash.
+ * Returns the folder for sockets that the private folder cannot contain, named by a hash, within
+ * the system's temporary folder.
  */
-export function socketPath(privateFolder: string): string {
-  const inside = join(privateFolder, socketName);
-  // The driver decodes the path in the URL twice, which corrupts percent signs.
-  const usable = Buffer.byteLength(inside) <= maxSocketPathBytes && !inside.includes('%');
-  if (usable) return inside;
+export function temporarySocketFolder(privateFolder: string): string {
   const owner = process.getuid?.() ?? 'user';
   const hash = createHash('sha256').update(`${owner}:${privateFolder}`).digest('hex');
-  return join(tmpdir(), `embedded-store-${hash.slice(0, 32)}`, socketName);
+  return join(tmpdir(), `embedded-store-${hash.slice(0, 32)}`);
+}
+
+/**
+ * Returns the socket path: beside the lock or, if the path is too long for a socket, in the
+ * temporary folder.
+ * @param lockFolder the private folder, or the temporary one
+ */
+export function socketPath(privateFolder: string, lockFolder: string): string {
+  const inside = join(lockFolder, socketName);
+  // The driver decodes the path in the URL twice, which corrupts percent signs.
+  const usable = Buffer.byteLength(inside) <= maxSocketPathBytes && !inside.includes('%');
+  return usable ? inside : join(temporarySocketFolder(privateFolder), socketName);
+}
+
+/** Whether only this user can have modified a folder; false if it does not exist. */
+export async function isPrivateFolder(folder: string): Promise<boolean> {
+  const found = await lstat(folder).catch(() => null);
+  const isOwn = process.getuid === undefined || found?.uid === process.getuid();
+  return found?.isDirectory() === true && isOwn && (found.mode & 0o777) === privateMode;
+}
+
+/**
+ * Creates the temporary folder.
+ * @throws {ForeignFolder} if another user could have modified the folder
+ */
+export async function makeTemporarySocketFolder(privateFolder: string): Promise<string> {
+  const folder = temporarySocketFolder(privateFolder);
+  await mkdir(folder, { mode: privateMode }).catch(() => {});
+  // Any user can create this folder first, and restricting the mode of a folder that was
+  // accessible to others would not undo their changes.
+  if (await isPrivateFolder(folder)) return folder;
+  throw new ForeignFolder(`${folder} is not a private folder of this user`);
 }
 
 /**
@@ -44,24 +82,14 @@ export function socketPath(privateFolder: string): string {
  * @throws {ForeignFolder} if another user could have modified the folder
  */
 export async function prepareSocket(socket: string, privateFolder: string): Promise<void> {
-  const folder = dirname(socket);
-  if (folder !== privateFolder) {
-    await mkdir(folder, { mode: privateMode }).catch(() => {});
-    // Any user can create this folder first, and restricting the mode of a folder that was
-    // accessible to others would not undo their changes.
-    const found = await lstat(folder);
-    const ours = process.getuid === undefined || found.uid === process.getuid();
-    if (!found.isDirectory() || !ours || (found.mode & 0o777) !== privateMode) {
-      throw new ForeignFolder(`${folder} is not a private folder of this user`);
-    }
-  }
+  if (dirname(socket) !== privateFolder) await makeTemporarySocketFolder(privateFolder);
   await rm(socket, { force: true });
 }
 
-/** Removes the socket's folder, unless it is the private folder. */
-export async function removeSocketFolder(socket: string, privateFolder: string): Promise<void> {
+/** Removes the socket's folder, unless it contains the lock. */
+export async function removeSocketFolder(socket: string, lockFolder: string): Promise<void> {
   const folder = dirname(socket);
-  if (folder !== privateFolder) await rm(folder, { recursive: true, force: true });
+  if (folder !== lockFolder) await rm(folder, { recursive: true, force: true });
 }
 
 export function toStoreUrl(socket: string): string {

@@ -3,7 +3,14 @@ import { once } from 'node:events';
 import { type FileHandle, link, open, readdir, rm, writeFile } from 'node:fs/promises';
 import { connect, createServer } from 'node:net';
 import { join } from 'node:path';
-import { privateFolderPath, socketPath, toStoreUrl } from './endpoint.ts';
+import {
+  isPrivateFolder,
+  makeTemporarySocketFolder,
+  privateFolderPath,
+  socketPath,
+  temporarySocketFolder,
+  toStoreUrl,
+} from './endpoint.ts';
 
 /** Another process holds the folder's lock. */
 export class DataDirLockedError extends Error {
@@ -20,6 +27,8 @@ export class DataDirLockedError extends Error {
 }
 
 export interface FolderLock {
+  /** The folder of its sockets. */
+  readonly folder: string;
   release(): Promise<void>;
 }
 
@@ -38,9 +47,30 @@ const responseMs = 1000;
  * that nobody listens on. So no process removes a seemingly stale lock that another process has
  * replaced in the meantime.
  *
+ * On a file system without sockets or links, such as vfat, SMB and some FUSE, the lock is in a
+ * temporary folder, which other containers do not share.
+ *
  * @throws {DataDirLockedError}
  */
-export async function takeLock(folder: string): Promise<FolderLock> {
+export async function takeLock(privateFolder: string): Promise<FolderLock> {
+  try {
+    return await takeLockIn(privateFolder);
+  } catch (error) {
+    if (!isWithoutSockets(error)) throw error;
+    return takeLockIn(await makeTemporarySocketFolder(privateFolder));
+  }
+}
+
+/** FUSE reports EIO, vfat and SMB EPERM or ENOTSUP. */
+function isWithoutSockets(error: unknown): boolean {
+  const { code = '', syscall = '' } = error as NodeJS.ErrnoException;
+  return (
+    /^(?:listen|bind|link)$/.test(syscall) &&
+    /^(?:EPERM|EIO|ENOTSUP|EOPNOTSUPP|ENOSYS|EINVAL)$/.test(code)
+  );
+}
+
+async function takeLockIn(folder: string): Promise<FolderLock> {
   const server = createServer((socket) => {
     socket.on('error', () => {}).end(String(process.pid));
   }).unref();
@@ -51,8 +81,8 @@ export async function takeLock(folder: string): Promise<FolderLock> {
     server.close();
     await directory.close();
   };
+  const own = socketIn(directory, folder, `${lockPrefix}${randomBytes(4).toString('hex')}.new`);
   try {
-    const own = socketIn(directory, folder, `${lockPrefix}${randomBytes(4).toString('hex')}.new`);
     await once(server.listen(own), 'listening');
     for (let attempt = 0; attempt < maxAttempts; attempt += 1) {
       const last = await lastGeneration(folder);
@@ -64,12 +94,14 @@ export async function takeLock(folder: string): Promise<FolderLock> {
       if ((await lastGeneration(folder)) === last + 1) {
         await rm(own);
         await removeBelow(folder, last + 1);
-        return { release };
+        return { folder, release };
       }
       await rm(lock, { force: true });
     }
     throw new Error(`the lock in ${folder} changes too fast`);
   } catch (error) {
+    // A failed listen can leave a file.
+    await rm(own, { force: true }).catch(() => {});
     await release();
     throw error;
   } finally {
@@ -83,8 +115,12 @@ export async function takeLock(folder: string): Promise<FolderLock> {
  */
 export async function runningStoreUrl(folder: string): Promise<string | null> {
   const inside = privateFolderPath(folder);
-  const pid = await findHolder(inside, await lastGeneration(inside));
-  return pid === null ? null : toStoreUrl(socketPath(inside));
+  for (const lockFolder of [inside, temporarySocketFolder(inside)]) {
+    if (lockFolder !== inside && !(await isPrivateFolder(lockFolder))) continue;
+    const pid = await findHolder(lockFolder, await lastGeneration(lockFolder));
+    if (pid !== null) return toStoreUrl(socketPath(inside, lockFolder));
+  }
+  return null;
 }
 
 /**

@@ -54,11 +54,11 @@ export async function startEmbeddedStore(
   options: EmbeddedStoreOptions = {},
 ): Promise<EmbeddedStore> {
   const privateFolder = privateFolderPath(folder);
-  const socket = socketPath(privateFolder);
   await makePrivateFolder(privateFolder);
   const lock = await takeLock(privateFolder);
+  const socket = socketPath(privateFolder, lock.folder);
   const cleanUp = async () => {
-    await removeSocketFolder(socket, privateFolder);
+    await removeSocketFolder(socket, lock.folder);
     await lock.release();
   };
   const file = dataFileIn(privateFolder);

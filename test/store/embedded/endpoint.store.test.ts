@@ -1,8 +1,17 @@
-import { chmodSync, existsSync, mkdirSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { ForeignFolder } from '../../../store/embedded/endpoint.ts';
-import { runningStoreUrl } from '../../../store/embedded/lock.ts';
+import { DataDirLockedError, runningStoreUrl } from '../../../store/embedded/lock.ts';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
 import { shortFolder, withStore } from './stores.ts';
 
@@ -51,6 +60,33 @@ t.test("puts a long path's socket into another private folder", async (t) => {
     startEmbeddedStore(folder),
     new ForeignFolder(`${dirname(socket)} is not a private folder of this user`),
   );
+});
+
+t.test('puts sockets into another private folder if the folder accepts none', async (t) => {
+  const folder = shortFolder(t);
+  const inside = join(folder, 'store');
+  await toSocket(folder);
+  for (const name of readdirSync(inside)) {
+    if (name.startsWith('lock.')) rmSync(join(inside, name));
+  }
+  // As on vfat, the system refuses sockets and modes; the data file exists already.
+  const setImmutable = (sign: string) => spawnSync('chattr', [`${sign}i`, inside]).status === 0;
+  if (!setImmutable('+')) return void t.plan(0, 'needs chattr +i');
+  t.teardown(() => setImmutable('-'));
+  const socket = await withStore(folder, async (items, { url }) => {
+    await items.insertOne({ _id: 1 });
+    t.equal(await runningStoreUrl(folder), url);
+    await t.rejects(startEmbeddedStore(folder), DataDirLockedError);
+    return decodeURIComponent(new URL(url).host);
+  });
+  t.not(dirname(socket), inside);
+  t.teardown(() => rmSync(dirname(socket), { recursive: true, force: true }));
+  t.equal(await runningStoreUrl(folder), null);
+  t.equal(await toSocket(folder), socket, 'at the same path each time');
+  chmodSync(dirname(socket), 0o777);
+  t.equal(await runningStoreUrl(folder), null);
+  const foreign = new ForeignFolder(`${dirname(socket)} is not a private folder of this user`);
+  await t.rejects(startEmbeddedStore(folder), foreign);
 });
 
 t.test('fails on a file instead of the folder, and leaves no lock', async (t) => {
