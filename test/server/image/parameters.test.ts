@@ -2,7 +2,7 @@ import { Ajv2020 } from 'ajv/dist/2020.js';
 import fc from 'fast-check';
 import t from 'tap';
 import { ServiceError } from '../../../contract/errors.ts';
-import { readOptions } from '../../../server/image/address.ts';
+import { readOptions, readQuery } from '../../../server/image/address.ts';
 import { parameterNames, parameters } from '../../../server/image/parameters.ts';
 import { propertyRuns } from '../../extended.ts';
 
@@ -47,6 +47,24 @@ t.test('reads values under canonical names and aliases', async (t) => {
   ];
   for (const [query, options] of readings) t.same(read(query), options, query);
   t.equal(new Set(names).size, names.length, 'a name belongs to one parameter');
+});
+
+t.test('adds a repeated area to the list, and refuses other repeated parameters', async (t) => {
+  const area = { left: 1, top: 2, width: 3, height: 4 };
+  const other = { left: 5, top: 6, width: 7, height: 8 };
+  const list = (query: string) => readOptions(readQuery(query, null).parameters);
+  for (const query of [
+    'blurarea=1,2,3,4,5,6,7,8',
+    'blurarea=1_2_3_4_5_6_7_8',
+    'blurarea=1,2,3,4&w=9&blurarea=5_6_7_8',
+  ]) {
+    t.same(list(query).blurarea, [area, other], query);
+  }
+  const many = (count: number) => Array(count).fill('pixelatearea=1,2,3,4').join('&');
+  t.equal(list(many(20)).pixelatearea?.length, 20);
+  t.throws(() => list(many(21)), { code: 'parameter_invalid' });
+  t.throws(() => list('blurarea=1,2,3,4&blurarea=1,2'), { code: 'parameter_invalid' });
+  t.throws(() => list('crop=1,2,3,4&crop=1,2,3,4'), /crop is given more than once/);
 });
 
 t.test('reads an empty flag, 1 and true as on, and 0 and false as off', async (t) => {
