@@ -237,18 +237,20 @@ export interface Variant extends OperationValues {
  * after the resize, the `background` or other `pixels`; or by the `form` of the response. An SVG
  * follows `source` and `output`; a gain map everything except `trim` and `pixels`.
  */
-export type Effect =
-  | 'source'
-  | 'page'
-  | 'area'
-  | 'trim'
-  | 'turn'
-  | 'output'
-  | 'encoding'
-  | 'border'
-  | 'background'
-  | 'pixels'
-  | 'form';
+export const effects = [
+  'source',
+  'page',
+  'area',
+  'trim',
+  'turn',
+  'output',
+  'encoding',
+  'border',
+  'background',
+  'pixels',
+  'form',
+] as const;
+export type Effect = (typeof effects)[number];
 
 /** Returns whether a field can affect the output, given the others. */
 type IsUsed = (variant: Variant) => boolean;

@@ -7,7 +7,13 @@ import { readSvg } from '../../../formats/svg/format.ts';
 import { findBrowserImages } from '../../../formats/svg/images.ts';
 import { parseViewBox, readRoot, svgSize, unquoted } from '../../../formats/svg/root.ts';
 import { type Box, fitBox, type Size, scaleWithin } from '../../../geometry.ts';
-import { changedFields, parametersOf, strategies, type Variant } from '../../../variant.ts';
+import {
+  changedFields,
+  effects,
+  parametersOf,
+  strategies,
+  type Variant,
+} from '../../../variant.ts';
 import { sanitise } from './sanitise.ts';
 
 /** An SVG and its size in whole pixels. */
@@ -58,17 +64,7 @@ export async function svgOutput(
   }
 }
 
-/** Effects that need pixels. */
-const unfollowed = [
-  'page',
-  'area',
-  'trim',
-  'turn',
-  'border',
-  'background',
-  'pixels',
-  'form',
-] as const;
+const unfollowed = effects.filter((effect) => effect !== 'source' && effect !== 'output');
 
 /** Returns the first field that needs pixels, or null. */
 function findPixelField(variant: Variant): keyof Variant | null {

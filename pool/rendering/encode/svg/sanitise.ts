@@ -3,7 +3,6 @@ import { ServiceError } from '../../../../contract/errors.ts';
 import { escapeXml } from '../../../escape-xml.ts';
 import { parseInPieces } from '../../../formats/svg/document.ts';
 import { animated, animations, attributes, costlyEffects, elements, unwrapped } from './allowed.ts';
-import { isSafeValue, maxStyleText, safeDeclarations, safeSheet } from './css.ts';
 import { DrawnElement, isDrawnWithin } from './references.ts';
 
 /** Maximum characters in a document delivered as SVG, and in the result. */
@@ -16,6 +15,28 @@ const maxAttributes = 100;
 const maxDepth = 256;
 /** Longest side of a filter's region, in sides of the drawing or of the filtered element. */
 const maxFilterSides = 10;
+
+/** Characters of all style sheets and `style` attributes of a document. */
+const maxStyleText = 1_000_000;
+
+/**
+ * Matches values that load, run or escape; references within the document are replaced beforehand.
+ */
+const unsafe =
+  /\\|<|&|@import|@charset|@namespace|@font-face|expression\s*\(|(?:java|vb)script:|behavior\s*:|-moz-binding|(?:url|src|image|image-set|cross-fade|element|paint|attr|url-prefix|domain|document)\s*\(|@property/i;
+
+const comments = /\/\*[\s\S]*?(?:\*\/|$)/g;
+const references = /url\(\s*(?:"#[^"'()\\]*"|'#[^"'()\\]*'|#[^"'()\\\s]*)\s*\)/gi;
+/**
+ * Matches resources, which become `none`, as if they had failed to load. No two parts match the
+ * same spaces, because the time would grow quadratically.
+ */
+const resources = /url\((?!\s*["']?#)(?:\s*"[^"\\]*"\s*|\s*'[^'\\]*'\s*|[^'"()\\]*)\)/gi;
+const embedded = /@(?:font-face\s*|property\s[^{}@]*)\{[^{}]*\}/gi;
+/** Matches custom properties from their names' start. */
+const variables = /(?<![^\s;{}])--[^\s:;{}]*\s*:[^;{}]*/g;
+/** Excludes `@`, so that an unterminated rule is not read again for each rule before it. */
+const imports = /@(?:import|charset|namespace)\b[^;{}@]*;/gi;
 
 const svgNamespaces: readonly string[] = ['', 'http://www.w3.org/2000/svg'];
 const xlink = 'http://www.w3.org/1999/xlink';
@@ -236,3 +257,33 @@ const withoutSize = (style: string): string =>
     .join(';');
 
 const raster = /^data:image\/(?:png|jpe?g|gif|webp|avif)\s*;\s*base64\s*,[\sA-Za-z0-9+/=]*$/i;
+
+/**
+ * Returns whether a value refers only to its own document. Comments stay, because browsers read
+ * `url(/*…` as a URL.
+ */
+const isSafeValue = (value: string): boolean => !unsafe.test(value.replace(references, ' '));
+
+/** Removes resources, and references that the count of repetitions would miss. */
+const bounded = (css: string): string =>
+  css
+    .replace(resources, 'none')
+    .replace(variables, (declaration) => (/url\s*\(/i.test(declaration) ? '' : declaration));
+
+/**
+ * Removes comments, imports and fonts from a style sheet; returns '' if it could load or run
+ * anything.
+ */
+function safeSheet(text: string): string {
+  const own = text.replace(comments, ' ').replace(embedded, ' ').replace(imports, ' ');
+  const sheet = bounded(own);
+  return isSafeValue(sheet) ? sheet : '';
+}
+
+/** Returns the safe declarations of a `style` attribute. */
+function safeDeclarations(text: string): string {
+  const declarations = bounded(text.replace(comments, ' ')).split(';');
+  return declarations
+    .filter((declaration) => declaration.trim() !== '' && isSafeValue(declaration))
+    .join(';');
+}
