@@ -1,8 +1,11 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
+import { ServiceError } from '../../contract/errors.ts';
 import { startCommand } from '../../contract/package.ts';
+import type { Settings } from '../../contract/settings/table.ts';
 import type { WorkerState } from '../../store/heartbeat.ts';
 import type { PrewarmStatus, Prewarms } from '../../store/prewarms.ts';
+import type { Project } from '../../store/projects.ts';
 import type { PrewarmInput } from '../control/resources/prewarms.ts';
 import { requireProject } from '../request-errors.ts';
 import { Activity } from '../usage/activity/activity.ts';
@@ -11,10 +14,13 @@ import { AdminError, count, print, printable } from './terminal.ts';
 
 interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
   readonly wait: boolean;
+  readonly sitemap?: string;
 }
 
 const progressEveryMs = 5_000;
 const pollIntervalMs = 500;
+/** The maximum of a call. */
+const batchSize = 20;
 /** A worker that is starting records itself within this time. */
 const workerStartMs = 5_000;
 
@@ -30,7 +36,11 @@ export function addPrewarmCommand(program: Command): void {
     .command('prewarm')
     .description('render images in advance, and wait until they are done')
     .argument('<project>', 'project id')
-    .argument('<urls...>', '1 to 20 sources, as in image URLs')
+    .argument('[urls...]', '1 to 20 sources, as in image URLs')
+    .option(
+      '--sitemap <url>',
+      "all images of a site: those of its sitemap, and of the sitemap's pages",
+    )
     .option(
       '--widths <list>',
       "image widths, such as 400,800 (default: the source's width)",
@@ -45,8 +55,11 @@ export function addPrewarmCommand(program: Command): void {
     .option('--fit <word>', 'contain, cover, fill or inside')
     .option('--dpr <number>', '1 to 3', number)
     .option('--no-wait', 'queue the images, and exit')
-    .action((id: string, sources: string[], { wait, ...options }: PrewarmOptions) =>
+    .action((id: string, sources: string[], { wait, sitemap, ...options }: PrewarmOptions) =>
       withStore(async (store, settings) => {
+        if ((sitemap === undefined) === (sources.length === 0)) {
+          throw new AdminError('Name sources, or add --sitemap.');
+        }
         if (wait && store.isInProcess) {
           throw new AdminError(
             'No running service can render the images. Start one, or add --no-wait to queue them.',
@@ -54,27 +67,84 @@ export function addPrewarmCommand(program: Command): void {
         }
         const control = await import('./control.ts');
         const services = control.createServices(store, settings);
-        const input = { sources, ...options };
-        control.requireValid(control.prewarmInput, input);
+        if (sitemap === undefined)
+          control.requireValid(control.prewarmInput, { sources, ...options });
         await services.queue.ensureIndexes();
         const project = await control.findProject(services, id);
-        const { id: prewarmId } = await control.queuePrewarm(services, project, input);
+        const found = sitemap === undefined ? sources : await readSite(sitemap, project, settings);
         const { findWorker } = await import('../../store/heartbeat.ts');
         const worker = () => findWorker(store.db);
-        if (wait) return waitFor(store.prewarms, id, prewarmId, worker);
-        print(`${prewarmId} is queued for the worker of the service.`);
+        const queue = async (batch: readonly string[]) => {
+          const input = { sources: [...batch], ...options };
+          control.requireValid(control.prewarmInput, input);
+          return (await control.queuePrewarm(services, project, input)).id;
+        };
+        const ids = await queueInBatches(found, queue);
+        if (wait) {
+          const ended: PrewarmStatus[] = [];
+          for (const each of ids) ended.push(await waitFor(store.prewarms, id, each, worker));
+          return report(ended);
+        }
+        print(
+          `${ids.join(', ')} ${ids.length === 1 ? 'is' : 'are'} queued for the worker of the service.`,
+        );
         warnIfMissing(await worker());
       }),
     );
 }
 
-/** @throws AdminError when a source has failed */
+/** Returns the images of a site, and writes what is left out to standard error. */
+async function readSite(sitemap: string, project: Project, settings: Settings): Promise<string[]> {
+  if (!URL.canParse(sitemap)) throw new AdminError('--sitemap must be an absolute URL.');
+  const { findSiteImages } = await import('./sitemap.ts');
+  let shownAt = performance.now();
+  const site = await findSiteImages(new URL(sitemap), project, settings, (documents, images) => {
+    if (performance.now() < shownAt + progressEveryMs) return;
+    shownAt = performance.now();
+    write(`Reading the site: ${count(documents, 'document')}, ${count(images, 'image')}`);
+  });
+  for (const line of site.unreadable) write(printable(`Not read: ${line}`));
+  if (site.skipped > 0) {
+    write(`Skipped ${count(site.skipped, 'image')} on hosts that are not on the allowlist.`);
+  }
+  for (const what of site.exceeded)
+    write(`The site has too many ${what}; the others are left out.`);
+  if (site.images.length === 0) throw new AdminError('The site has no images on allowed hosts.');
+  return [...site.images];
+}
+
+const write = (line: string) => void process.stderr.write(`${line}\n`);
+
+/** Queues sources, and waits while the project's queue is full. @returns the prewarm ids */
+async function queueInBatches(
+  sources: readonly string[],
+  queue: (batch: readonly string[]) => Promise<string>,
+): Promise<string[]> {
+  const ids: string[] = [];
+  for (let start = 0; start < sources.length; ) {
+    try {
+      ids.push(await queue(sources.slice(start, start + batchSize)));
+      start += batchSize;
+    } catch (error) {
+      const isFull = error instanceof ServiceError && error.code === 'prewarm_queue_full';
+      if (!isFull || ids.length === 0) throw error;
+      write('The queue is full. Waiting for the worker.');
+      await sleep(progressEveryMs);
+      continue;
+    }
+    if (sources.length > batchSize) {
+      write(`Queued ${Math.min(start, sources.length)} of ${count(sources.length, 'source')}`);
+    }
+  }
+  return ids;
+}
+
 async function waitFor(
   prewarms: Prewarms,
   projectId: string,
   id: string,
   findWorker: () => Promise<WorkerState>,
-): Promise<void> {
+): Promise<PrewarmStatus> {
   process.stderr.write(`Waiting for ${id}. Ctrl-C stops waiting; the prewarm continues.\n`);
   const workerDueAt = performance.now() + workerStartMs;
   let isWarned = false;
@@ -82,7 +152,7 @@ async function waitFor(
   for (;;) {
     const status = await prewarms.find(projectId, id);
     if (status === null) throw new AdminError(`${id} is gone: its project was deleted.`);
-    if (status.status !== 'accepted') return report(status);
+    if (status.status !== 'accepted') return status;
     if (!isWarned && performance.now() > workerDueAt) isWarned = warnIfMissing(await findWorker());
     if (performance.now() > shownAt + progressEveryMs) {
       shownAt = performance.now();
@@ -105,11 +175,17 @@ function warnIfMissing({ isMissing, seenAt }: WorkerState): boolean {
   return true;
 }
 
-function report({ sourceCount, variantCount, sources, failures }: PrewarmStatus): void {
-  for (const { source, reason } of failures) print(printable(`${source} failed: ${reason}`));
-  if (sources.failed > 0) {
-    throw new AdminError(`Not warm: ${sources.failed} of ${count(sourceCount, 'source')}.`);
+/** @throws AdminError when a source has failed */
+function report(calls: readonly PrewarmStatus[]): void {
+  const sum = (read: (call: PrewarmStatus) => number) =>
+    calls.reduce((total, call) => total + read(call), 0);
+  for (const { source, reason } of calls.flatMap(({ failures }) => failures)) {
+    print(printable(`${source} failed: ${reason}`));
   }
+  const failed = sum(({ sources }) => sources.failed);
+  const sourceCount = sum((call) => call.sourceCount);
+  const variantCount = sum((call) => call.variantCount);
+  if (failed > 0) throw new AdminError(`Not warm: ${failed} of ${count(sourceCount, 'source')}.`);
   print(`Warm: ${count(sourceCount, 'source')}, ${count(variantCount, 'image')}.`);
 }
 
