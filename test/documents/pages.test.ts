@@ -105,7 +105,7 @@ t.test('names only existing files, commands, settings, error codes and parameter
     'exp',
     'sig',
     // The example of an unknown parameter.
-    'zoom',
+    'magnify',
   ]);
   for (const { path, text } of pages) {
     for (const [, name = ''] of text.matchAll(/\bnpm run (?:--silent )?([a-z][\w:]*)/g)) {
