@@ -13,3 +13,15 @@ export const samples: Readonly<Record<string, (base: string) => readonly Sample[
   thumbor: thumborSamples,
   cloudflare: cloudflareSamples,
 };
+
+/**
+ * The most URLs of 400 that a service's language may refuse: 3%, except while parameters for
+ * backgrounds from the image are missing.
+ */
+export const maxRefused: Readonly<Record<string, number>> = {
+  imgix: 20,
+  cloudinary: 26,
+  imgproxy: 12,
+  thumbor: 30,
+  cloudflare: 12,
+};

@@ -1,7 +1,7 @@
 import t, { type Test } from 'tap';
 import type { DialectName } from '../../urls/src/index.ts';
 import type { Sample } from '../samples/sample.ts';
-import { samples } from '../samples/samples.ts';
+import { maxRefused, samples } from '../samples/samples.ts';
 import { difference, isNear, readSize, startBoth } from './compare.ts';
 
 /**
@@ -34,6 +34,7 @@ interface Line {
   readonly template: string;
   delivered: number;
   sizes: number;
+  sized: number;
   compared: number;
   errors: number;
   largest: number;
@@ -45,7 +46,7 @@ async function compare(t: Test, kind: keyof typeof services): Promise<void> {
   await setItem('layers', 'watermark', { image: { url: `${origin.url}/logo.png` } });
   const lines = new Map<string, Line>();
   for (const sample of samples[kind]?.(origin.url) ?? []) {
-    const fresh = { delivered: 0, sizes: 0, compared: 0, errors: 0, largest: 0 };
+    const fresh = { delivered: 0, sizes: 0, sized: 0, compared: 0, errors: 0, largest: 0 };
     const line = lines.get(sample.template) ?? { template: sample.template, ...fresh };
     lines.set(sample.template, line);
     const png = toPng(kind, sample);
@@ -63,28 +64,31 @@ async function compare(t: Test, kind: keyof typeof services): Promise<void> {
       continue;
     }
     const [our, their] = [await readSize(ours), await readSize(theirs)];
-    const error = await difference(ourPng, theirPng);
-    line.compared += 1;
+    line.sized += 1;
     if (isNear(our, their)) line.sizes += 1;
     else t.comment(`${sample.url}: ${our}, ${kind} ${their}`);
+    // Without detectors, thumbor keeps the middle.
+    if (kind === 'thumbor' && sample.url.includes('/smart/')) continue;
+    const error = await difference(ourPng, theirPng);
+    line.compared += 1;
     line.errors += error;
     line.largest = Math.max(line.largest, error);
   }
   const all = [...lines.values()];
-  const sum = (name: 'delivered' | 'sizes' | 'compared' | 'errors') =>
+  const sum = (name: 'delivered' | 'sizes' | 'sized' | 'compared' | 'errors') =>
     all.reduce((total, line) => total + line[name], 0);
-  for (const { template, delivered, sizes, compared, errors, largest } of all) {
+  for (const { template, delivered, sizes, sized, compared, errors, largest } of all) {
     const mean = compared === 0 ? '–' : (errors / compared).toFixed(2);
     t.comment(
-      `| \`${template}\` | ${delivered} | ${sizes} of ${compared} | ${mean} | ${largest.toFixed(2)} |`,
+      `| \`${template}\` | ${delivered} | ${sizes} of ${sized} | ${mean} | ${largest.toFixed(2)} |`,
     );
   }
   const mean = sum('errors') / sum('compared');
   t.comment(
-    `${kind}: ${sum('delivered')} delivered, ${sum('sizes')} of ${sum('compared')} sizes, mean error ${mean.toFixed(2)}`,
+    `${kind}: ${sum('delivered')} delivered, ${sum('sizes')} of ${sum('sized')} sizes, mean error ${mean.toFixed(2)}`,
   );
-  t.ok(sum('delivered') >= 388, 'delivers 97% of them');
-  t.equal(sum('sizes'), sum('compared'), 'equal sizes');
+  t.ok(sum('delivered') >= 400 - (maxRefused[kind] ?? 0), 'delivers them');
+  t.equal(sum('sizes'), sum('sized'), 'equal sizes');
   t.ok(mean <= 3, `a mean error of ${mean.toFixed(2)}`);
 }
 

@@ -9,7 +9,7 @@ import {
   readRatio,
   withBothSlashes,
 } from './read.ts';
-import { flag, page, type Row } from './rows.ts';
+import { addOverlay, flag, page, type Row, toPercent } from './rows.ts';
 import {
   Faults,
   NativeQuery,
@@ -120,8 +120,12 @@ function readChain(
   for (let at = 0; at < read.length; at += 1) {
     const options = read[at] ?? new Map();
     if (options.has('l')) {
-      faults.collect(() => addLayer(chain, options));
-      at = findLayerEnd(read, at);
+      const end = findLayerEnd(read, at);
+      const parts = read.slice(at, end + 1);
+      const all = new Map(parts.flatMap((component) => [...component]));
+      all.set('fl', parts.map((component) => component.get('fl') ?? '').join('.'));
+      faults.collect(() => addLayer(chain, options, all, host));
+      at = end;
     } else addComponent(chain, options, source, host, faults);
   }
   // Their checks would repeat the faults of others.
@@ -191,8 +195,9 @@ function addComponent(
   host: UrlHost,
   faults: Faults,
 ): void {
-  const isGeometry = resizeNames.some((name) => options.has(name));
   const effects = options.get('e');
+  const [, region] = regionPattern.exec(effects ?? '') ?? [];
+  const isGeometry = region === undefined && resizeNames.some((name) => options.has(name));
   const [preset, border, radius, fallback] = ['t', 'bo', 'r', 'd'].map((name) => options.get(name));
   const steps = [
     () => preset !== undefined && setOnce(chain, 't', 'preset', preset),
@@ -200,7 +205,7 @@ function addComponent(
     () => isGeometry && addGeometry(chain, options),
     () => addBackground(chain, options),
     () => addAngle(chain, options.get('a') ?? '0', isGeometry),
-    () => addFilters(chain, options),
+    () => (region === undefined ? addFilters(chain, options) : addRegion(chain, region, options)),
     () => border !== undefined && addBorder(chain, border),
     () => radius !== undefined && addRadius(chain, radius),
     () => fallback !== undefined && setOnce(chain, 'd', 'fallback', toFallback(fallback, host)),
@@ -209,14 +214,45 @@ function addComponent(
   for (const step of steps) faults.collect(step);
 }
 
-/** Draws the project's layer with a name, whose fields replace the other options. */
-function addLayer({ native, ignored }: Chain, options: Options): void {
+/**
+ * Draws a fetched image, or the project's layer with a name, whose fields replace the other options.
+ * @param all the options of the components up to that which applies the layer
+ */
+function addLayer({ native, ignored }: Chain, options: Options, all: Options, host: UrlHost): void {
   const id = options.get('l') ?? '';
-  const [kind] = /^(?:text|fetch|video|subtitles|lut)(?=:)/.exec(id) ?? [];
+  if (id.startsWith('fetch:')) return addFetchedLayer(native, id, all, host);
+  const [kind] = /^(?:text|video|subtitles|lut)(?=:)/.exec(id) ?? [];
   if (kind !== undefined) throw noEquivalent(`l_${kind}`, 'l_ with the name of a stored layer');
   const name = id.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-');
   native.set('l', 'layer', [native.get('layer') ?? [], name].flat().join(','));
   ignored.push(...[...options.keys()].filter((option) => option !== 'l' && option !== 'fl'));
+}
+
+function addFetchedLayer(native: NativeQuery, id: string, options: Options, host: UrlHost): void {
+  const url = Buffer.from(id.slice('fetch:'.length), 'base64url').toString();
+  const other = [...options.keys()].find((name) => !/^(?:c|f|fl|g|h|l|o|q|r|w|x|y)$/.test(name));
+  if (other !== undefined) throw noEquivalent(`${other} of a layer`);
+  const gravity = lookUp(gravities, options.get('g') ?? 'center');
+  if (gravity === undefined || gravity === 'attention') {
+    throw noEquivalent(`g_${options.get('g')} of a layer`, 'g_center');
+  }
+  const side = (name: string): string | undefined => {
+    const text = options.get(name);
+    if (text === undefined || !text.includes('.')) return text;
+    if (!options.get('fl')?.split('.').includes('relative')) {
+      throw noEquivalent(`${name}_${text} of a layer`, 'fl_relative');
+    }
+    return toPercent(readNumber(name, text, 0, 1));
+  };
+  addOverlay(native, 'l', { url }, host, {
+    pos: gravity,
+    w: side('w'),
+    h: side('h'),
+    x: options.get('x'),
+    y: options.get('y'),
+    opacity: options.get('o'),
+    radius: options.get('r'),
+  });
 }
 
 /** Returns the index of the component that ends a layer: its own, unless a later one applies it. */
@@ -504,6 +540,7 @@ const effects: Readonly<Record<string, Row>> = {
   hue: level('hue', -100, 100, 80, (percent) => Math.round(percent * 1.8)),
   sepia: level('sepia', 1, 100, 80, (percent) => percent),
   pixelate: level('pixelate', 1, 200, 5, (side) => side),
+  vignette: level('vignette', 0, 100, 20, (percent) => percent),
   ...Object.fromEntries(
     ['improve', 'auto_brightness', 'auto_color', 'auto_contrast'].map((name) => [
       name,
@@ -520,6 +557,56 @@ const nearestEffects: Readonly<Record<string, string>> = {
   tint: 'tint',
   trim: 'e_trim with a tolerance',
 };
+
+const regionPattern = /^(blur|pixelate)_region(?::\d{1,4})?$/;
+
+/** Hides an area of the image so far, which this service does in the source. */
+function addRegion(chain: Chain, kind: string, options: Options): void {
+  const { native } = chain;
+  const option = `e_${kind}_region`;
+  if (isTurned(chain)) throw optionInvalid(option, 'with a has no equivalent here');
+  const before = sizeSoFar(chain, option);
+  const [cropLeft = 0, cropTop = 0] = native.get('crop')?.split(',').map(Number) ?? [];
+  const [across, down] = scalesOf(chain.resize, before, option);
+  const axis = (start: 'x' | 'y', side: 'w' | 'h', { whole, cut, scale }: Axis, from: number) => {
+    const first = toPixels(start, options.get(start) ?? '0', whole);
+    const length = toPixels(side, options.get(side), whole - first);
+    return [Math.round((first + cut) / scale) + from, Math.max(1, Math.round(length / scale))];
+  };
+  const [x, w] = axis('x', 'w', across, cropLeft);
+  const [y, h] = axis('y', 'h', down, cropTop);
+  const area = [x, y, w, h].join(',');
+  const name = `${kind}area`;
+  const areas = native.get(name);
+  native.set(option, name, areas === undefined ? area : `${areas},${area}`);
+}
+
+/** A resized side: its length, the length cut off before it, and its scale. */
+interface Axis {
+  readonly whole: number;
+  readonly cut: number;
+  readonly scale: number;
+}
+
+function scalesOf(resize: Resize | null, { width, height }: Size, option: string): [Axis, Axis] {
+  const { w, h, fit, ratio, enlarge, position, point } = resize ?? { w: null, h: null };
+  const isPlaced = fit === 'contain' || position === 'attention' || point || ratio;
+  if (isPlaced || enlarge === 'box' || resize?.isAuto) {
+    throw optionInvalid(option, 'with this resize has no equivalent here');
+  }
+  const [across, down] = [(w ?? 0) / width, (h ?? 0) / height];
+  const sided = w === null || h === null ? across || down || 1 : null;
+  const factor = sided ?? (fit === 'cover' ? Math.max(across, down) : Math.min(across, down));
+  const scale = enlarge === false ? Math.min(1, factor) : factor;
+  const isDistorted = sided === null && fit === 'fill';
+  const axis = (side: number, box: number | null, own: number, start: string, end: string) => {
+    const scaled = isDistorted ? own : scale;
+    const whole = fit === 'cover' && sided === null && box !== null ? box : side * scaled;
+    const cut = along(side * scaled, whole, 0, position ?? 'center', start, end);
+    return { whole, cut, scale: scaled };
+  };
+  return [axis(width, w, across, 'west', 'east'), axis(height, h, down, 'north', 'south')];
+}
 
 /** Removes borders, which this service does before it turns and resizes. */
 function addTrim(chain: Chain, effect: string): void {

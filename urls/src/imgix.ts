@@ -1,6 +1,7 @@
 import { createHash } from 'node:crypto';
 import {
   decodeSource,
+  isAbsolute,
   lookUp,
   parseQuery,
   readInteger,
@@ -10,6 +11,7 @@ import {
   withBothSlashes,
 } from './read.ts';
 import {
+  addOverlay,
   choice,
   expiry,
   flip,
@@ -20,6 +22,7 @@ import {
   percent,
   type Row,
   scaled,
+  toPercent,
   within,
   withNearest,
 } from './rows.ts';
@@ -34,6 +37,7 @@ import {
   type Translation,
   translateSized,
   type UrlDialect,
+  type UrlHost,
   type UrlSignature,
 } from './translation.ts';
 
@@ -53,7 +57,9 @@ const aliases: Readonly<Record<string, string>> = {
 /** Parameters that depend on each other. */
 const dependent = new Set(
   `ar auto bg border border-radius corner-radius crop dpr fill fill-color fit fp-x fp-y fp-z h lossless mask mask-bg
-  pad pad-bottom pad-left pad-right pad-top rect usm usmrad w`.split(/\s+/),
+  mark mark-align mark-alpha mark-h mark-pad mark-scale mark-w mark-x mark-y pad pad-bottom pad-left pad-right pad-top rect usm usmrad w`.split(
+    /\s+/,
+  ),
 );
 
 const ofNames = (row: Row, names: string): Readonly<Record<string, Row>> =>
@@ -87,6 +93,8 @@ const rows: Readonly<Record<string, Row>> = {
   },
   sepia: scaled('sepia', 0, 100, (value) => value),
   monochrome: (native, value, name) => native.set(name, 'tint', colour(value)),
+  duotone: (native, value, name) =>
+    native.set(name, 'duotone', value.split(',', 3).map(colour).join(',')),
   px: scaled('pixelate', 0, 100, within(1, 100, Math.round)),
   // imgix defines no scales: its 10 is a sigma of 1 here.
   blur: scaled(
@@ -131,7 +139,6 @@ const rows: Readonly<Record<string, Row>> = {
   ),
   ...withNearest({
     ch: 'a srcset',
-    duotone: 'tint',
     m: 'layer',
     'max-h': 'fit=max',
     'max-height': 'fit=max',
@@ -219,7 +226,7 @@ function setPage(native: NativeQuery, value: string, name: string): void {
   page(native, value, name);
 }
 
-function translate(path: string, query: string): Translation {
+function translate(path: string, query: string, host: UrlHost): Translation {
   return translateSized(readSource(path), [], (size) => {
     const native = new NativeQuery();
     const { options, unknown } = readOptions(query, native);
@@ -229,6 +236,7 @@ function translate(path: string, query: string): Translation {
     faults.collect(() => setFormat(native, options));
     faults.collect(() => setCorners(native, options));
     faults.collect(() => setUnsharpMask(native, options));
+    faults.collect(() => setMark(native, options, host));
     faults.throwAny();
     // An option that nothing has taken has no effect in imgix either.
     return { query: native, ignored: [...options.keys(), ...unknown] };
@@ -401,10 +409,17 @@ function readPadding(options: Options): readonly number[] {
   return ['pad-top', 'pad-right', 'pad-bottom', 'pad-left'].map((name) => read(name, all));
 }
 
-/** Rounds the corners of an image that has a mask. */
+/** Rounds the corners of an image that has a border or a mask. */
 function setCorners(native: NativeQuery, options: Options): void {
+  const border = take(options, 'border');
+  if (border !== undefined) {
+    const [, width = '', line = ''] = /^(\d{1,4}),([0-9a-f]{3,8})$/i.exec(border) ?? [];
+    if (width === '') throw optionInvalid('border', 'must be a width and a colour');
+    native.set('border', 'outline', `${width},${colour(line)}`);
+    const radius = take(options, 'border-radius');
+    if (radius !== undefined) native.set('border-radius', 'radius', radius);
+  }
   const mask = take(options, 'mask');
-  if (options.has('border')) throw noEquivalent('border', 'pad with bg');
   if (mask === undefined) return;
   const background = take(options, 'mask-bg');
   if (mask !== 'corners' && mask !== 'ellipse') throw noEquivalent('mask', 'mask=corners');
@@ -420,6 +435,29 @@ function setCorners(native: NativeQuery, options: Options): void {
     throw optionInvalid('mask=corners', 'needs corner-radius, w or h here');
   }
   native.set('corner-radius', 'radius', given ?? Math.round(shorter * 0.2));
+}
+
+/** Draws a watermark, at the bottom right unless the URL says where. */
+function setMark(native: NativeQuery, options: Options, host: UrlHost): void {
+  const mark = take(options, 'mark');
+  if (mark === undefined) return;
+  const words = (take(options, 'mark-align') ?? 'bottom,right').split(',', 3);
+  const side = (...names: readonly string[]) =>
+    lookUp(sideGravities, names.find((name) => words.includes(name)) ?? '') ?? '';
+  const pad = take(options, 'mark-pad') ?? '10';
+  const length = (name: string): string | undefined => {
+    const text = take(options, name);
+    return text?.includes('.') ? toPercent(readNumber(name, text, 0, 1)) : text;
+  };
+  const scale = take(options, 'mark-scale');
+  addOverlay(native, 'mark', isAbsolute(mark) ? { url: mark } : { path: mark }, host, {
+    pos: `${side('top', 'bottom')}${side('left', 'right')}` || 'center',
+    w: length('mark-w') ?? (scale === undefined ? undefined : `${scale}%`),
+    h: length('mark-h'),
+    x: take(options, 'mark-x') ?? pad,
+    y: take(options, 'mark-y') ?? pad,
+    opacity: take(options, 'mark-alpha'),
+  });
 }
 
 function setUnsharpMask(native: NativeQuery, options: Options): void {

@@ -1,5 +1,11 @@
 import { lookUp, readExpiry, readInteger, readNumber } from './read.ts';
-import { type NativeQuery, noEquivalent, optionInvalid } from './translation.ts';
+import {
+  type NativeQuery,
+  noEquivalent,
+  optionInvalid,
+  type Source,
+  type UrlHost,
+} from './translation.ts';
 
 /**
  * Sets the native parameters of an option. A language is a table of such rows by option name, and
@@ -100,6 +106,29 @@ export const flip: Row = (native, axes, option) => {
   if (axes.includes('h')) native.set(option, 'flop', true);
   if (axes.includes('v')) native.set(option, 'flip', true);
 };
+
+/** The fields of an overlay; null and undefined are its defaults. */
+type OverlayFields = Readonly<Record<string, string | number | null | undefined>>;
+
+/** Draws another image over the image, after those that the URL already draws. */
+export function addOverlay(
+  native: NativeQuery,
+  option: string,
+  source: Source,
+  { base }: UrlHost,
+  fields: OverlayFields,
+): void {
+  const name = ['overlay', 'overlay2', 'overlay3', 'overlay4'].find((free) => !native.has(free));
+  if (name === undefined) throw optionInvalid(option, 'is given more than four times');
+  const url = 'url' in source ? source.url : new URL(source.path.replace(/^\/+/, ''), base).href;
+  native.set(option, name, url);
+  for (const [end, value] of Object.entries(fields)) {
+    if (value !== null && value !== undefined) native.set(option, `${name}.${end}`, value);
+  }
+}
+
+/** Returns a share as an overlay's length. */
+export const toPercent = (share: number): string => `${Number((share * 100).toFixed(3))}%`;
 
 /** A factor, of which 0 leaves no colour. */
 export const saturation: Row = (native, value, option) => {

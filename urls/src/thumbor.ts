@@ -10,6 +10,7 @@ import {
   withBothSlashes,
 } from './read.ts';
 import {
+  addOverlay,
   flag,
   integer,
   noEffect,
@@ -87,6 +88,9 @@ function translate(path: string, query: string, host: UrlHost): Translation {
     native.set('dpr', 'dpr', 1);
     setArea(native, parts);
     setSize(native, parts, filters, size);
+    for (const { source, fields } of filters.watermarks) {
+      addOverlay(native, 'watermark', toSource(source, host), host, fields);
+    }
     return { query: native, ignored };
   });
 }
@@ -266,6 +270,11 @@ function turned(point: Point, { flop, flip }: Parts, rotation: number): Point {
 
 /** Returns a URL's filters if it sets no filter. */
 const noFilters = () => ({
+  /** The images to draw, in order. */
+  watermarks: [] as {
+    readonly source: string;
+    readonly fields: Readonly<Record<string, string>>;
+  }[],
   native: new NativeQuery(),
   /** Names that thumbor ignores. */
   ignored: [] as string[],
@@ -338,7 +347,6 @@ const rows: Readonly<Record<string, Row>> = {
     equalize: 'normalize',
     noise: 'a preset',
     text: 'layer',
-    watermark: 'layer',
   }),
   ...Object.fromEntries(
     'convolution curve extract_focal frame red_eye rgb'.split(' ').map((name) => [name, only()]),
@@ -382,12 +390,41 @@ const reads: Readonly<Record<string, Read>> = {
   },
   focal: readFocal,
   round_corner: readRoundCorner,
+  watermark: readWatermark,
   proportion: (filters, [factor = ''], name) => {
     filters.proportion = readNumber(name, factor, 0, 1);
   },
   strip_exif: removeMetadata,
   strip_icc: removeMetadata,
 };
+
+/** Reads an image's URL, place, transparency in percent, and largest sides in percent of the whole. */
+function readWatermark(filters: ThumborFilters, args: readonly string[], name: string): void {
+  const [source = '', x = '0', y = '0', transparency = '0', ...sides] = args;
+  if (transparency === '100') return;
+  const [w, h] = sides.map((text) =>
+    text === 'none' ? 0 : readNumber(name, text.replace(/^-/, ''), 0, 100),
+  );
+  const across = readOffset(x, name, 'west', 'east');
+  const down = readOffset(y, name, 'north', 'south');
+  const fields = {
+    pos: `${down.place}${across.place}` || 'center',
+    x: across.length,
+    y: down.length,
+    opacity: String(100 - readInteger(name, transparency, 0, 100)),
+    ...(w && { w: `${w}%` }),
+    ...(h && { h: `${h}%` }),
+  };
+  filters.watermarks.push({ source, fields });
+}
+
+/** Reads an offset from the start, or from the end if it is negative, in pixels or percent. */
+function readOffset(text: string, name: string, start: string, end: string) {
+  if (text === 'center') return { place: '', length: '0' };
+  const [, sign, digits, unit] = /^(-?)(\d{1,5})(p?)$/.exec(text) ?? [];
+  if (digits === undefined) throw noEquivalent(`${name} with ${text}`, `${name} with center`);
+  return { place: sign === '-' ? end : start, length: `${digits}${unit === 'p' ? '%' : ''}` };
+}
 
 /** Reads a radius or an ellipse's two, the corners' colour, and whether they are transparent. */
 function readRoundCorner(filters: ThumborFilters, args: readonly string[], name: string): void {

@@ -65,6 +65,23 @@ t.test("reads Cloudinary's components", async (t) => {
     ['e_contrast:30/e_vibrance:50', 'contrast=30&dpr=1&fmt=jpeg&saturation=1.25'],
     ['e_hue:-50/e_sepia/e_pixelate:9', 'dpr=1&fmt=jpeg&hue=-90&pixelate=9&sepia=80'],
     ['e_improve', 'dpr=1&fmt=jpeg&normalize=true'],
+    ['e_vignette', 'dpr=1&fmt=jpeg&vignette=20'],
+    [
+      'c_fill,w_320,h_240/e_blur_region:800,x_20,y_20,w_60,h_40',
+      'blurarea=217%2C83%2C250%2C167&dpr=1&enlarge=true&fit=cover&fmt=jpeg&h=240&w=320',
+    ],
+    [
+      'e_pixelate_region:8,x_20,y_20,w_60,h_40/e_blur_region,x_9,y_9,w_9,h_9/e_blur_region,w_0.5',
+      'blurarea=9%2C9%2C9%2C9%2C0%2C0%2C800%2C1000&dpr=1&fmt=jpeg&pixelatearea=20%2C20%2C60%2C40',
+    ],
+    [
+      'c_crop,x_100,y_80,w_800,h_600/w_400/e_blur_region,x_20,y_20,w_60,h_40',
+      'blurarea=140%2C120%2C120%2C80&crop=100%2C80%2C800%2C600&dpr=1&enlarge=true&fmt=jpeg&w=400',
+    ],
+    [
+      'w_3/l_fetch:aHR0cHM6Ly9zaG9wLmV4YW1wbGUvbG9nby5wbmc/c_scale,w_0.2,fl_relative/fl_layer_apply,g_west,x_5',
+      'dpr=1&enlarge=true&fmt=jpeg&overlay=https%3A%2F%2Fshop.example%2Flogo.png&overlay.pos=west&overlay.w=20%25&overlay.x=5&w=3',
+    ],
     ['w_3,r_max', 'dpr=1&enlarge=true&fmt=jpeg&radius=max&w=3'],
     ['w_3/r_9', 'dpr=1&enlarge=true&fmt=jpeg&radius=9&w=3'],
     ['r_1:2', 'dpr=1&fmt=jpeg&radius=1%2C2%2C1%2C2'],
@@ -154,6 +171,8 @@ t.test('refuses options that lack an equivalent, and names them', async (t) => {
     ['e_negate/b_red', 'b must come before effects and opacity.'],
     ['b_red,e_negate', 'b must come before effects and opacity.'],
     ['c_pad,w_3,h_3/e_negate', 'e_negate after c_pad needs b.'],
+    ['c_pad,w_3,h_3/e_blur_region', 'e_blur_region with this resize has no equivalent here.'],
+    ['l_fetch:YQ,a_9', none('a of a layer')],
     ['b_auto', none('b_auto', 'b_ with a colour')],
     ['q_0', /^q must be a whole number/],
     ['q_80/q_70', 'q is given more than once.'],

@@ -231,6 +231,19 @@ t.test('reads the options of imgproxy by both of their names', async (t) => {
         'monochrome:0.5 has no equivalent here; the nearest is monochrome:1. gr has no equivalent here',
       ),
     ],
+    [at('dt:1:000080:fa8072'), of('dpr=1&duotone=000080%2Cfa8072')],
+    [at('ba:10:0.2:0.2:0.3:0.3'), of('blurarea=320%2C200%2C480%2C300&dpr=1')],
+    [at('ba:10:0.2:0.2'), invalid('blur_areas must have four numbers for each area')],
+    [
+      at('wmu:aHR0cHM6Ly9zaG9wLmV4YW1wbGUvbG9nby5wbmc/wm:0.8:soea:10:0.05:0.15'),
+      of(
+        'dpr=1&overlay=https%3A%2F%2Fshop.example%2Flogo.png&overlay.h=15%25&overlay.opacity=80&overlay.pos=southeast&overlay.w=15%25&overlay.x=10&overlay.y=5%25',
+      ),
+    ],
+    [
+      at('wmu:aHR0cHM6Ly9zaG9wLmV4YW1wbGUvbG9nby5wbmc/wm:0.8:re'),
+      invalid('wm:re with wmu has no equivalent here; the nearest is wm:ce'),
+    ],
     [at('dpi:300/jpgo:1:1'), of('chroma=444&density=300&dpr=1&progressive=true')],
     [at('pix:5/co:1.2/br:51'), of('contrast=20&dpr=1&lightness=20&pixelate=5')],
     [at('a::1.2:0.5/mc:1:f00'), of('contrast=20&dpr=1&saturation=0.5&tint=f00')],
@@ -363,6 +376,22 @@ t.test('reads the URLs of thumbor', async (t) => {
     ['/unsafe/filters:sharpen(2,1.5,true):autojpg()/a.jpg', of('dpr=1&sharpen=1.5')],
     ['/unsafe/filters:sharpen(0,1.5)/a.jpg', of('dpr=1')],
     ['/unsafe/filters:sharpen(2)/a.jpg', /^parameter_invalid: sharpen must be a number from 0/],
+    [
+      '/unsafe/filters:watermark(https%3A%2F%2Fshop.example%2Flogo.png,-10,5p,30,20,none)/a.jpg',
+      of(
+        'dpr=1&overlay=https%3A%2F%2Fshop.example%2Flogo.png&overlay.opacity=70&overlay.pos=northeast&overlay.w=20%25&overlay.x=10&overlay.y=5%25',
+      ),
+    ],
+    [
+      '/unsafe/filters:watermark(b.png,center,center,0)/a.jpg',
+      of(
+        'dpr=1&overlay=https%3A%2F%2Fshop.example%2Fb.png&overlay.opacity=100&overlay.pos=center&overlay.x=0&overlay.y=0',
+      ),
+    ],
+    [
+      '/unsafe/filters:watermark(b.png,repeat,0,0)/a.jpg',
+      invalid('watermark with repeat has no equivalent here; the nearest is watermark with center'),
+    ],
     ['/unsafe/filters:contrast(20)/a.jpg', of('contrast=44&dpr=1')],
     ['/unsafe/filters:contrast(-100)/a.jpg', of('contrast=-100&dpr=1')],
     ['/unsafe/filters:contrast(80)/a.jpg', of('contrast=100&dpr=1')],

@@ -1,18 +1,9 @@
 import t from 'tap';
 import { planSample, sampleBase } from '../../samples/plan-sample.ts';
-import { samples } from '../../samples/samples.ts';
+import { maxRefused, samples } from '../../samples/samples.ts';
 
 /** Sides that follow from a ratio can differ by a pixel. */
 const isNear = (first: number, second: number): boolean => Math.abs(first - second) <= 1;
-
-/** The most URLs of 400 that may be refused. */
-const maxRefused: Readonly<Record<string, number>> = {
-  imgix: 43,
-  cloudinary: 47,
-  imgproxy: 16,
-  thumbor: 50,
-  cloudflare: 12,
-};
 
 for (const [kind, toSamples] of Object.entries(samples)) {
   t.test(`delivers the sampled URLs at their sizes: ${kind}`, async (t) => {

@@ -9,6 +9,7 @@ import {
   requireMetadata,
   withBothSlashes,
 } from '../read.ts';
+import { addOverlay, toPercent } from '../rows.ts';
 import {
   Faults,
   hideFirstSegment,
@@ -129,6 +130,8 @@ function translateOptions(
     faults.collect(() => setCrop(native, options, size));
     setTurn(native, options);
     setFormatQuality(native, options);
+    faults.collect(() => setWatermark(native, options, host));
+    setBlurAreas(native, options, size);
     faults.collect(() => setMetadata(native, options, host));
   }
   faults.throwAny();
@@ -341,6 +344,29 @@ function setTurn(native: NativeQuery, options: ImgproxyOptions): void {
   const [flop, flip] = isSideways ? [flipVertical, flipHorizontal] : [flipHorizontal, flipVertical];
   if (flop) native.set('flip', 'flop', true);
   if (flip) native.set('flip', 'flip', true);
+}
+
+/** Draws the project's layer of this name, or the URL's own image. */
+function setWatermark(native: NativeQuery, options: ImgproxyOptions, host: UrlHost): void {
+  const { watermark, watermarkUrl: url } = options;
+  if (watermark === null) return;
+  if (url === null) return native.set('watermark', 'layer', 'watermark');
+  const { opacity, position, x, y, scale } = watermark;
+  if (position === 're' || position === 'ch')
+    throw noEquivalent(`wm:${position} with wmu`, 'wm:ce');
+  const offset = (length: number) => (Math.abs(length) < 1 ? toPercent(length) : length);
+  const side = scale > 0 ? toPercent(Math.min(1, scale)) : null;
+  const place = { pos: position, x: offset(x), y: offset(y), w: side, h: side };
+  addOverlay(native, 'watermark_url', { url }, host, { ...place, opacity });
+}
+
+function setBlurAreas(native: NativeQuery, options: ImgproxyOptions, source: SourceSize): void {
+  const shares = options.blurAreas;
+  if (shares.length === 0) return;
+  const { width, height } = source.get();
+  const pixels = shares.map((share, at) => Math.round(share * (at % 2 === 0 ? width : height)));
+  const areas = pixels.map((length, at) => (at % 4 < 2 ? length : Math.max(1, length)));
+  native.set('blur_areas', 'blurarea', areas.join(','));
 }
 
 function setFileName(native: NativeQuery, options: ImgproxyOptions, source: Source): void {

@@ -20,6 +20,17 @@ interface Extension {
   readonly gravity: Gravity | null;
 }
 
+interface Watermark {
+  /** In percent. */
+  readonly opacity: number;
+  readonly position: string;
+  /** Offsets in pixels, or as shares below 1. */
+  readonly x: number;
+  readonly y: number;
+  /** The largest share of the image's sides, or 0. */
+  readonly scale: number;
+}
+
 /** A URL's options if it sets no option. Later options replace earlier ones. */
 const noOptions = () => ({
   /** The parameters of options whose meaning depends on no other option. */
@@ -48,6 +59,10 @@ const noOptions = () => ({
   fileName: null as string | null,
   attachment: false,
   preset: null as string | null,
+  /** Left, top, width and height of areas, as shares of the source's sides. */
+  blurAreas: [] as readonly number[],
+  watermark: null as Watermark | null,
+  watermarkUrl: null as string | null,
   /** Delivers the whole image. */
   raw: false,
   /** The extensions of the sources that are delivered whole. */
@@ -203,6 +218,30 @@ function readFallback([text = '']: Arguments, name: string): string | null {
   throw optionInvalid(name, 'must be an absolute URL in base64url');
 }
 
+/** Reads a sigma and areas. Every area is blurred as strongly as hiding it needs. */
+function readAreas([sigma = '', ...areas]: Arguments, name: string): readonly number[] {
+  if (isZero(sigma)) return [];
+  if (areas.length % 4 !== 0) throw optionInvalid(name, 'must have four numbers for each area');
+  return areas.map((text) => readNumber(name, text, 0, 1));
+}
+
+function readWatermark(
+  [opacity = '', position = 'ce', ...numbers]: Arguments,
+  name: string,
+): Watermark | null {
+  if (isZero(opacity)) return null;
+  const [x = 0, y = 0, scale = 0] = numbers.map((text) =>
+    text === '' ? 0 : readNumber(name, text, -100_000, 100_000),
+  );
+  return {
+    opacity: Math.max(1, Math.round(readNumber(name, opacity, 0, 1) * 100)),
+    position: lookUp(gravityNames, position) ?? position,
+    x,
+    y,
+    scale,
+  };
+}
+
 const kernels = ['nearest', 'linear', 'cubic', 'lanczos2', 'lanczos3'];
 
 function readKernel([text = '']: Arguments, name: string): string {
@@ -279,12 +318,23 @@ const row = (names: Row['names'], set: NativeRow): Row => ({
 /** A difference of 8-bit channels, for one of the lightness in percent. */
 const brightness = scaled('lightness', -255, 255, (value) => value / 2.55);
 
-/** Reads an intensity, of which only 0 and 1 have an equivalent, and a colour. */
-function readMonochrome([intensity = '', colour = 'b3b3b3']: Arguments, name: string) {
-  if (isZero(intensity)) return null;
+/** Returns whether an effect has an intensity above 0, of which only 1 has an equivalent. */
+function isIntense(intensity: string, name: string): boolean {
+  if (isZero(intensity)) return false;
   if (Number(intensity) !== 1) throw noEquivalent(`${name}:${intensity}`, `${name}:1`);
-  return readColour([colour], name);
+  return true;
 }
+
+const readMonochrome = ([intensity = '', colour = 'b3b3b3']: Arguments, name: string) =>
+  isIntense(intensity, name) ? readColour([colour], name) : null;
+
+const readDuotone = (
+  [intensity = '', dark = '000000', light = 'ffffff']: Arguments,
+  name: string,
+) =>
+  isIntense(intensity, name)
+    ? [dark, light].map((colour) => readColour([colour], name)).join(',')
+    : null;
 
 const flag = ([text]: Arguments): boolean => isTrue(text);
 const upTo =
@@ -369,9 +419,8 @@ const rows: readonly Row[] = [
     const side = readInteger(name, text, 0, 10_000);
     return side < 2 ? null : Math.min(200, side);
   }),
-  parameter(['watermark', 'wm'], 6, 'layer', ([opacity = '']) =>
-    isZero(opacity) ? null : 'watermark',
-  ),
+  state(['watermark', 'wm'], 6, 'watermark', readWatermark),
+  state(['blur_areas', 'ba'], 81, 'blurAreas', readAreas),
   only(['preserve_hdr', 'ph'], isOff, 'hdr=keep'),
   only(['enforce_thumbnail', 'eth'], isOff),
   state(['raw'], 1, 'raw', flag),
@@ -395,7 +444,8 @@ const rows: readonly Row[] = [
     },
   },
   parameter(['monochrome', 'mc'], 2, 'tint', readMonochrome),
-  only(['watermark_url', 'wmu'], (text) => text === '', 'wm'),
+  parameter(['duotone', 'dt'], 3, 'duotone', readDuotone),
+  state(['watermark_url', 'wmu'], 1, 'watermarkUrl', readFallback),
   only(['unsharp_masking', 'unsharpening', 'ush'], (text) => text === '', 'sh'),
   {
     names: ['max_animation_frames', 'maf'],
@@ -431,7 +481,7 @@ export function readImgproxyOptions(segments: readonly string[]): ImgproxyOption
 }
 
 function readOption(options: ImgproxyOptions, segment: string): void {
-  const [name = '', ...args] = segment.split(':', 24);
+  const [name = '', ...args] = segment.split(':', 90);
   const row = rowsByName.get(name);
   if (row === undefined) throw noEquivalent(name === '' ? 'An option without a name' : name);
   const [title] = row.names;
