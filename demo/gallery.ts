@@ -52,6 +52,8 @@ const galleryPictures: Partial<Record<ParameterName, GalleryPicture>> = {
   bg: 'coast.jpg',
   enlarge: 'pulse.gif',
   crop: 'coast.jpg',
+  blurarea: 'coast.jpg',
+  pixelatearea: 'coast.jpg',
   trim: 'lantern.png',
   flatten: 'lantern.png',
   rotate: 'emblem.svg',

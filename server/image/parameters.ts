@@ -453,13 +453,15 @@ export const parameters = {
     areas,
     'Blurs areas of the source, such as faces, before `flip` and `rotate`; strong enough to hide them. In pixels of the ' +
       'upright source, like `crop`.',
-    '100,80,400,300',
+    '200,120,250,180',
+    { exampleContext: 'crop=0,0,600,450' },
   ),
   pixelatearea: parameter(
     'filters',
     areas,
     'Pixelates areas of the source, such as number plates, as `blurarea` blurs them.',
-    '100,80,400,300',
+    '200,120,250,180',
+    { exampleContext: 'crop=0,0,600,450' },
   ),
   pixelate: parameter(
     'filters',
