@@ -31,9 +31,9 @@ export type Inputs = readonly [source: Input, ...ofLayers: Input[]];
  * Returns the tag of a source or a layer's file: 120 bits of its URL's SHA-256, equal for all
  * notations of the URL.
  */
-export function sourceTag(url: URL): string {
-  return hash('sha256', canonicalUrl(url).href, 'hex').slice(0, 30);
-}
+export const sourceTag = (url: URL): string => canonicalTag(canonicalUrl(url));
+
+const canonicalTag = ({ href }: URL): string => hash('sha256', href, 'hex').slice(0, 30);
 
 /** Maximum parent folders that can be purged, the host's root included. */
 export const maxFolders = 8;
@@ -41,9 +41,8 @@ export const maxFolders = 8;
 /** Returns the tag of a folder: like a source's, with a slash before it. */
 export const folderTag = (href: string): string => `/${hash('sha256', href, 'hex').slice(0, 30)}`;
 
-/** Returns the tags of a source's parent folders, the host's root first. */
-function folderTags(url: URL): readonly string[] {
-  const { origin, pathname } = canonicalUrl(url);
+/** Returns the tags of the parent folders of a canonical URL, the host's root first. */
+function folderTags({ origin, pathname }: URL): readonly string[] {
   const tags: string[] = [];
   for (let end = 0; end !== -1 && tags.length < maxFolders; end = pathname.indexOf('/', end + 1)) {
     tags.push(folderTag(origin + pathname.slice(0, end + 1)));
@@ -52,12 +51,10 @@ function folderTags(url: URL): readonly string[] {
 }
 
 /** Returns a file's URLs and its names in purges. */
-const namesOf = (url: URL, identity: URL) => ({
-  url,
-  identity,
-  tag: sourceTag(identity),
-  folders: folderTags(identity),
-});
+function namesOf(url: URL, identity: URL) {
+  const canonical = canonicalUrl(identity);
+  return { url, identity, tag: canonicalTag(canonical), folders: folderTags(canonical) };
+}
 
 const anyHost = () => true;
 

@@ -3,13 +3,13 @@ import { dirname, join } from 'node:path';
 import { cacheFilePath, cacheTemporaryFolder, temporaryPrefix } from '../../pool/cache/disk.ts';
 import { FairLru } from '../../pool/cache/fair-lru.ts';
 import { makeFolder } from '../../store/make-folder.ts';
+import { keyPattern } from '../image/key.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
 const blockBytes = 4_096;
 /** Fraction of the limit to keep when deleting, to make room for many writes. */
 const lowWaterMark = 0.9;
 const privateMode = 0o700;
-const keyPattern = /^[0-9a-f]{32}-[0-9a-z]{1,11}-[0-9a-f]{0,99}-[0-9a-f]{32}$/;
 /** Concurrent `lstat` calls during the scan: few, to leave libuv threads for requests. */
 const scanBatch = 16;
 /** Minimum time between scans after missing files. */

@@ -1,8 +1,8 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { CacheResult, ImageRequest } from '../../pool/engine.ts';
-import { urlDigest } from '../../pool/source/fetch.ts';
 import type { Size } from '../../pool/geometry.ts';
 import { type Inputs, imageInputs, isInputFailure } from '../../pool/inputs.ts';
+import { urlDigest } from '../../pool/source/fetch.ts';
 import type { Variant } from '../../pool/variant.ts';
 import type { Project } from '../../store/projects.ts';
 import type { ProjectCache, ProjectState } from '../project-cache.ts';

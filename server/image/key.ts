@@ -80,6 +80,9 @@ export const imageGeneration = (project: PurgeGenerations, inputs: readonly Purg
     inputs.flatMap(({ tag, folders }) => [tag, ...folders].map(purgeGroup)),
   );
 
+/** Matches every cache key; at most 30 groups, because a file's name has at most 255 bytes. */
+export const keyPattern = /^[0-9a-f]{32}-[0-9a-z]{1,11}-(?:[fg][0-9a-f]{4}){0,30}-[0-9a-f]{32}$/;
+
 const groupPattern = new RegExp(`.{${groupLength}}`, 'g');
 
 /** Returns whether a key belongs to an older generation of its project's images. */

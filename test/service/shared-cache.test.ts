@@ -46,7 +46,10 @@ t.test("reads another machine's image", async (t) => {
   t.match(await get(first), { version: 1, tier: 'miss' });
   await stored(1);
   const [key = ''] = bucket.objects.keys();
-  t.match(key, new RegExp(`^pre fix/${project}/[0-9a-f]{16}/[0-9a-f]{32}-0--[0-9a-f]{32}$`));
+  t.match(
+    key,
+    new RegExp(`^pre fix/${project}/[0-9a-f]{16}/[0-9a-f]{32}-0-f[0-9a-f]{4}-[0-9a-f]{32}$`),
+  );
   const shared = await get(second);
   t.match(shared, { version: 1, tier: 'shared' });
   t.match(shared.header('server-timing'), /^cache;desc=shared/);

@@ -4,7 +4,7 @@ import { folderTag, imageInputs, sourceTag } from '../../../pool/inputs.ts';
 import { rendererVersion } from '../../../pool/rendering/version.ts';
 import type { Variant } from '../../../pool/variant.ts';
 import { type Options, readOptions } from '../../../server/image/address.ts';
-import { imageGeneration, isPurgedKey, variantKey } from '../../../server/image/key.ts';
+import { imageGeneration, isPurgedKey, keyPattern, variantKey } from '../../../server/image/key.ts';
 import { resolveLayers } from '../../../server/image/layers.ts';
 import { negotiation } from '../../../server/image/negotiate.ts';
 import {
@@ -67,9 +67,12 @@ t.test('names in a key what purges it', async (t) => {
     t.notOk(isPurged(folderTag(`https://e.com/${other}`)), other);
   }
   const deep = new URL(`https://e.com/${'a/'.repeat(20)}b.jpg`);
-  const long = imageInputs(deep, 'v'.repeat(64), { layers: [] }, () => true);
-  const key = variantKey({ ...origin, inputs: long, generation: Date.now() }, createVariant({}));
-  t.ok(key.length < 200, 'a file name has at most 255 bytes');
+  const [first] = imageInputs(deep, 'v'.repeat(64), { layers: [] }, () => true);
+  // Ten layers and a watermark.
+  const inputs = [first, ...Array.from({ length: 11 }, () => first)] as const;
+  const longest = variantKey({ ...origin, inputs, generation: Date.now() }, createVariant({}));
+  t.ok(longest.length < 255, 'it is a file name');
+  for (const key of [name, longest]) t.match(key, keyPattern);
 });
 
 t.test('returns one key for equivalent queries', async (t) => {
