@@ -53,7 +53,7 @@ export function createConnector(
 
 /**
  * Connects to the first address that accepts: tries one after the other, each 250 ms after the one
- * before or at once after a failure, and ends the others.
+ * before, sooner with a short timeout, or at once after a failure, and ends the others.
  */
 function connectToAny(
   addresses: readonly LookupAddress[],
@@ -62,6 +62,8 @@ function connectToAny(
   callback: (...result: [error: Error, socket: null] | [error: null, socket: Socket]) => void,
 ): void {
   const waiting = interleaved(addresses).slice(0, maxAddresses);
+  // Within a short deadline, the last address needs time too.
+  const waitMs = Math.min(nextAttemptMs, timeoutMs / 2 / waiting.length);
   const attempts = new Set<Opening>();
   let firstError: Error | null = null;
   let timer: NodeJS.Timeout | undefined;
@@ -84,7 +86,7 @@ function connectToAny(
       callback(firstError ?? new Error('no address'), null);
       return;
     }
-    timer = setTimeout(tryNext, nextAttemptMs);
+    timer = setTimeout(tryNext, waitMs);
     const attempt = open({ ...target, host: next.address });
     attempts.add(attempt);
     const onError = (error: Error) => {

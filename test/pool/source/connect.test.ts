@@ -66,6 +66,12 @@ for (const [name, addresses] of Object.entries({
   });
 }
 
+t.test('tries all addresses in the first half of a short timeout', async (t) => {
+  const others = [...dead, '192.0.2.3', '192.0.2.4', '192.0.2.5', '192.0.2.6'];
+  const { attempts } = await connectTo(t, others, 1_500);
+  t.equal(attempts.length, others.length);
+});
+
 t.test('alternates between the families, and continues at once after a failure', async (t) => {
   const { socket, attempts } = await connectTo(t, [refusing, dead[0], dead[1], good, dead[3]]);
   t.equal(socket?.remoteAddress, good);
