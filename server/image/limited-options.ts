@@ -2,7 +2,12 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Options } from './address.ts';
 import { type ParameterName, parameters } from './parameters.ts';
-import type { Transform } from './resolve-variant.ts';
+
+/** The options of a URL, and its texts by layer name. */
+interface GivenOptions {
+  readonly options: Options;
+  readonly texts: ReadonlyMap<string, string>;
+}
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
@@ -20,7 +25,7 @@ const findNearest = (list: readonly number[], value: number): number =>
  * @throws ServiceError parameter_invalid naming the parameter and the allowed values
  */
 export function limitOptions(
-  { options: given, texts }: Pick<Transform, 'options' | 'texts'>,
+  { options: given, texts }: GivenOptions,
   options: Options,
   { limits }: Pick<Project, 'limits'>,
   ratio: number,
