@@ -1,3 +1,5 @@
+import type { ColourSpace } from './formats/metadata/colour-space.ts';
+
 /** `#rrggbbaa`, lower case. */
 export type Colour = `#${string}`;
 
@@ -31,6 +33,17 @@ interface Backdrop {
 export function effectiveBackground(variant: Backdrop, alpha: boolean): Rgba {
   const requested = variant.background === null ? transparent : rgba(variant.background);
   return alpha && !variant.flatten ? requested : over(requested, white);
+}
+
+/** Returns an sRGB colour in a colour space; null for sRGB. */
+export function inSpace(
+  { r, g, b, alpha }: Rgba,
+  space: Pick<ColourSpace, 'fromSrgb'> | null,
+): Rgba {
+  const converted = space === null ? null : space.fromSrgb([r, g, b]);
+  return converted === null
+    ? { r, g, b, alpha }
+    : { r: converted[0], g: converted[1], b: converted[2], alpha };
 }
 
 export const isGrey = ({ r, g, b }: Rgba): boolean => r === g && g === b;

@@ -93,8 +93,12 @@ export interface LayerPlacement {
 export interface ImageLayer extends LayerPlacement {
   readonly kind: 'image';
   readonly url: string;
-  /** Percent of the output's width, after the rotation. */
+  /** Percent of the output's width, after the rotation; used without `width` and `height`. */
   readonly scale: number;
+  /** The box that the image fits in, or null. */
+  readonly width: Length | null;
+  readonly height: Length | null;
+  readonly radius: OperationValues['radius'];
   /** Whether this is the project's watermark, which can come from any host. */
   readonly isWatermark: boolean;
 }

@@ -6,6 +6,7 @@ import { hasText, plainVariant, type Variant } from '../variant.ts';
 import { fullChromaFrom, getEncoding, type OutputFormat } from './encode/encodings.ts';
 import { isSvgOutput } from './encode/svg/output.ts';
 import { maxEncodes } from './encode/within-bytes.ts';
+import { layerVariant } from './layer.ts';
 import { type InspectedSource, inspect } from './open-image.ts';
 import { requestedOperations } from './operations.ts';
 import type { Plan } from './plan.ts';
@@ -194,11 +195,11 @@ export function computeCost(facts: SourceFacts, plan: Plan, variant: Variant): C
 const layerScaling: Cost = { ms: 290, bytes: 0 };
 
 /** Returns the layers' cost: each layer is blended with the whole output. */
-function layersCost({ width, height }: Plan, frames: number, { layers }: Variant): Cost {
-  const frame = width * height;
+function layersCost(plan: Plan, frames: number, { layers }: Variant): Cost {
+  const frame = plan.width * plan.height;
   return (layers ?? [])
     .map((layer) => {
-      const area = layer.kind === 'image' ? frame * (layer.scale / 100) ** 2 : frame;
+      const area = frame * ((layerVariant(layer, plan).width ?? 0) / plan.width) ** 2;
       return addCosts(times(processing, frame * frames), times(layerScaling, area));
     })
     .reduce(addCosts, free);

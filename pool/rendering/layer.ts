@@ -25,22 +25,30 @@ export interface LayerFrame extends Size {
 export const toPixels = ({ amount, unit }: Length, whole: number, cssPixel: number): number =>
   unit === 'px' ? amount * cssPixel : (whole * amount) / 100;
 
+const noBox = { width: null, height: null, radius: null };
+
 /** Raw RGBA, not premultiplied, 8 bits per channel. */
 export interface RgbaImage extends Size {
   readonly pixels: Buffer;
 }
 
 /**
- * Returns the variant of a layer's image: `scale` percent of the output's width, and at most its
- * height. Rendered words keep their own size, within the output's.
+ * Returns the variant of a layer's image: within its box, or `scale` percent of the output's width,
+ * and at most the output's size. Rendered words keep their own size, within the output's.
  */
-export function layerVariant(layer: Layer, frame: Size): Variant {
+export function layerVariant(layer: Layer, frame: LayerFrame): Variant {
   const isImage = layer.kind === 'image';
-  const scale = isImage ? layer.scale : 100;
+  const { width, height, radius } = isImage ? layer : noBox;
+  const hasBox = width !== null || height !== null;
+  const scale = isImage && !hasBox ? layer.scale : 100;
+  const side = (length: Length | null, whole: number) =>
+    length === null ? whole : Math.min(whole, toPixels(length, whole, frame.cssPixel));
   return {
     ...plainVariant,
-    width: Math.max(1, Math.round((frame.width * scale) / 100)),
-    height: frame.height,
+    width: Math.max(1, Math.round(side(width, (frame.width * scale) / 100))),
+    height: Math.max(1, Math.round(side(height, frame.height))),
+    pixelRatio: frame.cssPixel,
+    radius,
     fit: 'inside',
     enlarge: isImage,
     animated: false,

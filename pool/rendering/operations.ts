@@ -1,5 +1,6 @@
 import type { OverlayOptions, Sharp } from 'sharp';
-import type { Colour, Rgba } from '../colour.ts';
+import { type Colour, inSpace, type Rgba, rgba } from '../colour.ts';
+import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import {
   blurArea,
   type Duotone,
@@ -36,6 +37,15 @@ interface PlannedOutput {
   readonly radii: Radii;
   /** The area of the upright source that the output shows, in its pixels. */
   readonly used: PixelArea;
+  readonly cssPixel: number;
+  /** Colour space of the output; null for sRGB. */
+  readonly space: Pick<ColourSpace, 'fromSrgb'> | null;
+}
+
+/** A line along the edge, and its width in CSS pixels. */
+export interface Outline {
+  readonly width: number;
+  readonly colour: Colour;
 }
 
 /**
@@ -89,6 +99,8 @@ export interface Operation<T> {
    * Whether the background must be added in a later pass, because the operation would change it.
    */
   readonly changesBackground?: boolean;
+  /** Whether it adds a colour, which must be in the colour space of the output. */
+  readonly addsColour?: boolean;
   /** Whether it shows the background. */
   readonly showsBackground?: boolean;
   /** Whether its lengths are CSS pixels, which grow with the pixel ratio. */
@@ -215,6 +227,7 @@ export const operations = {
     plain: null,
     place: 'finish',
     apply: (image, _, { tint }) => (tint === null ? image : image.tint(tint)),
+    addsColour: true,
     changesColours: true,
   }),
   negate: operation<boolean>({
@@ -291,6 +304,21 @@ export const operations = {
       return image.composite([{ input, tile: true, blend: 'dest-in' }]);
     },
     showsBackground: true,
+  }),
+  /** Draws a line along the inner edge; `radius` then cuts what is outside of it. */
+  outline: operation<Outline | null>({
+    plain: null,
+    place: 'above layers',
+    overlay: ({ width, colour }, plan) =>
+      drawEdge(
+        plan,
+        plan.radii,
+        inSpace(rgba(colour), plan.space),
+        Math.max(1, Math.round(width * plan.cssPixel)),
+      ),
+    ms: () => 60,
+    addsColour: true,
+    usesCssPixels: true,
   }),
   /** Cuts the corners off; an image that cannot be transparent gets the background there. */
   radius: operation<Corners | 'max' | null>({

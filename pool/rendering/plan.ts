@@ -1,5 +1,5 @@
 import { maxFramePixels, maxRows, maxSide } from '../bounds.ts';
-import { effectiveBackground, isGrey, type Rgba, rgba } from '../colour.ts';
+import { effectiveBackground, inSpace, isGrey, type Rgba, rgba } from '../colour.ts';
 import { vectorScale } from '../formats/bounds.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import type { SourceColour, SourceFacts, Timing } from '../formats/source-format.ts';
@@ -231,7 +231,7 @@ function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): Col
   const addsColour =
     addsBackground ||
     (!isNeutral(requested) && isAnyRequested(variant, ({ showsBackground }) => showsBackground)) ||
-    variant.tint !== null ||
+    isAnyRequested(variant, (operation) => operation.addsColour) ||
     variant.layers !== null;
   const profile = profileHandling(colour, variant, !byFrame && hasProfile, addsColour);
   const space = profile === 'keep' ? colour.space : null;
@@ -419,10 +419,3 @@ function profileHandling(
 /** Returns whether a colour is black, white or invisible, and so the same in every space. */
 const isNeutral = ({ r, g, b, alpha }: Rgba) =>
   alpha === 0 || (isGrey({ r, g, b, alpha }) && (r === 0 || r === 255));
-
-function inSpace({ r, g, b, alpha }: Rgba, space: ColourSpace | null): Rgba {
-  const converted = space === null ? null : space.fromSrgb([r, g, b]);
-  return converted === null
-    ? { r, g, b, alpha }
-    : { r: converted[0], g: converted[1], b: converted[2], alpha };
-}

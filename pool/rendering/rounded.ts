@@ -68,8 +68,8 @@ function depth(x: number, y: number, { width, height }: Frame, radii: Radii): nu
 const coverage = (depth: number): number => Math.min(1, Math.max(0, depth + 0.5));
 
 /**
- * Returns an overlay of one colour on each frame: outside the rounded frame if `line` is 0, else a
- * line with this width along its inner edge.
+ * Returns an overlay of one colour on each frame: what is outside of the rounded frame, and a line
+ * with this width along its inner edge.
  */
 export function drawEdge(
   size: Frame,
@@ -87,9 +87,7 @@ export function drawEdge(
     const drawn = fromEdge < thickness ? width : fromEdge < reach ? reach : thickness;
     const next = (x: number) => (x === drawn ? Math.max(x, width - drawn) : x);
     for (let x = next(0); x < width; x = next(x + 1)) {
-      const inside = depth(x + 0.5, y + 0.5, size, radii);
-      const outer = coverage(inside);
-      const part = line === 0 ? 1 - outer : outer - coverage(inside - line);
+      const part = 1 - coverage(depth(x + 0.5, y + 0.5, size, radii) - line);
       input.writeUInt32BE(colour + Math.round(255 * alpha * part), (y * width + x) * 4);
     }
   }

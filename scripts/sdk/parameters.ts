@@ -127,6 +127,7 @@ export function parametersModule(): string {
   export interface ImageOptions {
     ${parameterNames.map(optionField).join('\n')}
     ${documentation(`Words of a text layer of \`layer\`, such as \`'text.price': '19,90 €'\`: at most ${maxWords} characters.`)}readonly [words: \`text.\${string}\`]: string | undefined;
+    ${documentation("More images like `overlay`, such as `overlay2`, and the fields of their layers, such as `'overlay.w': 120`.")}readonly [overlay: \`overlay\${string}\`]: string | number | undefined;
   }
 
   /** Image formats. */

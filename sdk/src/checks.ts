@@ -109,7 +109,7 @@ const replacements: Readonly<Record<string, string>> = {
 };
 
 const isOption = (name: string): boolean =>
-  Object.hasOwn(rules, canonicalName(name)) || /^text\./.test(name);
+  Object.hasOwn(rules, canonicalName(name)) || /^(?:text\.|overlay[2-4]?(?:\.|$))/.test(name);
 
 function unknownOption(name: string): string {
   if (name === 'ratio') return 'ratio is an option of srcset and picture only: write ar here.';

@@ -11,6 +11,7 @@ import {
   withBothSlashes,
 } from '../../urls/src/index.ts';
 import { words } from './layer-fields.ts';
+import { isOverlayPart } from './overlays.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import { decodeSource, readSourceReference, type SourceReference } from './source-url.ts';
 import type { ParameterType } from './values.ts';
@@ -145,7 +146,8 @@ export function readQuery(query: string, hostProject: string | null) {
   const parameters = new Map<string, string>();
   const unknown = new Set<string>();
   for (const [name, value] of parseQuery(query)) {
-    const known = ownNames.has(name) || isParameter(name) || isLayerText(name);
+    const known =
+      ownNames.has(name) || isParameter(name) || isLayerText(name) || isOverlayPart(name);
     const earlier = parameters.get(name);
     if (known && earlier !== undefined && !isList(name)) {
       throw invalid(`${name.slice(0, 60).toWellFormed()} is given more than once.`);

@@ -14,6 +14,7 @@ import {
   angle,
   choice,
   colour,
+  cornerRadius,
   decimalPattern,
   flag,
   integer,
@@ -67,19 +68,20 @@ function length(
   percent: ParameterType<number>,
 ): ParameterType<Length> {
   return {
-    accepts: `${pixels.accepts}, or ${percent.accepts} with %, such as 10%`,
+    accepts: `${pixels.accepts}, or ${percent.accepts} with % or p, such as 10%`,
     schema: {
-      anyOf: [pixels.schema, { type: 'string', pattern: `^${decimalPattern}(?:px|%)?$` }],
+      anyOf: [pixels.schema, { type: 'string', pattern: `^${decimalPattern}(?:px|%|p)?$` }],
     },
     parse(text) {
-      const unit = text.endsWith('%') ? '%' : 'px';
-      const written = text.replace(/(?:px|%)$/, '');
+      const unit = /[%p]$/.test(text) ? '%' : 'px';
+      const written = text.replace(/(?:px|%|p)$/, '');
       const amount = (unit === '%' ? percent : pixels).parse(written);
       return amount === undefined ? undefined : { amount, unit };
     },
   };
 }
 
+const side = length(integer(1, 10_000), number(0.1, 100));
 const offset = length(integer(-99_999, 99_999), number(-99_999, 99_999));
 
 /** Text that a renderer can show: no control characters except line feeds. */
@@ -158,6 +160,24 @@ const layerFields = {
       'Layer width after rotation, as a percentage of the image width. The layer is never higher than the image.',
       20,
       50,
+    ),
+    width: field<Length | null>(
+      side,
+      "Maximum width, in CSS pixels or percent of the output width. With `width` or `height`, `scale` isn't used.",
+      null,
+      120,
+    ),
+    height: field<Length | null>(
+      side,
+      'Maximum height, in CSS pixels or percent of the output height.',
+      null,
+      '30%',
+    ),
+    radius: field(
+      cornerRadius,
+      'Rounds the corners, in CSS pixels; `max` makes a circle or a pill.',
+      0,
+      'max',
     ),
     ...placement,
   } satisfies FieldsOf<Omit<ImageLayer, 'kind' | 'isWatermark'>>,

@@ -12,6 +12,8 @@ import type { LayerFields, StoredLayer } from '../../store/project.ts';
 import type { Project, ProjectSettings } from '../../store/projects.ts';
 import { checkSource } from './access.ts';
 import { fieldsOfKind, type LayerKind } from './layer-fields.ts';
+import type { Overlay } from './overlays.ts';
+import { readSourceReference, resolveSource } from './source-url.ts';
 import { toText } from './values.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
@@ -56,21 +58,37 @@ function readValues(name: string, kind: LayerKind, given: LayerFields): Record<s
  * texts; null if there are no layers.
  *
  * @param isTrusted whether the URL is signed, so that the project vouches for its texts
+ * @param overlays the images of the URL
  * @throws ServiceError layer_not_found, layer_text_not_signed, source_not_allowed,
- *   parameter_invalid
+ *   signature_invalid, parameter_invalid
  */
 export function resolveLayers(
   names: readonly string[] | undefined,
   texts: ReadonlyMap<string, string>,
   project: Project,
   isTrusted: boolean,
+  overlays: readonly Overlay[] = [],
 ): readonly Layer[] | null {
   for (const name of texts.keys()) {
     if (!names?.includes(name)) throw invalid(`text.${name} needs the layer ${name} in layer.`);
   }
   const named = (names ?? []).flatMap((name) => namedLayer(name, texts, project, isTrusted) ?? []);
-  const layers = [watermarkLayer(project) ?? [], named].flat();
+  const drawn = overlays.map((overlay) => overlayLayer(overlay, project, isTrusted));
+  const layers = [watermarkLayer(project) ?? [], named, drawn].flat();
   return layers.length === 0 ? null : layers;
+}
+
+/** @throws ServiceError source_not_allowed, signature_invalid */
+function overlayLayer({ name, source, fields }: Overlay, project: Project, isTrusted: boolean) {
+  const url = resolveSource(readSourceReference(source), project.origin);
+  checkSource(project, url);
+  if (!isTrusted && url.hostname !== new URL(project.origin).hostname) {
+    throw new ServiceError(
+      'signature_invalid',
+      `${name} needs a signed URL, because its host is not that of the project's origin.`,
+    );
+  }
+  return parseLayer(name, { image: { ...fields, url: url.href } }).layer;
 }
 
 /** Returns null for an empty text. */
@@ -139,6 +157,9 @@ export function watermarkLayer(project: WatermarkSettings): ImageLayer | null {
     tiled: false,
     opacity: project.watermarkOpacity,
     scale: project.watermarkScale,
+    width: null,
+    height: null,
+    radius: null,
     rotate: 0,
     blend: 'over',
     isWatermark: true,

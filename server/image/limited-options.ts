@@ -1,12 +1,15 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Options } from './address.ts';
+import { isOverlayPart } from './overlays.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 
 /** The options of a URL, and its texts by layer name. */
 interface GivenOptions {
   readonly options: Options;
   readonly texts: ReadonlyMap<string, string>;
+  /** As sent; absent if no URL sent them. */
+  readonly parameters?: ReadonlyMap<string, string>;
 }
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
@@ -25,7 +28,7 @@ const findNearest = (list: readonly number[], value: number): number =>
  * @throws ServiceError parameter_invalid naming the parameter and the allowed values
  */
 export function limitOptions(
-  { options: given, texts }: GivenOptions,
+  { options: given, texts, parameters: sent = new Map() }: GivenOptions,
   options: Options,
   { limits }: Pick<Project, 'limits'>,
   ratio: number,
@@ -38,7 +41,8 @@ export function limitOptions(
       (name) => !parameters[name].isBesidePresets && !listed.includes(name),
     );
     const text = isTrusted ? undefined : texts.keys().next().value;
-    const name = refused ?? (text === undefined ? undefined : `text.${text}`);
+    const part = [...sent.keys()].find(isOverlayPart);
+    const name = refused ?? part ?? (text === undefined ? undefined : `text.${text}`);
     const names = ['preset', ...listed].join(', ');
     if (name !== undefined)
       throw invalid(`${name} is not allowed: the project allows only ${names}.`);

@@ -4,8 +4,7 @@ import {
   type OutputFormat,
   outputFormats,
 } from '../../pool/rendering/encode/encodings.ts';
-import type { OperationName, OperationValues } from '../../pool/rendering/operations.ts';
-import type { Corners } from '../../pool/rendering/rounded.ts';
+import type { OperationName, OperationValues, Outline } from '../../pool/rendering/operations.ts';
 import {
   type Effect,
   kernels,
@@ -17,19 +16,18 @@ import {
 } from '../../pool/variant.ts';
 import { fileName } from './download.ts';
 import { layerNames } from './layer-fields.ts';
-import { sourceUrl } from './source-url.ts';
+import { sourceReference, sourceUrl } from './source-url.ts';
 import {
   angle,
   aspectRatio,
   choice,
   colour,
+  cornerRadius,
   duotone,
-  either,
   flag,
   flagOrNumber,
   integer,
   listOf,
-  mapped,
   neutral,
   number,
   type ParameterType,
@@ -184,14 +182,19 @@ const factor = number(0, 10);
 const degrees = angle(integer(-360, 360));
 const lightness = number(-100, 100);
 const fraction = number(0, 1);
-const radius = integer(0, 10_000);
-const corners: ParameterType<Corners | null> = mapped(
-  either(
-    mapped(radius, (all) => ({ topLeft: all, topRight: all, bottomRight: all, bottomLeft: all })),
-    parts({ topLeft: radius, topRight: radius, bottomRight: radius, bottomLeft: radius }),
-  ),
-  (radii) => (Object.values(radii).some((length) => length > 0) ? radii : null),
-);
+const lineWidth = integer(1, 1_000);
+const outline: ParameterType<Outline> = {
+  accepts: `width,colour: ${lineWidth.accepts}, and ${colour.accepts}`,
+  schema: {
+    type: 'string',
+    pattern: `^0{0,5}(?:[1-9][0-9]{0,2}|1000)(?:\\.0{1,20})?[,_]${colour.schema.pattern?.slice(1)}`,
+  },
+  parse(text) {
+    const [, width = '', written = ''] = /^(0{0,5}\d{1,4}(?:\.0{1,20})?)[,_](.+)$/.exec(text) ?? [];
+    const [side, parsed] = [lineWidth.parse(width), colour.parse(written)];
+    return side === undefined || parsed === undefined ? undefined : { width: side, colour: parsed };
+  },
+};
 const versionPattern = '^[0-9A-Za-z._-]{1,64}$';
 const version: ParameterType<string> = {
   accepts: '1 to 64 letters, digits, dots, hyphens and underscores',
@@ -505,9 +508,16 @@ export const parameters = {
     '0.4',
     { byDefault: '1' },
   ),
+  outline: parameter(
+    'colour',
+    outline,
+    'Draws a line along the edge, inside the image and its rounded corners. The width is in CSS pixels.',
+    '6,tomato',
+    { exampleContext: 'w=240&h=240&radius=40' },
+  ),
   radius: parameter(
     'crop',
-    withKeyword(corners, 'max'),
+    cornerRadius,
     'Rounds the corners by this radius in CSS pixels, or by one for each corner, clockwise from the top left; `max` ' +
       'makes a circle or a pill. Layers are cut too. The corners are transparent; formats without transparency get `bg`.',
     'max',
@@ -623,6 +633,15 @@ export const parameters = {
     "Draws the project's layers with these names, in this order. A parameter such as `text.price=19,90 €` replaces the " +
       'text of the layer `price`; it requires a signed URL unless the layer allows free text.',
     'badge',
+  ),
+  overlay: ofDelivery(
+    'layers',
+    sourceReference,
+    "Draws another image over the image, from the project's `origin` or, in signed URLs, any allowed host. `overlay.w`, " +
+      '`overlay.h`, `overlay.pos`, `overlay.x`, `overlay.y`, `overlay.opacity` and `overlay.radius` are ' +
+      "[a layer's](layers.md#an-image-in-the-url) `width`, `height` and so on; `overlay2` to `overlay4` draw more images.",
+    '/emblem.svg',
+    'pixels',
   ),
   fallback: ofDelivery(
     'delivery',

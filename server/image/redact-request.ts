@@ -48,7 +48,8 @@ export function redactParameters(parameters: Iterable<readonly [string, string]>
   for (const [spelling, value] of parameters) {
     const name = canonicalName(spelling);
     if (name === undefined) continue;
-    const text = name === 'fallback' ? redactText(value) : withoutTokens(value.toWellFormed());
+    const isSource = name === 'fallback' || name === 'overlay';
+    const text = isSource ? redactText(value) : withoutTokens(value.toWellFormed());
     shown.push(`${name}=${cutText(text, maxValueLength)}`);
   }
   return cutText(shown.sort().join('&'), maxUrlLength);

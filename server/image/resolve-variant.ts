@@ -16,6 +16,7 @@ import type { NamedFile } from './download.ts';
 import { findNamed, resolveLayers } from './layers.ts';
 import { limitOptions } from './limited-options.ts';
 import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './negotiate.ts';
+import { checkOverlayParts, readOverlays } from './overlays.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import { toText } from './values.ts';
 import { neededVary } from './vary.ts';
@@ -75,11 +76,10 @@ export interface Transform {
 }
 
 /** @throws ServiceError parameter_invalid naming the parameter */
-export const readTransform = (parameters: ReadonlyMap<string, string>): Transform => ({
-  parameters,
-  options: readOptions(parameters),
-  texts: readLayerTexts(parameters),
-});
+export function readTransform(parameters: ReadonlyMap<string, string>): Transform {
+  checkOverlayParts(parameters);
+  return { parameters, options: readOptions(parameters), texts: readLayerTexts(parameters) };
+}
 
 /** A request's image, with its preset, layers and the project's defaults. */
 export interface ResolvedTransform extends Pick<Transform, 'parameters'> {
@@ -109,11 +109,18 @@ export function resolveTransform(
   const used = usesHints ? hints : noHints;
   const merged = withPreset(given, project);
   const ratio = pixelRatio(merged.dpr, used, project);
-  const options = limitOptions({ options: given, texts }, merged, project, ratio, isTrusted);
+  const options = limitOptions(
+    { parameters, options: given, texts },
+    merged,
+    project,
+    ratio,
+    isTrusted,
+  );
   const { v: version = null } = options;
   const fallback = options.fallback === undefined ? null : new URL(options.fallback);
   if (fallback !== null) checkSource(project, fallback);
-  const layers = resolveLayers(options.layer, texts, project, isTrusted);
+  const overlays = readOverlays(parameters, options.overlay);
+  const layers = resolveLayers(options.layer, texts, project, isTrusted, overlays);
   const variant = resolveVariant(options, used, accepted, project, layers);
   const vary = neededVary(options, project, usesHints);
   return { parameters, variant, version, fallback, file: requestedFile(options), vary };
@@ -139,7 +146,7 @@ export function resolveVariant(
   project: ProjectSettings,
   layers: Variant['layers'] = null,
 ): Variant {
-  const { preset, layer, fallback, download, filename, v, ...transform } = options;
+  const { preset, layer, overlay, fallback, download, filename, v, ...transform } = options;
   const { w, h, minw, minh, ar, dpr, extend, ...shaping } = transform;
   const { fit = project.defaultFit, pos, fp, ...appearance } = shaping;
   const { bg, modulate, brightness, saturation, hue, lightness, ...encoding } = appearance;

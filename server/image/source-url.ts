@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { isLongAuthority, readAuthority } from '../../contract/hosts.ts';
 import { isEncodedUrl, likelyUrl, percentDecode } from '../../contract/url-text.ts';
-import type { ParameterType } from './values.ts';
+import { either, type ParameterType } from './values.ts';
 
 /** Maximum length of a source URL, in characters. */
 export const maxSourceLength = 8_192;
@@ -32,7 +32,8 @@ export function readSourceReference(text: string): SourceReference {
  * Returns whether a text is a path from a site's root. Excludes hosts: the URL standard reads `/\`
  * as `//`, and ignores tabs and line breaks.
  */
-const isSitePath = (text: string): boolean => /^\/(?![\t\n\r]*[/\\])/.test(text);
+const sitePath = '^/(?![\\t\\n\\r]*[/\\\\])';
+const isSitePath = (text: string): boolean => new RegExp(sitePath).test(text);
 
 /** Returns a source's URL, resolving a path as on a page of the project's site. */
 export function resolveSource(source: SourceReference, origin: string): URL {
@@ -77,6 +78,13 @@ export const sourceUrl: ParameterType<string> = {
     return typeof source === 'string' ? undefined : source.href;
   },
 };
+
+/** The value of `overlay`: a URL, or a path on the project's origin. */
+export const sourceReference = either(sourceUrl, {
+  accepts: "a path on the project's origin",
+  schema: { type: 'string', pattern: sitePath, maxLength: maxSourceLength },
+  parse: (text) => (isSitePath(text) && [...text].length <= maxSourceLength ? text : undefined),
+});
 
 /** @throws ServiceError source_invalid */
 export function decodeSource(text: string): string {

@@ -1,6 +1,7 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/colour.ts';
 import type { Duotone } from '../../pool/rendering/pixel-effects.ts';
+import type { Corners } from '../../pool/rendering/rounded.ts';
 import type { PresetValue } from '../../store/project.ts';
 
 /**
@@ -172,6 +173,17 @@ export const withKeyword = <T, W extends string>(
   value: ParameterType<T>,
   word: W,
 ): ParameterType<T | W> => either(value, choice([word]));
+
+const radius = integer(0, 10_000);
+const corners = mapped(
+  either(
+    mapped(radius, (all) => ({ topLeft: all, topRight: all, bottomRight: all, bottomLeft: all })),
+    parts({ topLeft: radius, topRight: radius, bottomRight: radius, bottomLeft: radius }),
+  ),
+  (radii): Corners | null => (Object.values(radii).some((length) => length > 0) ? radii : null),
+);
+/** Null for corners that are not rounded. */
+export const cornerRadius = withKeyword(corners, 'max');
 
 const flagWords: ReadonlyMap<string, boolean> = new Map([
   ['', true],

@@ -14,6 +14,8 @@ const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
   v: fc.stringMatching(/^[0-9A-Za-z._-]{1,64}$/),
   preset: fc.string({ unit: 'binary', minLength: 1, maxLength: 40 }),
   layer: fc.stringMatching(/^[a-z][a-z0-9_-]{0,39}$/),
+  outline: fc.constantFrom('1,fff', '20_tomato', '1000,0a84ff80'),
+  overlay: fc.oneof(fc.constantFrom('/badge.png', '/a b?c=1'), fc.webUrl()),
   fallback: fc.webUrl({ withQueryParameters: true, withFragments: true }),
   filename: fc.string({ unit: 'binary', minLength: 1, maxLength: 190 }).map((text) => `a${text}`),
   download: fc.string({ unit: 'binary', minLength: 1, maxLength: 190 }).map((text) => `a${text}`),

@@ -90,6 +90,32 @@ t.test("draws a project's layers on images that name them", async (t) => {
     },
   );
 
+  t.test('draws the images of the URL from the own host, or with a signature', async (t) => {
+    await store.projects.updateIdentity(project, { origin: origin.url }, null);
+    const mark = encodeURIComponent(`${origin.url}/badge.png`);
+    const other = encodeURIComponent(`${origin.url.replace('127.0.0.1', 'localhost')}/badge.png`);
+    await until('the origin is known', async () => {
+      const { headers } = await load('overlay=/badge.png');
+      return !headers.get('cache-control')?.includes('no-store');
+    });
+    const { at } = await read(
+      await load(
+        'overlay=/badge.png&overlay.w=10p&overlay.pos=northwest&overlay.x=4&overlay.radius=max' +
+          `&overlay2=${mark}&overlay2.h=40&overlay2.pos=east&overlay2.opacity=50`,
+      ),
+    );
+    t.same([at(3, 10), at(14, 10), at(4, 0)], [white, red, white], 'a circle');
+    t.ok(near(at(199, 50), [255, 127, 127, 255], 2) && near(at(159, 50), white, 2), 'half');
+    t.equal((await load(`overlay=/badge.png&overlay=${mark}`)).status, 400, 'repeated');
+    await refused(`overlay=${other}`, 403, 'signature_invalid', /^overlay needs a signed URL/);
+    await refused('overlay=https://a.example/b', 403, 'source_not_allowed', /a\.example/);
+    await refused('overlay=nothing', 400, 'parameter_invalid', /^overlay must be an absolute/);
+    await refused('overlay2.w=20', 400, 'parameter_invalid', /^overlay2.… needs an image/);
+    await refused('overlay=/badge.png&overlay.w=0', 400, 'parameter_invalid', /^overlay.w must/);
+    const missing = await load('overlay=/none.png');
+    t.match([missing.status, missing.headers.get('cache-control')], [200, /no-store/]);
+  });
+
   t.test('explains wrong layers and words in the error', async () => {
     await refused('layer=bagde', 404, 'layer_not_found', /no layer bagde. Did you mean badge\?/);
     await refused('layer=toString', 400, 'parameter_invalid', /^layer must be 1 to 10 different/);

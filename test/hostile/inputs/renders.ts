@@ -76,6 +76,9 @@ const layers: readonly Layer[] = [
     scale: 30,
     rotate: 20,
     blend: 'multiply',
+    width: null,
+    height: null,
+    radius: null,
     isWatermark: false,
   },
 ];

@@ -116,6 +116,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   blur: rarely(decimal(0.3, 100)),
   sharpen: rarely(decimal(0.01, 10)),
   opacity: rarely(decimal(0, 1)),
+  outline: rarely(fc.record({ width: fc.integer({ min: 1, max: 1000 }), colour })),
   radius: rarely(
     fc.oneof(
       fc.constant('max' as const),

@@ -31,6 +31,10 @@ const cases: Readonly<Record<string, Case>> = {
     css: 'border-radius: 120px 40px 80px 10px',
   },
   'radius=max': { variant: { radius: 'max' }, css: 'border-radius: 999px' },
+  outline: {
+    variant: { outline: { width: 5, colour: '#ff6347ff' } },
+    css: 'box-shadow: none; outline: 5px solid #ff6347; outline-offset: -5px',
+  },
   'radius around the padding': {
     variant: {
       radius: all(25),

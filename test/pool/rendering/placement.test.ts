@@ -34,6 +34,9 @@ const layer: Layer = {
   scale: 50,
   rotate: 0,
   blend: 'over',
+  width: null,
+  height: null,
+  radius: null,
   isWatermark: false,
 };
 

@@ -114,6 +114,36 @@ t.test('rounds grey, deep and profiled sources, and every frame', async (t) => {
   }
 });
 
+t.test('draws a line along the rounded edge with outline', async (t) => {
+  const outline = { width: 4, colour: '#0000ffff' } as const;
+  const straight = await drawn(source, { outline });
+  t.same(
+    [straight.at(0, 0), straight.at(79, 30), straight.at(40, 3)].map((pixel) => pixel.slice(0, 3)),
+    [blue, blue, blue],
+  );
+  t.ok(near(straight.at(40, 4), brown, 1) && near(straight.at(4, 30), brown, 1));
+  const round = await drawn(source, { outline, radius: 'max', width: 60, height: 60 });
+  t.same(
+    [round.at(0, 0)[3], round.at(30, 1), round.at(30, 58)],
+    [0, [...blue, 255], [...blue, 255]],
+  );
+  t.ok(
+    near(round.at(10, 10), [...blue, 255], 3) && near(round.at(14, 14), brown, 1),
+    'inside the arc',
+  );
+  const twice = await rendered(source, { outline, width: 40, pixelRatio: 2 });
+  const once = await rendered(source, { outline: { ...outline, width: 8 }, width: 40 });
+  t.equal(twice.etag, once.etag, 'CSS pixels');
+  const grey = await sharp(source).toColourspace('b-w').png().toBuffer();
+  const jpeg = { outline, radius: all(20), background: '#ff0000ff', formats: ['jpeg'] } as const;
+  const flat = await drawn(grey, jpeg);
+  t.ok(near(flat.at(1, 1), [255, 0, 0, 255], 30) && near(flat.at(40, 1), [...blue, 255], 30));
+  const p3 = await sharp(source).withIccProfile('p3').png().toBuffer();
+  const wide = await rendered(p3, { outline, keepProfile: true });
+  const shown = await sharp(wide.body).toColourspace('srgb').raw().toBuffer();
+  t.ok(near([...shown.subarray(0, 3)], blue, 3), 'in the colours of the profile');
+});
+
 t.test('is refused in SVGs', async (t) => {
   const svg = '<svg xmlns="http://www.w3.org/2000/svg" width="9" height="9"/>';
   await t.rejects(renderedIfLight(svg, { formats: ['svg'], radius: 'max' }), {

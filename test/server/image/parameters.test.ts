@@ -42,6 +42,7 @@ t.test('reads values under canonical names and aliases', async (t) => {
     ['radius=4_0_0_8', { radius: { topLeft: 4, topRight: 0, bottomRight: 0, bottomLeft: 8 } }],
     ['radius=9', { radius: { topLeft: 9, topRight: 9, bottomRight: 9, bottomLeft: 9 } }],
     ['radius=MAX', { radius: 'max' }],
+    ['outline=3,F00', { outline: { width: 3, colour: '#ff0000ff' } }],
     ['radius=0', { radius: null }],
     ['gamma=1&median=1&opacity=1', { gamma: null, median: null, opacity: null }],
   ];
@@ -133,6 +134,7 @@ t.test('rejects values out of range and unknown words by parameter name', async 
     tint: ['', 'sepia'],
     opacity: ['1.1', '-0.1', ''],
     radius: ['', '-1', '10001', '1.5', '1,2', '1,2,3', '1,2,3,4,5', '1,2,3,-4', 'round'],
+    outline: ['', '3', 'red', '0,red', '1001,red', '1.5,red', '3,', '3,red,blue', '3.01,red'],
     page: ['', '-1', '1.5', '100000', 'last'],
     animated: ['maybe'],
     lossless: ['2'],
