@@ -19,9 +19,9 @@ export const samples: Readonly<Record<string, (base: string) => readonly Sample[
  * backgrounds from the image are missing.
  */
 export const maxRefused: Readonly<Record<string, number>> = {
-  imgix: 40,
-  cloudinary: 32,
-  imgproxy: 15,
-  thumbor: 50,
+  imgix: 20,
+  cloudinary: 26,
+  imgproxy: 12,
+  thumbor: 30,
   cloudflare: 12,
 };

@@ -415,7 +415,6 @@ function setCorners(native: NativeQuery, options: Options): void {
   if (border !== undefined) {
     const [, width = '', line = ''] = /^(\d{1,4}),([0-9a-f]{3,8})$/i.exec(border) ?? [];
     if (width === '') throw optionInvalid('border', 'must be a width and a colour');
-    if (native.has('dpr')) throw noEquivalent('border', 'pad with bg');
     native.set('border', 'outline', `${width},${colour(line)}`);
     const radius = take(options, 'border-radius');
     if (radius !== undefined) native.set('border-radius', 'radius', radius);

@@ -118,8 +118,6 @@ export function addOverlay(
   { base }: UrlHost,
   fields: OverlayFields,
 ): void {
-  // The service has no such parameter yet.
-  if (option !== '') throw noEquivalent(option, 'layer');
   const name = ['overlay', 'overlay2', 'overlay3', 'overlay4'].find((free) => !native.has(free));
   if (name === undefined) throw optionInvalid(option, 'is given more than four times');
   const url = 'url' in source ? source.url : new URL(source.path.replace(/^\/+/, ''), base).href;

@@ -78,6 +78,10 @@ t.test("reads Cloudinary's components", async (t) => {
       'c_crop,x_100,y_80,w_800,h_600/w_400/e_blur_region,x_20,y_20,w_60,h_40',
       'blurarea=140%2C120%2C120%2C80&crop=100%2C80%2C800%2C600&dpr=1&enlarge=true&fmt=jpeg&w=400',
     ],
+    [
+      'w_3/l_fetch:aHR0cHM6Ly9zaG9wLmV4YW1wbGUvbG9nby5wbmc/c_scale,w_0.2,fl_relative/fl_layer_apply,g_west,x_5',
+      'dpr=1&enlarge=true&fmt=jpeg&overlay=https%3A%2F%2Fshop.example%2Flogo.png&overlay.pos=west&overlay.w=20%25&overlay.x=5&w=3',
+    ],
     ['w_3,r_max', 'dpr=1&enlarge=true&fmt=jpeg&radius=max&w=3'],
     ['w_3/r_9', 'dpr=1&enlarge=true&fmt=jpeg&radius=9&w=3'],
     ['r_1:2', 'dpr=1&fmt=jpeg&radius=1%2C2%2C1%2C2'],

@@ -33,7 +33,15 @@ t.test('reads the URLs of imgix', async (t) => {
       'w=300&h=200&fit=crop&pad=10&pad-top=20',
       `${scaled}&extend=20%2C10%2C10%2C10&fit=cover&h=170&w=280`,
     ],
+    [
+      'w=9&border=5,80ff0000&border-radius=9',
+      `${shop} dpr=1&enlarge=true&outline=5%2Cff000080&radius=9&w=9`,
+    ],
     ['w=9&duotone=000080,FA8072', `${shop} dpr=1&duotone=000080%2CFA8072&enlarge=true&w=9`],
+    [
+      'w=9&mark=%2Flogo.png&mark-align=top,left&mark-w=0.2&mark-alpha=50&mark-x=3',
+      `${shop} dpr=1&enlarge=true&overlay=https%3A%2F%2Fshop.example%2Flogo.png&overlay.opacity=50&overlay.pos=northwest&overlay.w=20%25&overlay.x=3&overlay.y=10&w=9`,
+    ],
     ['w=30&h=20&mask=corners', `${scaled}&fit=inside&h=20&radius=4&w=30`],
     [
       'w=9&mask=ellipse&mask-bg=fff',

@@ -235,6 +235,12 @@ t.test('reads the options of imgproxy by both of their names', async (t) => {
     [at('ba:10:0.2:0.2:0.3:0.3'), of('blurarea=320%2C200%2C480%2C300&dpr=1')],
     [at('ba:10:0.2:0.2'), invalid('blur_areas must have four numbers for each area')],
     [
+      at('wmu:aHR0cHM6Ly9zaG9wLmV4YW1wbGUvbG9nby5wbmc/wm:0.8:soea:10:0.05:0.15'),
+      of(
+        'dpr=1&overlay=https%3A%2F%2Fshop.example%2Flogo.png&overlay.h=15%25&overlay.opacity=80&overlay.pos=southeast&overlay.w=15%25&overlay.x=10&overlay.y=5%25',
+      ),
+    ],
+    [
       at('wmu:aHR0cHM6Ly9zaG9wLmV4YW1wbGUvbG9nby5wbmc/wm:0.8:re'),
       invalid('wm:re with wmu has no equivalent here; the nearest is wm:ce'),
     ],
@@ -370,6 +376,18 @@ t.test('reads the URLs of thumbor', async (t) => {
     ['/unsafe/filters:sharpen(2,1.5,true):autojpg()/a.jpg', of('dpr=1&sharpen=1.5')],
     ['/unsafe/filters:sharpen(0,1.5)/a.jpg', of('dpr=1')],
     ['/unsafe/filters:sharpen(2)/a.jpg', /^parameter_invalid: sharpen must be a number from 0/],
+    [
+      '/unsafe/filters:watermark(https%3A%2F%2Fshop.example%2Flogo.png,-10,5p,30,20,none)/a.jpg',
+      of(
+        'dpr=1&overlay=https%3A%2F%2Fshop.example%2Flogo.png&overlay.opacity=70&overlay.pos=northeast&overlay.w=20%25&overlay.x=10&overlay.y=5%25',
+      ),
+    ],
+    [
+      '/unsafe/filters:watermark(b.png,center,center,0)/a.jpg',
+      of(
+        'dpr=1&overlay=https%3A%2F%2Fshop.example%2Fb.png&overlay.opacity=100&overlay.pos=center&overlay.x=0&overlay.y=0',
+      ),
+    ],
     [
       '/unsafe/filters:watermark(b.png,repeat,0,0)/a.jpg',
       invalid('watermark with repeat has no equivalent here; the nearest is watermark with center'),
