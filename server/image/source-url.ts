@@ -32,8 +32,8 @@ export function readSourceReference(text: string): SourceReference {
  * Returns whether a text is a path from a site's root. Excludes hosts: the URL standard reads `/\`
  * as `//`, and ignores tabs and line breaks.
  */
-const sitePath = '^/(?![\\t\\n\\r]*[/\\\\])';
-const isSitePath = (text: string): boolean => new RegExp(sitePath).test(text);
+const sitePath = /^\/(?![\t\n\r]*[/\\])/;
+const isSitePath = (text: string): boolean => sitePath.test(text);
 
 /** Returns a source's URL, resolving a path as on a page of the project's site. */
 export function resolveSource(source: SourceReference, origin: string): URL {
@@ -82,7 +82,7 @@ export const sourceUrl: ParameterType<string> = {
 /** The value of `overlay`: a URL, or a path on the project's origin. */
 export const sourceReference = either(sourceUrl, {
   accepts: "a path on the project's origin",
-  schema: { type: 'string', pattern: sitePath, maxLength: maxSourceLength },
+  schema: { type: 'string', pattern: sitePath.source, maxLength: maxSourceLength },
   parse: (text) => (isSitePath(text) && [...text].length <= maxSourceLength ? text : undefined),
 });
 

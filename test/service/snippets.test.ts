@@ -223,7 +223,7 @@ t.test("generates the playground's code snippets", async (t) => {
       value,
     ]);
     const { width, height, ...given } = Object.fromEntries(attributes);
-    t.match(code, 'no flip');
+    t.match(code, 'does not support flip');
     t.same(given, {
       src: `${origin.url}/hero.jpg`,
       layout: 'constrained',

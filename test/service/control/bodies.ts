@@ -206,12 +206,12 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       ...bare.map(
         (host) => ['POST', '/domains', { json: { host } }, /^host must be a bare host/] as const,
       ),
-      ['POST', '/domains', { json: { host: '*' } }, /and is "\*"; .*: \*\.example\.com\.$/],
+      ['POST', '/domains', { json: { host: '*' } }, /but is "\*"; .*: \*\.example\.com\.$/],
       [
         'POST',
         '/domains',
         { json: { host: 'https://a.example/b' } },
-        /and is "https:\/\/a\.example\/b" \(did you mean a\.example\?\)\.$/,
+        /but is "https:\/\/a\.example\/b" \(did you mean a\.example\?\)\.$/,
       ],
       ...local.map(
         (host) => ['POST', '/domains', { json: { host } }, /^host must be a public/] as const,
