@@ -107,7 +107,10 @@ t.test('makes every URL of a picture a hit after warming', async (t) => {
   const impossible: Record<string, [ImageOptions, RegExp]> = {
     'a density of the client': [{ w: 10, dpr: 'auto' }, /with dpr=auto, client hints decide/],
     'a size of the client': [{ q: 50 }, /without w, h and preset, client hints decide the size/],
-    'words of a layer': [{ w: 10, layer: 'price', 'text.price': 'Sale' }, /words of its layers/],
+    'words of a layer': [
+      { w: 10, layer: 'price', 'text.price': 'Sale' },
+      /replaces the text of a layer/,
+    ],
     'a long option': [{ w: 10, fallback: long(8_150) }, /more than 8192 characters/],
   };
   for (const [name, [options, message]] of Object.entries(impossible)) {

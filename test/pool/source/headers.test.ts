@@ -88,7 +88,7 @@ t.test('sends no headers from https to http', async (t) => {
     },
   ]);
   const plain = findLoader().fetch(new URL('http://photos.example/a.jpg'), options);
-  t.match(await expectFailure(plain), { code: 'source_blocked', message: /over https only/ });
+  t.match(await expectFailure(plain), { code: 'source_blocked', message: /only over https/ });
   t.equal(requests.length, 2, 'nothing was sent');
 });
 

@@ -21,7 +21,8 @@ t.test('refuses too many projects for one response, and suggests how to list the
   }
   await t.rejects(listProjects(createStore(pages), key, null, signal), {
     code: 'invalid_request',
-    message: /too many for one response: request pages, such as \?limit=100, and follow the Link/,
+    message:
+      /too many projects for one response: request pages, such as \?limit=100, and follow the Link/,
   });
   t.ok(read < 500, `${read} projects were read`);
 });

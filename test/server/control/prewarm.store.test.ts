@@ -86,7 +86,7 @@ t.test('prewarms images', async (t) => {
         'http://10.0.0.1:8000/':
           /^src \(.*\) cannot be used: .*port 8000 of 10\.0\.0\.1.* SERVICE_PRIVATE_SOURCES\.$/,
         [`${valid}?${'x'.repeat(9_000)}`]:
-          /^src \(https:\/\/a\.example\/1\.jpg\?x{76}\) must .* at most 8192 characters\.$/,
+          /^src \(https:\/\/a\.example\/1\.jpg\?x{76}\) must .* at most 253 characters in the host and 8192 in all\.$/,
       };
       for (const [src, message] of Object.entries(invalid)) {
         await t.rejects(warm({ src }), { code: 'invalid_request', message }, src.slice(0, 60));
