@@ -54,15 +54,18 @@ export function limitOptions(
     if (unlisted !== 'refuse' || !isFixed) return findNearest(list, value);
     throw invalid(`${name} must be one of ${list.join(', ')}: the project allows no other value.`);
   };
-  const { w, h } = options;
-  const { q } = given;
+  const { h } = options;
+  const { w, minw, q } = given;
   const limited = { ...options };
   if (qualities !== null && typeof q === 'number') limited.q = limit('q', qualities, q);
-  if (widths !== null && given.w !== undefined && w !== undefined) {
-    const width = limit('w × dpr', widths, Math.round(w * ratio), options.dpr !== 'auto') / ratio;
-    limited.w = width;
+  if (widths === null) return limited;
+  const toListed = (name: string, width: number): number =>
+    limit(`${name} × dpr`, widths, Math.round(width * ratio), options.dpr !== 'auto') / ratio;
+  if (minw !== undefined) limited.minw = toListed('minw', minw);
+  if (w !== undefined) {
+    limited.w = toListed('w', w);
     // Both sides keep their ratio.
-    if (h !== undefined) limited.h = (h * width) / w;
+    if (h !== undefined) limited.h = (h * limited.w) / w;
   }
   return limited;
 }

@@ -297,7 +297,7 @@ const limitsObject = {
       items: { type: 'integer', minimum: 1, maximum: 10_000 },
       minItems: 1,
       maxItems: 50,
-      description: 'Values of `w` × `dpr` in URLs.',
+      description: 'Values of `w` × `dpr` and `minw` × `dpr` in URLs.',
       examples: [[320, 640, 1_280]],
     },
     qualities: {

@@ -25,6 +25,7 @@ t.test('uses the nearest listed width and quality, or refuses others', async (t)
   t.match(limited('w=400&h=200&q=60', lists), { w: 320, h: 160, q: 50 });
   t.match(limited('w=480&q=63', lists), { w: 320, q: 75 });
   t.match(limited('w=9000', lists), { w: 1_280 });
+  t.match(limited('w=320&minw=9000', lists), { w: 320, minw: 1_280 });
   t.match(limited('w=320&dpr=2', lists, { ratio: 2 }), { w: 320 }, '640 device pixels');
   t.match(limited('w=300&dpr=2', lists, { ratio: 2 }), { w: 320 });
   t.match(limited('q=auto', lists), { q: 'auto' });
