@@ -245,14 +245,6 @@ export const parameters = {
   minh: parameter('size', integer(1, 10_000), 'Minimum height, like `minw`.', '200', {
     exampleContext: 'w=200&h=200&fit=inside',
   }),
-  zoom: parameter(
-    'crop',
-    number(0.1, 10),
-    'Factor of the scale at which `cover` shows the image around `fp` or `pos`: above 1 it crops more, below 1 less, so ' +
-      'that the output ends where the image does. `entropy` and `attention` count as `center`.',
-    '2.5',
-    { exampleContext: 'w=300&h=200&fp=0.7,0.3', byDefault: '1' },
-  ),
   ar: parameter(
     'size',
     aspectRatio,
@@ -333,6 +325,14 @@ export const parameters = {
       '`rotate`. Overrides `pos`.',
     '0.7,0.3',
     { exampleContext: 'w=200&h=300' },
+  ),
+  zoom: parameter(
+    'crop',
+    number(0.1, 10),
+    'Factor of the scale at which `cover` shows the image around `fp` or `pos`: above 1 it crops more, below 1 less, so ' +
+      'that the output ends where the image does. `entropy` and `attention` count as `center`.',
+    '2.5',
+    { exampleContext: 'w=300&h=200&fp=0.7,0.3', byDefault: '1' },
   ),
   bg: parameter(
     'colour',
