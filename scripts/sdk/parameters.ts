@@ -171,6 +171,7 @@ const toRange = ({ type, minimum, maximum }: ValueSchema): unknown => ({
 /** Returns the rule for a value; `kind` selects rules that a schema cannot state. */
 function rule(type: ParameterType<unknown>): object {
   if (type.alternatives !== undefined) return { anyOf: type.alternatives.map(rule) };
+  if (type.repeats !== undefined) return { ...rule(type.repeats.item), times: type.repeats.most };
   const { schema, parts } = type;
   const ranges =
     parts === undefined
@@ -213,6 +214,8 @@ export const rulesModule = (): string =>
     readonly words?: readonly string[];
     /** A number's range, or a range per number in a list. */
     readonly ranges?: readonly Range[];
+    /** How often the ranges can follow each other; once if absent. */
+    readonly times?: number;
     readonly kind?: 'colour' | 'fileName' | 'url';
     /** A regular expression. */
     readonly pattern?: string;

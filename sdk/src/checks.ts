@@ -49,14 +49,18 @@ const isOfKind: Readonly<Record<NonNullable<Rule['kind']>, (text: string) => boo
 
 /** Whether the service accepts a text. */
 function isAccepted(rule: Rule, text: string): boolean {
-  const { anyOf, flag, words, ranges, kind, pattern, maxLength } = rule;
+  const { anyOf, flag, words, ranges, times = 1, kind, pattern, maxLength } = rule;
   if (anyOf) return anyOf.some((alternative) => isAccepted(alternative, text));
   const lower = text.toLowerCase();
   if (flag && isFlag(ranges ? asFlag(lower) : lower)) return true;
   if (words?.includes(lower)) return true;
   const parts = text.split(/[,_]/);
-  const isInRanges = ranges?.every((range, at) => isIn(range, parts[at] ?? ''));
-  if (isInRanges && ranges?.length === parts.length) return true;
+  const lists = parts.length / (ranges?.length ?? 1);
+  const isInRange = (part: string, at: number) => {
+    const range = ranges?.[at % ranges.length];
+    return range !== undefined && isIn(range, part);
+  };
+  if (lists <= times && Number.isInteger(lists) && parts.every(isInRange)) return true;
   const hasPattern = pattern !== undefined && new RegExp(pattern).test(text);
   if (flag || words || ranges) return hasPattern;
   if (maxLength !== undefined && (text === '' || [...text].length > maxLength)) return false;

@@ -117,7 +117,7 @@ export const isParameter = (name: string): boolean => canonicalNames.has(name);
 const isList = (name: string): boolean => {
   const canonical = canonicalNames.get(name);
   const type: ParameterType<unknown> | undefined = canonical && parameters[canonical];
-  return type?.repeats === true;
+  return type?.repeats !== undefined;
 };
 
 /** Returns the project in a query, even if the URL is invalid, or ''. */

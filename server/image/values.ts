@@ -30,8 +30,8 @@ export interface ParameterType<T> {
   readonly schema: ValueSchema;
   /** Returns the value of a text, or undefined if it is invalid. */
   readonly parse: (text: string) => T | undefined;
-  /** Whether a query can repeat the parameter, which then adds to its list. */
-  readonly repeats?: true;
+  /** The items of a list, to which a query can add by repeating the parameter; and their maximum. */
+  readonly repeats?: { readonly item: ParameterType<unknown>; readonly most: number };
   /** The types of several numbers in one text, in order. */
   readonly parts?: Readonly<Record<string, ParameterType<number>>>;
   /** Types of which a text needs to fit only one. */
@@ -255,7 +255,7 @@ export function listOf<N extends string>(
   const count = Object.keys(item.parts ?? {}).length;
   const numbers = item.schema.pattern?.slice(1, -1) ?? '';
   return {
-    repeats: true,
+    repeats: { item, most },
     accepts: `${item.accepts}; up to ${most} times in one list, or as repeated parameters`,
     schema: { type: 'string', pattern: `^${numbers}(?:[,_]${numbers}){0,${most - 1}}$` },
     parse(text) {

@@ -273,7 +273,7 @@ t.test(
       const usage = page.locator('main');
       await usage.getByLabel('Renders per day').fill('500');
       await usage.getByRole('button', { name: 'Save 1 change' }).click();
-      await usage.getByText('Saved. Above a limit').waitFor();
+      await usage.getByText('Saved. Above a daily limit').waitFor();
       const { limits } = (await api.store.projects.find(id)) ?? {};
       t.match(limits, { rendersPerDay: 500, bytesPerDay: null });
       t.same(problems, []);

@@ -22,8 +22,8 @@ const kinds = [
 const groups = {
   Content: ['words', 'freeText', 'url', 'scale'],
   Font: ['size', 'color', 'weight', 'font', 'fontUrl'],
-  Box: ['background', 'padding', 'width', 'height', 'align', 'maxLines'],
   Place: ['position', 'offsetX', 'offsetY', 'rotate', 'tiled'],
+  Box: ['background', 'padding', 'width', 'height', 'radius', 'align', 'maxLines'],
   Effects: ['opacity', 'blend'],
 };
 
