@@ -251,7 +251,7 @@ t.test('bundles to a small size in production, with no checks', async (t) => {
   const all = await bundle(`export { createImageUrls } from '${name}';`, forProduction);
   const bytes = gzipSync(all, { level: 9 }).length;
   t.comment(`createImageUrls: ${bytes} bytes, gzipped`);
-  t.ok(bytes <= 2_150, `${bytes} bytes`);
+  t.ok(bytes <= 2_200, `${bytes} bytes`);
   t.notMatch(all, /must be|whole number|process/);
 });
 
