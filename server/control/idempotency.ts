@@ -9,6 +9,8 @@ import type { Operation } from './operation.ts';
 import { invalidRequest } from './validation-messages.ts';
 
 const keepSeconds = 24 * 60 * 60;
+/** Maximum remembered calls per API key: they take memory in the embedded store. */
+export const maxCalls = 10_000;
 /** Longer than any call. Then another call can repeat one whose process was killed. */
 const claimMs = 60_000;
 
@@ -22,6 +24,7 @@ export interface Content {
 interface Remembered {
   /** A digest of the API key's id and the Idempotency-Key; its index makes claims unique. */
   readonly _id: string;
+  readonly keyId: string;
   /** A digest of the request. */
   readonly request: string;
   readonly startedAt: Date;
@@ -61,12 +64,14 @@ export class Idempotency {
   /** Idempotent; several processes can call it at once. */
   async ensureIndexes(): Promise<void> {
     await this.#calls.createIndex({ startedAt: 1 }, { expireAfterSeconds: keepSeconds });
+    await this.#calls.createIndex({ keyId: 1 });
   }
 
   /**
    * Runs a call, or returns the answer of an equal earlier call. A failed call is forgotten.
    *
-   * @throws ServiceError idempotency_key_reused, idempotency_key_in_use, invalid_request
+   * @throws ServiceError idempotency_key_reused, idempotency_key_in_use, invalid_request,
+   *   rate_limited
    */
   async run(call: IdempotentCall, handle: () => Promise<Content>): Promise<Content> {
     const { secret, keyId, idempotencyKey } = call;
@@ -77,11 +82,12 @@ export class Idempotency {
     const _id = hash('sha256', `${keyId}\n${idempotencyKey}`);
     const key = createHmac('sha256', secret).update(`answer ${_id}`).digest('base64');
     const keyring = new Keyring([{ id: 'call', secret: key }]);
-    const known = await this.#claim(_id, hash('sha256', digests));
+    const known = await this.#claim({ _id, keyId, request: hash('sha256', digests) });
     if (known !== null) return JSON.parse(keyring.open(known, _id) ?? '') as Content;
     const save = (change: (calls: Collection<Remembered>) => Promise<unknown>) =>
       withTimeout(retryOnDeadlock(() => change(this.#calls)));
     try {
+      await this.#limit(keyId);
       const content = await handle();
       const answer = keyring.seal(JSON.stringify(content), _id);
       // The call has taken effect, so it must not fail if its answer cannot be kept.
@@ -93,10 +99,18 @@ export class Idempotency {
     }
   }
 
+  /** Refuses a call beyond the maximum, whose claim is stored already. */
+  async #limit(keyId: string): Promise<void> {
+    if ((await withTimeout(this.#calls.countDocuments({ keyId }))) <= maxCalls) return;
+    const message = `The API key has used ${maxCalls} Idempotency-Keys within a day.`;
+    throw new ServiceError('rate_limited', message, undefined, { retryAfter: 60 * 60 });
+  }
+
   /** Returns the answer of an equal earlier call, or null if this call must run. */
-  async #claim(_id: string, request: string): Promise<string | null> {
+  async #claim(call: Pick<Remembered, '_id' | 'keyId' | 'request'>): Promise<string | null> {
+    const { _id, request } = call;
     const startedAt = new Date();
-    const claim = { _id, request, startedAt, answer: null };
+    const claim = { ...call, startedAt, answer: null };
     try {
       await withTimeout(retryOnDeadlock(() => this.#calls.insertOne(claim)));
       return null;
@@ -105,7 +119,7 @@ export class Idempotency {
     }
     const known = await withTimeout(this.#calls.findOne({ _id }));
     // It has failed or expired meanwhile.
-    if (known === null) return this.#claim(_id, request);
+    if (known === null) return this.#claim(call);
     if (known.request !== request) {
       const message = 'The Idempotency-Key belongs to another call of the last day.';
       throw new ServiceError('idempotency_key_reused', message);

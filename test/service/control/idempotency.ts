@@ -1,4 +1,6 @@
 import type { Test } from 'tap';
+import { maxCalls } from '../../../server/control/idempotency.ts';
+import { bulkUpdate } from '../../../store/writes.ts';
 import { type Control, findProcess, locatedPath } from './control.ts';
 
 const input = { name: 'Once', origin: 'https://once.example/' };
@@ -7,7 +9,12 @@ const input = { name: 'Once', origin: 'https://once.example/' };
 export async function idempotency(t: Test, { call, project, issue, store }: Control) {
   const create = (key: string, json: object = input) =>
     call('POST', '/projects', { json, headers: { 'idempotency-key': key } });
-  const calls = store.db.collection<{ _id: string; answer: string | null }>('idempotentCalls');
+  interface Remembered {
+    readonly _id: string;
+    readonly keyId: string;
+    readonly answer: string | null;
+  }
+  const calls = store.db.collection<Remembered>('idempotentCalls');
 
   const first = await create('a');
   t.equal(first.status, 201);
@@ -74,4 +81,22 @@ export async function idempotency(t: Test, { call, project, issue, store }: Cont
   t.equal((await create('f')).status, 409, 'it may still run');
   await abandon(61_000);
   t.equal((await create('f')).status, 201, 'it does not run any more');
+
+  const { keyId = '' } = (await calls.findOne({ _id: String(_id) })) ?? {};
+  const [size, pieces] = [500, maxCalls / 500];
+  for (let piece = 0; piece < pieces; piece += 1) {
+    const ids = Array.from({ length: size }, (_, index) => `${piece} ${index}`);
+    const u = { $set: { keyId, answer: '' } };
+    await bulkUpdate(
+      store.db,
+      'idempotentCalls',
+      ids.map((id) => ({ q: { _id: id }, u, upsert: true })),
+    );
+  }
+  const count = await calls.countDocuments();
+  const refused = await create('g');
+  t.match(refused, { status: 429, body: { code: 'rate_limited' } });
+  t.equal(await calls.countDocuments(), count, 'a refused call is forgotten');
+  t.equal((await create('f')).status, 201, 'earlier calls keep their answers');
+  await calls.deleteMany({ answer: '' });
 }
