@@ -1,5 +1,5 @@
 import { maxSide } from './bounds.ts';
-import type { Area, Edges, FocalPoint, Variant } from './variant.ts';
+import type { Area, Edges, FocalPoint, Position, Variant } from './variant.ts';
 
 export interface Size {
   readonly width: number;
@@ -14,16 +14,12 @@ export interface BoxLimits extends Size {
 /** The resized image's size, without its border. */
 export interface Box extends Size {
   /** `fill` when the aspect ratios are equal, or ignored. */
-  readonly fit: 'contain' | 'cover' | 'fill';
+  readonly fit: 'cover' | 'fill';
   /** The image's scale; the larger scale if the sides differ. */
   readonly scale: number;
-  /**
-   * Whether `contain` pads an image smaller than the box in both directions, instead of scaling it
-   * up.
-   */
-  readonly isKept: boolean;
   /** Whether the image can be larger than `cover` makes it; see `windowAround`. */
   readonly isZoomed: boolean;
+  /** What `contain` and `extend` add around the image. */
   readonly border: Edges;
 }
 
@@ -37,6 +33,7 @@ type RequestedBox = Pick<
   | 'zoom'
   | 'aspectRatio'
   | 'fit'
+  | 'position'
   | 'extend'
   | 'enlarge'
   | 'pixelRatio'
@@ -72,16 +69,43 @@ export function fitBox(
   const { border, ...size } = round(scaled(unlimited, shrink), fullBorder, shrink * pixels, limits);
   const across = size.width / natural.width;
   const down = size.height / natural.height;
-  const within = Math.min(across, down, isKept ? enlargement : Number.POSITIVE_INFINITY);
-  return {
-    ...size,
-    fit,
-    scale: fit === 'contain' ? within : Math.max(across, down, (zoomed ?? 0) * shrink),
-    isKept,
-    isZoomed: zoomed !== null,
-    border,
-  };
+  if (fit === 'contain') {
+    const scale = Math.min(across, down, isKept ? enlargement : Number.POSITIVE_INFINITY);
+    const inner = within(scaledSize(natural, scale), size);
+    const bars = barsAround(inner, size, toPoint(requested.position));
+    return { ...inner, fit: 'fill', scale, isZoomed: false, border: addEdges(border, bars) };
+  }
+  const scale = Math.max(across, down, (zoomed ?? 0) * shrink);
+  return { ...size, fit, scale, isZoomed: zoomed !== null, border };
 }
+
+const within = (size: Size, limits: Size): Size => ({
+  width: Math.min(size.width, limits.width),
+  height: Math.min(size.height, limits.height),
+});
+
+/** Returns what is beside an image at a point of a box. */
+function barsAround(inner: Size, box: Size, { x, y }: FocalPoint): Edges {
+  const [across, down] = [box.width - inner.width, box.height - inner.height];
+  const [left, top] = [Math.floor(across * x), Math.floor(down * y)];
+  return { top, right: across - left, bottom: down - top, left };
+}
+
+const addEdges = (a: Edges, b: Edges): Edges => ({
+  top: a.top + b.top,
+  right: a.right + b.right,
+  bottom: a.bottom + b.bottom,
+  left: a.left + b.left,
+});
+
+/** Returns the point that a position keeps; of a strategy or a focal point with padding, the middle. */
+export const toPoint = (position: Position | FocalPoint): FocalPoint =>
+  typeof position === 'object'
+    ? { x: 0.5, y: 0.5 }
+    : {
+        x: /west$/.test(position) ? 0 : /east$/.test(position) ? 1 : 0.5,
+        y: /^north/.test(position) ? 0 : /^south/.test(position) ? 1 : 0.5,
+      };
 
 export function withBorder(size: Size, { top, right, bottom, left }: Edges): Size {
   return { width: size.width + left + right, height: size.height + top + bottom };
@@ -146,7 +170,13 @@ export function windowAround(
   return { size, window: { left, top, width: box.width, height: box.height } };
 }
 
-interface UnlimitedBox extends Size, Pick<Box, 'fit' | 'isKept'> {
+interface UnlimitedBox extends Size {
+  readonly fit: Box['fit'] | 'contain';
+  /**
+   * Whether `contain` pads an image smaller than the box in both directions, instead of scaling it
+   * up.
+   */
+  readonly isKept: boolean;
   /** The share of the requested device pixels that the box and its border have. */
   readonly pixels: number;
   /** The image's scale if it can be larger than the box needs, else null. */

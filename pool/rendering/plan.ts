@@ -12,6 +12,7 @@ import {
   scaledArea,
   scaledSize,
   scaleWithin,
+  toPoint,
   windowAround,
   withBorder,
 } from '../geometry.ts';
@@ -106,8 +107,6 @@ export interface Resize extends Size {
   readonly fit: Box['fit'];
   readonly position: Position;
   readonly kernel: Kernel;
-  /** Whether to pad a smaller image instead of scaling it up. */
-  readonly withoutEnlargement: boolean;
   /** The part of the resized image to keep; null for all of it. */
   readonly window: Area | null;
 }
@@ -210,14 +209,14 @@ function planGeometry(shape: Shape, variant: Variant): GeometryPlan {
   const cssPixel = computeCssPixel(shape, variant);
   return {
     ...size,
-    border: variant.extend === null ? null : box.border,
+    border: isPadded(shape) ? box.border : null,
     cssPixel,
     radii: computeRadii(variant.radius, size, cssPixel),
   };
 }
 
-const isPadded = (variant: Variant, { fit }: Box): boolean =>
-  fit === 'contain' || variant.extend !== null;
+const isPadded = ({ box: { border } }: Shape): boolean =>
+  Object.values(border).some((edge) => edge > 0);
 
 const hasFreeAngle = ({ rotate }: Variant): boolean => rotate % 90 !== 0;
 
@@ -227,7 +226,7 @@ function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): Col
   const requested = effectiveBackground(variant, alpha);
   const flatten = hasAlpha && (variant.flatten || !alpha);
   const addsBackground =
-    !isNeutral(requested) && (isPadded(variant, shape.box) || flatten || hasFreeAngle(variant));
+    !isNeutral(requested) && (isPadded(shape) || flatten || hasFreeAngle(variant));
   const addsColour =
     addsBackground ||
     (!isNeutral(requested) && isAnyRequested(variant, ({ showsBackground }) => showsBackground)) ||
@@ -260,7 +259,7 @@ function planPasses(
   const { vector, decodesReduced, decoderScale } = facts.format;
   const freeAngle = hasFreeAngle(variant);
   const rotatesOrFlips = variant.rotate !== 0 || variant.flip || variant.flop;
-  const padded = isPadded(variant, box);
+  const padded = isPadded(shape);
   // sharp adds no colour to grey pixels, so a first pass converts them to RGB.
   const coloured =
     facts.colour.model === 'grey' &&
@@ -336,7 +335,11 @@ function computeCssPixel({ box, rotated, enlargement, limits }: Shape, variant: 
     enlargement,
     { ...limits, width: Math.min(maxSide, widest ?? maxSide) },
   );
-  return Math.max(box.width, box.height) / Math.max(atRatio1.width, atRatio1.height);
+  const longest = (box: Box) => {
+    const { width, height } = withBorder(box, box.border);
+    return Math.max(width, height);
+  };
+  return longest(box) / longest(atRatio1);
 }
 
 /** Returns an image's (or frame's) size after applying the EXIF orientation. */
@@ -364,8 +367,8 @@ const isStrategy = (position: Position | FocalPoint): boolean =>
 /** @param natural the size before the resize */
 function planResize(natural: Size, box: Box, variant: Variant, stacked: boolean): Resize {
   const { position, kernel } = variant;
-  const { width, height, fit, isKept } = box;
-  const resize = { width, height, fit, kernel, withoutEnlargement: isKept, window: null };
+  const { width, height, fit } = box;
+  const resize = { width, height, fit, kernel, window: null };
   const point = typeof position === 'object' ? position : toPoint(position);
   if (typeof position === 'object' || box.isZoomed) {
     if (fit !== 'cover') return { ...resize, position: 'center' };
@@ -376,12 +379,6 @@ function planResize(natural: Size, box: Box, variant: Variant, stacked: boolean)
   const effective = isStrategy(position) && (fit !== 'cover' || stacked) ? 'center' : position;
   return { ...resize, position: effective };
 }
-
-/** Returns the point that a position keeps; of a strategy, the middle. */
-const toPoint = (position: Position): FocalPoint => ({
-  x: /west$/.test(position) ? 0 : /east$/.test(position) ? 1 : 0.5,
-  y: /^north/.test(position) ? 0 : /^south/.test(position) ? 1 : 0.5,
-});
 
 /** Returns whether a pass converts to grey. */
 const becomesGrey = (variant: Variant): boolean =>

@@ -47,25 +47,10 @@ const flatten: Step = (image, { plan }) =>
 
 const resize: Step = (image, { plan }) => {
   if (plan.resize === null) return image;
-  const { background, fastShrinkOnLoad } = plan;
   const { window, ...options } = plan.resize;
-  const resized = image.resize({ ...options, background, fastShrinkOnLoad });
+  const resized = image.resize({ ...options, fastShrinkOnLoad: plan.fastShrinkOnLoad });
   return window === null ? resized : resized.extract(window);
 };
-
-/** The resize without background; a later `resize` step adds the background. */
-const scale: Step = (image, context) => {
-  const { plan } = context;
-  if (plan.resize?.fit !== 'contain') return resize(image, context);
-  const { width, height, kernel, withoutEnlargement } = plan.resize;
-  const { fastShrinkOnLoad } = plan;
-  const options = { width, height, kernel, withoutEnlargement, fastShrinkOnLoad };
-  return image.resize({ ...options, fit: 'inside' });
-};
-
-/** The rest of the resize after `scale`. */
-const pad: Step = (image, context) =>
-  context.plan.resize?.fit === 'contain' ? resize(image, context) : image;
 
 const extend: Step = (image, { plan }) =>
   plan.border === null ? image : image.extend({ ...plan.border, background: plan.background });
@@ -156,10 +141,7 @@ export function imagePasses(context: StepContext): readonly (readonly Step[])[] 
   const at = (place: Place) => operationsAt(place, context);
   const begin = [orient, ...at('turn'), cropUnlessPrepared, flatten, ...at('resize')];
   const shaping = plan.separatePadding
-    ? [
-        [...begin, scale],
-        [pad, extend],
-      ]
+    ? [[...begin, resize], [extend]]
     : [[...begin, resize, extend]];
   const stages = [...shaping, ...at('filter').map((filter) => [filter])];
   const lists = plan.separateFilters

@@ -33,7 +33,7 @@ const ratio = (aspectRatio: number, fit: Fit, more: Partial<Variant> = {}) => {
 const enlarge = { enlarge: true };
 const keep = { enlarge: 'box' } as const;
 const keepAt2 = { ...keep, pixelRatio: 2 };
-const contained = '2000 x 667, contain';
+const contained = '2000 x 667, padded';
 const vector = (width: number, height: number) =>
   facts(width, height, { format: formatNamed('svg') });
 const gif = (width: number, height: number, frames: number) =>
@@ -55,9 +55,9 @@ const rows: readonly Row[] = [
   ['cover', photo, box(300, 300, 'cover'), '300 x 300, cover'],
   ['cover, wider', photo, box(2000, 1000, 'cover'), '1000 x 500, cover'],
   ['cover, one side larger', photo, box(500, 1334, 'cover'), '250 x 667, cover'],
-  ['contain', photo, box(300, 300, 'contain'), '300 x 300, contain'],
-  ['contain, larger', photo, box(4000, 2000, 'contain'), '1334 x 667, contain'],
-  ['contain, one side larger', photo, box(500, 2000, 'contain'), '500 x 2000, contain'],
+  ['contain', photo, box(300, 300, 'contain'), '300 x 300, fill, padded'],
+  ['contain, larger', photo, box(4000, 2000, 'contain'), '1334 x 667, padded'],
+  ['contain, one side larger', photo, box(500, 2000, 'contain'), '500 x 2000, fill, padded'],
   ['fill', photo, box(300, 600, 'fill'), '300 x 600, fill'],
   ['fill, larger', photo, box(2000, 2000, 'fill'), '667 x 667, fill'],
   ['inside', photo, box(300, 300, 'inside'), '300 x 200, fill'],
@@ -67,8 +67,8 @@ const rows: readonly Row[] = [
 
   ['ratio, cover', photo, ratio(1, 'cover'), '667 x 667, cover'],
   ['ratio, cover, wider', photo, ratio(2, 'cover'), '1000 x 500, cover'],
-  ['ratio, contain', photo, ratio(1, 'contain'), '1000 x 1000, contain'],
-  ['ratio, contain, wider', photo, ratio(2, 'contain'), '1334 x 667, contain'],
+  ['ratio, contain', photo, ratio(1, 'contain'), '1000 x 1000, padded'],
+  ['ratio, contain, wider', photo, ratio(2, 'contain'), '1334 x 667, padded'],
   ['ratio, fill', photo, ratio(2, 'fill'), '1000 x 500, fill'],
   ['ratio, inside', photo, ratio(2, 'inside'), '1000 x 667'],
   ['ratio, outside', photo, ratio(2, 'outside'), '1000 x 667'],
@@ -76,7 +76,12 @@ const rows: readonly Row[] = [
   ['ratio, enlarge', photo, ratio(1, 'cover', enlarge), '667 x 667, cover'],
   ['ratio, vector', vector(300, 150), ratio(1, 'cover'), '150 x 150, cover'],
   ['ratio, maxWidth', photo, ratio(2, 'cover', { maxWidth: 500 }), '500 x 250, cover'],
-  ['ratio, 10000 pixels per side', facts(1000, 10), ratio(0.01, 'contain'), '100 x 10000, contain'],
+  [
+    'ratio, 10000 pixels per side',
+    facts(1000, 10),
+    ratio(0.01, 'contain'),
+    '100 x 10000, fill, padded',
+  ],
   ['ratio, at least one pixel', facts(50, 50), ratio(100, 'cover'), '50 x 1, cover'],
   ['ratio with a crop', photo, ratio(1, 'cover'), '300 x 300, cover', area(0, 0, 400, 300)],
   ['ratio of a turned picture', rotated(6), ratio(2, 'cover'), '500 x 250, cover'],
@@ -104,12 +109,12 @@ const rows: readonly Row[] = [
   ['12 megapixels in lossless WebP', facts(8000, 6000), lossless('webp'), '4000 x 3000, fill'],
   ['12 megapixels of all frames', gif(1000, 1000, 48), lossless('webp'), '500 x 500, fill'],
   ['no pixel limit in JPEG', facts(8000, 5000), lossless('jpeg'), '8000 x 5000'],
-  ['40 megapixels, contain', photo, box(10_000, 10_000, 'contain'), '1000 x 1000, contain'],
+  ['40 megapixels, contain', photo, box(10_000, 10_000, 'contain'), '1000 x 1000, padded'],
   [
     'contain, much larger',
     facts(1, 10_000),
     box(10_000, 10_000, 'contain'),
-    '6324 x 6324, contain',
+    '6324 x 6324, fill, padded',
   ],
 
   ['an SVG is enlarged', vector(100, 50), { width: 800 }, '800 x 400, fill'],
@@ -122,7 +127,7 @@ const rows: readonly Row[] = [
     'limit of all frames, contain',
     gif(10, 1000, 1000),
     box(1000, 1000, 'contain', { formats: ['webp'] }),
-    '316 x 316, contain',
+    '316 x 316, fill, padded',
   ],
 
   ['crop', photo, {}, '200 x 100', area(0, 0, 200, 100)],
@@ -147,31 +152,36 @@ const rows: readonly Row[] = [
   ['rotate by 30, cover', facts(400, 300), box(80, 80, 'cover', { rotate: 30 }), '80 x 80, cover'],
   ['rotate a line by 1', facts(1000, 1), { rotate: 1, width: 10 }, '10 x 1, fill'],
 
-  ['a border', photo, border(1, 2, 3, 4), '1006 x 671'],
-  ['a border around a width', photo, { width: 333, ...border(1, 2, 3, 4) }, '339 x 226, fill'],
+  ['a border', photo, border(1, 2, 3, 4), '1006 x 671, padded'],
+  [
+    'a border around a width',
+    photo,
+    { width: 333, ...border(1, 2, 3, 4) },
+    '339 x 226, fill, padded',
+  ],
   [
     'a border around a box',
     photo,
     box(300, 300, 'contain', border(5, 5, 5, 5)),
-    '310 x 310, contain',
+    '310 x 310, fill, padded',
   ],
   [
     'a border within maxWidth',
     photo,
     { width: 800, maxWidth: 500, ...border(0, 100, 0, 100) },
-    '500 x 267, fill',
+    '500 x 267, fill, padded',
   ],
   [
     'a border, 10000 pixels per side',
     facts(8000, 100),
     border(0, 6000, 0, 6000),
-    '10000 x 50, fill',
+    '10000 x 50, fill, padded',
   ],
   [
     'a border, 40 megapixels',
     facts(1000, 1000),
     border(4000, 4000, 4000, 4000),
-    '6322 x 6322, fill',
+    '6322 x 6322, fill, padded',
   ],
   [
     'a border larger than maxWidth',
@@ -182,7 +192,7 @@ const rows: readonly Row[] = [
 
   ['enlarged, width only', small, { width: 200, enlarge: true }, '200 x 100, fill'],
   ['enlarged, cover', small, box(200, 200, 'cover', enlarge), '200 x 200, cover'],
-  ['enlarged, contain', small, box(200, 200, 'contain', enlarge), '200 x 200, contain'],
+  ['enlarged, contain', small, box(200, 200, 'contain', enlarge), '200 x 200, fill, padded'],
   ['enlarged, fill', small, box(200, 300, 'fill', enlarge), '200 x 300, fill'],
   ['enlarged, inside', small, box(200, 200, 'inside', enlarge), '200 x 100, fill'],
   ['enlarged, outside', small, box(200, 200, 'outside', enlarge), '400 x 200, fill'],
@@ -203,8 +213,8 @@ const rows: readonly Row[] = [
   ['kept box, cover, larger', photo, box(2000, 2000, 'cover', keep), '1000 x 667'],
   ['kept box, cover, wider', photo, box(2000, 500, 'cover', keep), '1000 x 500, cover'],
   ['kept box, cover, smaller', photo, box(300, 300, 'cover', keep), '300 x 300, cover'],
-  ['kept box, contain, larger', photo, box(2000, 2000, 'contain', keep), '2000 x 2000, contain'],
-  ['kept box, contain, higher', photo, box(500, 2000, 'contain', keep), '500 x 2000, contain'],
+  ['kept box, contain, larger', photo, box(2000, 2000, 'contain', keep), '2000 x 2000, padded'],
+  ['kept box, contain, higher', photo, box(500, 2000, 'contain', keep), '500 x 2000, fill, padded'],
   ['kept box, contain, one side', photo, { width: 2000, fit: 'contain', ...keep }, contained],
   ['kept box, contain, less', photo, { width: 500, fit: 'contain', ...keep }, '500 x 334, fill'],
   ['kept box, fill', photo, box(2000, 500, 'fill', keep), '1000 x 500, fill'],
@@ -214,20 +224,20 @@ const rows: readonly Row[] = [
   ['kept box, no side', photo, { ...keep, fit: 'contain' }, '1000 x 667'],
   ['kept box, dpr', photo, box(1600, 600, 'cover', keepAt2), '1000 x 375, cover'],
   ['kept box, part of the dpr', photo, box(4000, 600, 'cover', keepAt2), '1000 x 300, cover'],
-  ['kept box, contain, dpr', photo, box(4000, 4000, 'contain', keepAt2), '2000 x 2000, contain'],
+  ['kept box, contain, dpr', photo, box(4000, 4000, 'contain', keepAt2), '2000 x 2000, padded'],
   [
     'kept box, border at the dpr of the picture',
     photo,
     { ...box(4000, 600, 'cover', keepAt2), ...border(20, 20, 20, 20) },
-    '1020 x 320, cover',
+    '1020 x 320, cover, padded',
   ],
   [
     'kept box within maxWidth',
     photo,
     box(4000, 2000, 'contain', { ...keep, maxWidth: 2000 }),
-    '2000 x 1000, contain',
+    '2000 x 1000, padded',
   ],
-  ['kept box, SVG', vector(100, 50), box(400, 400, 'contain', keep), '400 x 400, contain'],
+  ['kept box, SVG', vector(100, 50), box(400, 400, 'contain', keep), '400 x 400, fill, padded'],
 
   ['one pixel', facts(1, 1), { width: 10 }, '1 x 1'],
   ['one pixel wide', facts(1, 9999), { height: 10 }, '1 x 10, fill'],
@@ -236,8 +246,10 @@ const rows: readonly Row[] = [
 ];
 
 for (const [what, source, options, planned, crop = null] of rows) {
-  const { width, height, resize } = makePlan(source, crop, variant(options), 100 * megapixels);
-  t.equal(`${width} x ${height}${resize === null ? '' : `, ${resize.fit}`}`, planned, what);
+  const plan = makePlan(source, crop, variant(options), 100 * megapixels);
+  const { width, height, resize, border } = plan;
+  const steps = [resize?.fit ?? [], border === null ? [] : 'padded'].flat();
+  t.equal([`${width} x ${height}`, ...steps].join(', '), planned, what);
 }
 
 t.test('opens an SVG at the output scale', async (t) => {

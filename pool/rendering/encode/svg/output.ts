@@ -6,7 +6,7 @@ import type { Container } from '../../../formats/source-format.ts';
 import { readSvg } from '../../../formats/svg/format.ts';
 import { findBrowserImages } from '../../../formats/svg/images.ts';
 import { parseViewBox, readRoot, svgSize, unquoted } from '../../../formats/svg/root.ts';
-import { type Box, fitBox, type Size, scaleWithin } from '../../../geometry.ts';
+import { type Box, fitBox, type Size, scaleWithin, withBorder } from '../../../geometry.ts';
 import {
   changedFields,
   effects,
@@ -92,7 +92,8 @@ async function write(
   const box = fitBox(natural, variant, enlargement, limits);
   const isNatural =
     width === null && height === null && aspectRatio === null && natural.width <= limits.width;
-  const outer = isNatural ? natural : box;
+  const padded = withBorder(box, box.border);
+  const outer = isNatural ? natural : padded;
   const ownRatio = unquoted(attributes, 'preserveAspectRatio');
   const ratio = isNatural || ownRatio !== undefined ? null : preserveAspectRatio(box, variant);
   const root = {
@@ -102,7 +103,7 @@ async function write(
     ...(ratio !== null && { preserveAspectRatio: ratio }),
   };
   const body = await sanitise(text, root, images);
-  return { body: Buffer.from(body), width: box.width, height: box.height };
+  return { body: Buffer.from(body), width: padded.width, height: padded.height };
 }
 
 /**
@@ -130,7 +131,8 @@ const alignments: Readonly<Record<Gravity, string>> = {
 function preserveAspectRatio({ fit }: Box, variant: Variant): string | null {
   const { width, height, aspectRatio, position } = variant;
   const hasBox = (width !== null && height !== null) || aspectRatio !== null;
-  if (fit === 'fill') return hasBox && variant.fit === 'fill' ? 'none' : null;
+  if (!hasBox || variant.fit === 'inside' || variant.fit === 'outside') return null;
+  if (variant.fit === 'fill') return 'none';
   const gravity = Object.entries(alignments).find(([name]) => name === position);
   return `${gravity?.[1] ?? alignments.center} ${fit === 'cover' ? 'slice' : 'meet'}`;
 }
