@@ -3,4 +3,4 @@
  * images after a change to pixels or encoders: increment it with such a change. 1 stands for
  * unversioned cache keys.
  */
-export const rendererVersion = 25;
+export const rendererVersion = 26;

@@ -198,7 +198,7 @@ t.test(
     t.equal(variantKey(createOrigin(), reordered), keys[0], 'not on the order of the fields');
     for (const known of keys) t.match(known, /^[0-9a-f]{32}-[07]-f[0-9a-f]{4}-[0-9a-f]{32}$/);
     const { dependencies } = JSON.parse(await readFile('package.json', 'utf8'));
-    const sharpVersions: Record<typeof rendererVersion, string> = { 25: '0.35.5' };
+    const sharpVersions: Record<typeof rendererVersion, string> = { 26: '0.35.5' };
     t.equal(
       sharpVersions[rendererVersion],
       dependencies.sharp,
