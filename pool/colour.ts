@@ -12,8 +12,8 @@ export interface Rgba {
 }
 
 /** The backdrop in formats without transparency: most pages are white. */
-const white: Rgba = { r: 255, g: 255, b: 255, alpha: 1 };
-const transparent: Rgba = { r: 0, g: 0, b: 0, alpha: 0 };
+export const white: Rgba = { r: 255, g: 255, b: 255, alpha: 1 };
+export const transparent: Rgba = { r: 0, g: 0, b: 0, alpha: 0 };
 
 export function rgba(colour: Colour): Rgba {
   const [r = 0, g = 0, b = 0, a = 0] = Buffer.from(colour.slice(1), 'hex');

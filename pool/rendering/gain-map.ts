@@ -1,7 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { SourceFacts } from '../formats/source-format.ts';
 import type { Size } from '../geometry.ts';
-import { changedFields, strategies, type Variant } from '../variant.ts';
+import { changedFields, parametersOf, strategies, type Variant } from '../variant.ts';
 import { keepsGainMap } from './format.ts';
 import type { Plan } from './plan.ts';
 
@@ -37,7 +37,8 @@ export function requireKeptGainMap(facts: SourceFacts, plan: Plan, variant: Vari
 function refusalReason(facts: SourceFacts, plan: Plan, variant: Variant): string | null {
   if (plan.format !== 'jpeg') return `a gain map is only written in JPEG, not in ${plan.format}`;
   const [effect] = changedFields(variant, 'trim', 'pixels');
-  if (effect !== undefined) return `the gain map would not follow ${effect}`;
+  if (effect !== undefined)
+    return `the gain map would not follow ${parametersOf(effect).join(' or ')}`;
   if (variant.maxBytes !== null)
     return 'maxbytes needs several encoder runs, and the gain map can only be read once';
   if (variant.rotate % 90 !== 0) return 'rotate is not a multiple of 90';

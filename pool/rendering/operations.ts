@@ -1,6 +1,7 @@
 import type { OverlayOptions, Sharp } from 'sharp';
 import { type Colour, inSpace, type Rgba, rgba } from '../colour.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
+import { type Backdrop, drawBackdrop } from './backdrop.ts';
 import {
   blurArea,
   type Duotone,
@@ -30,6 +31,10 @@ interface PlannedOutput {
   readonly width: number;
   readonly height: number;
   readonly background: Rgba;
+  /** What surrounds the image, until there is a backdrop. */
+  readonly padding: Rgba;
+  /** The place of the image in a frame; null without padding. */
+  readonly inner: PixelArea | null;
   readonly isOpaque: boolean;
   /** The `tint` colour in the output's colour space; null if not requested. */
   readonly tint: Rgba | null;
@@ -78,7 +83,11 @@ export interface Operation<T> {
   /** Adds the operation to a pipeline. Called only for other values than `plain`. */
   readonly apply?: (image: Sharp, value: NonNullable<T>, plan: PlannedOutput) => Sharp;
   /** Changes a frame's raw pixels in place, if sharp has no such operation; see `needsSingleFrames`. */
-  readonly change?: (frame: PixelFrame, value: NonNullable<T>, plan: PlannedOutput) => void;
+  readonly change?: (
+    frame: PixelFrame,
+    value: NonNullable<T>,
+    plan: PlannedOutput,
+  ) => void | Promise<void>;
   /** Returns what the operation draws above the layers, on each frame; absent elsewhere. */
   readonly overlay?: (value: NonNullable<T>, plan: PlannedOutput) => OverlayOptions;
   /** Returns ms per million output pixels, measured on a photograph; absent if negligible. */
@@ -134,8 +143,8 @@ export const operations = {
   rotate: operation<number>({
     plain: 0,
     place: 'turn',
-    apply: (image, degrees, { background }) =>
-      image.rotate(degrees, { background: premultiplied(background) }),
+    apply: (image, degrees, { padding }) =>
+      image.rotate(degrees, { background: premultiplied(padding) }),
     ms: (degrees) => (degrees % 90 === 0 ? 0 : 45),
     needsSingleFrames: true,
   }),
@@ -235,6 +244,19 @@ export const operations = {
     place: 'finish',
     apply: (image) => image.negate({ alpha: false }),
     changesColours: true,
+  }),
+  /** Shows behind an image that has padding; see `Variant.background` for a colour. */
+  backdrop: operation<Backdrop | null>({
+    plain: null,
+    place: 'pixels',
+    parameters: ['bg'],
+    async change(frame, backdrop, { inner, cssPixel, isOpaque, background }) {
+      if (inner === null) return;
+      await drawBackdrop(frame, inner, backdrop, cssPixel, isOpaque ? background : null);
+    },
+    ms: ({ blur }) => (blur === null ? 10 : 55),
+    needsSingleFrames: true,
+    usesCssPixels: true,
   }),
   /** 0..100 percent of the matrix of CSS `sepia()` (Filter Effects Module Level 1, 8.4). */
   sepia: operation<number | null>({

@@ -107,12 +107,12 @@ export class Pipeline {
   }
 
   /** Changes an animation's pixels in place, frame by frame: RGBA. */
-  async changeFrames(change: (frame: PixelFrame) => void): Promise<void> {
+  async changeFrames(change: (frame: PixelFrame) => Promise<void>): Promise<void> {
     const { data, info } = this.#raw ?? (await this.#toBuffer(this.#open().ensureAlpha().raw()));
     const height = info.pageHeight ?? info.height;
     const size = height * info.width * info.channels;
     for (let at = 0; at < data.byteLength; at += size) {
-      change({ ...info, height, data: data.subarray(at, at + size) });
+      await change({ ...info, height, data: data.subarray(at, at + size) });
     }
     this.#continueFrom(() => fromRaw(data, info, height));
     this.#raw = { data, info };

@@ -1,5 +1,13 @@
 import { maxFramePixels, maxRows, maxSide } from '../bounds.ts';
-import { effectiveBackground, inSpace, isGrey, type Rgba, rgba } from '../colour.ts';
+import {
+  effectiveBackground,
+  inSpace,
+  isGrey,
+  type Rgba,
+  rgba,
+  transparent,
+  white,
+} from '../colour.ts';
 import { vectorScale } from '../formats/bounds.ts';
 import type { ColourSpace } from '../formats/metadata/colour-space.ts';
 import type { SourceColour, SourceFacts, Timing } from '../formats/source-format.ts';
@@ -45,7 +53,10 @@ interface OutputPlan {
 
 /** The output's size, in pixels. */
 interface GeometryPlan extends Size {
+  /** Null without padding. */
   readonly border: Edges | null;
+  /** The image within the border; null without one. */
+  readonly inner: Area | null;
   /** Output pixels per CSS pixel of a layer. */
   readonly cssPixel: number;
   /** Of the output's corners. */
@@ -54,6 +65,10 @@ interface GeometryPlan extends Size {
 
 interface ColourPlan {
   readonly background: Rgba;
+  /** What `extend`, `contain` and `rotate` add; a backdrop needs to see what the image leaves free. */
+  readonly padding: Rgba;
+  /** Whether filters come before the padding, because a backdrop replaces it. */
+  readonly padsLast: boolean;
   /** Whether to flatten transparency on the background. */
   readonly flatten: boolean;
   readonly isOpaque: boolean;
@@ -97,7 +112,7 @@ interface PassPlan {
   readonly byFrame: boolean;
   /** The resize after the rotation, without the border; null when the size is already right. */
   readonly resize: Resize | null;
-  /** True when a separate pass after the resize adds background. */
+  /** True when a separate pass after the resize adds the padding. */
   readonly separatePadding: boolean;
   /** True when each filter runs in a separate pass. */
   readonly separateFilters: boolean;
@@ -207,9 +222,11 @@ function planGeometry(shape: Shape, variant: Variant): GeometryPlan {
   const { box } = shape;
   const size = withBorder(box, box.border);
   const cssPixel = computeCssPixel(shape, variant);
+  const { width, height, border } = box;
+  const padded = { border, inner: { left: border.left, top: border.top, width, height } };
   return {
     ...size,
-    border: isPadded(shape) ? box.border : null,
+    ...(isPadded(shape) ? padded : { border: null, inner: null }),
     cssPixel,
     radii: computeRadii(variant.radius, size, cssPixel),
   };
@@ -218,13 +235,18 @@ function planGeometry(shape: Shape, variant: Variant): GeometryPlan {
 const isPadded = ({ box: { border } }: Shape): boolean =>
   Object.values(border).some((edge) => edge > 0);
 
+/** Returns the operations that would see what surrounds the image. */
+const filtersOf = (variant: Variant) =>
+  (['filter', 'finish'] as const).flatMap((place) => requestedOperations(variant, place));
+
 const hasFreeAngle = ({ rotate }: Variant): boolean => rotate % 90 !== 0;
 
 function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): ColourPlan {
   const { colour, hasAlpha } = facts;
   const { alpha = false, profile: hasProfile = false } = getEncoding(output.format);
   const requested = effectiveBackground(variant, alpha);
-  const flatten = hasAlpha && (variant.flatten || !alpha);
+  const hasBackdrop = variant.backdrop !== null && isPadded(shape);
+  const flatten = hasAlpha && (variant.flatten || !alpha) && !hasBackdrop;
   const addsBackground =
     !isNeutral(requested) && (isPadded(shape) || flatten || hasFreeAngle(variant));
   const addsColour =
@@ -238,8 +260,12 @@ function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): Col
   const { animated, gainMap } = output;
   const convertsLate =
     plainPixels && !gainMap && !animated && !addsBackground && !changesColours(variant);
+  const background = inSpace(requested, space);
+  const mayShow = hasAlpha || hasFreeAngle(variant);
   return {
-    background: inSpace(requested, space),
+    background,
+    padding: hasBackdrop ? (mayShow ? transparent : white) : background,
+    padsLast: hasBackdrop && filtersOf(variant).length > 0,
     flatten,
     isOpaque: variant.flatten || !alpha,
     tint: variant.tint === null ? null : inSpace(rgba(variant.tint), space),
@@ -253,7 +279,7 @@ function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): Col
 
 function planPasses(
   { facts, content, variant, output: { animated, gainMap }, shape, byFrame }: PlanInputs,
-  { background, flatten, isOpaque }: ColourPlan,
+  { background, padding, flatten }: ColourPlan,
 ): PassPlan {
   const { whole, part, rotated, box, framePixels } = shape;
   const { vector, decodesReduced, decoderScale } = facts.format;
@@ -285,7 +311,7 @@ function planPasses(
   const sameSize = box.width === rotated.width && box.height === rotated.height;
   const transparency = {
     ofSource: facts.hasAlpha,
-    isPossible: !isOpaque && (facts.hasAlpha || (background.alpha < 1 && (padded || freeAngle))),
+    isPossible: (facts.hasAlpha && !flatten) || (padding.alpha < 1 && (padded || freeAngle)),
   };
   return {
     scale,

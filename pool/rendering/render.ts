@@ -198,8 +198,8 @@ async function changePixels(
   const { plan, variant } = context;
   const requested = requestedOperations(variant, place);
   if (requested.length === 0) return;
-  const change = (frame: PixelFrame) => {
-    for (const { operation, value } of requested) operation.change?.(frame, value, plan);
+  const change = async (frame: PixelFrame) => {
+    for (const { operation, value } of requested) await operation.change?.(frame, value, plan);
   };
   if (plan.byFrame) return pipeline.changeFrames(change);
   if (plan.plainPixels) {
@@ -208,7 +208,7 @@ async function changePixels(
   }
   // Raw pixels would lose metadata and profile, so they replace those of the rendered image.
   const frame = await pipeline.rgba();
-  change(frame);
+  await change(frame);
   const overlays = replacement(frame);
   pipeline.apply((image) => applySteps(image, passes.layers, { ...context, overlays }));
   // sharp composites last.

@@ -53,7 +53,7 @@ const resize: Step = (image, { plan }) => {
 };
 
 const extend: Step = (image, { plan }) =>
-  plan.border === null ? image : image.extend({ ...plan.border, background: plan.background });
+  plan.border === null ? image : image.extend({ ...plan.border, background: plan.padding });
 
 const operationsAt = (place: Place, { variant }: StepContext): readonly Step[] =>
   requestedOperations(variant, place).map(
@@ -140,17 +140,18 @@ export function imagePasses(context: StepContext): readonly (readonly Step[])[] 
   const { plan } = context;
   const at = (place: Place) => operationsAt(place, context);
   const begin = [orient, ...at('turn'), cropUnlessPrepared, flatten, ...at('resize')];
-  const shaping = plan.separatePadding
-    ? [[...begin, resize], [extend]]
-    : [[...begin, resize, extend]];
+  const shaping = plan.padsLast
+    ? [[...begin, resize]]
+    : plan.separatePadding
+      ? [[...begin, resize], [extend]]
+      : [[...begin, resize, extend]];
   const stages = [...shaping, ...at('filter').map((filter) => [filter])];
   const lists = plan.separateFilters
     ? stages
     : [...shaping.slice(0, -1), stages.slice(shaping.length - 1).flat()];
-  const last = lists.length - 1;
-  return lists.map((steps, index) => [
+  const finished = [...lists.slice(0, -1), [...(lists.at(-1) ?? []), ...at('finish')]];
+  return [...finished, ...(plan.padsLast ? [[extend]] : [])].map((steps) => [
     ...steps,
-    ...(index === last ? at('finish') : []),
     colour,
     metadata,
   ]);

@@ -20,6 +20,7 @@ import { sourceReference, sourceUrl } from './source-url.ts';
 import {
   angle,
   aspectRatio,
+  background,
   choice,
   colour,
   cornerRadius,
@@ -202,8 +203,13 @@ const version: ParameterType<string> = {
   parse: (text) => (new RegExp(versionPattern).test(text) ? text : undefined),
 };
 
-/** Makes the compiler report operations that lack a parameter, and parameters of the wrong type. */
-type OperationParameters = { readonly [Name in OperationName]: Parameter<OperationValues[Name]> };
+/**
+ * Makes the compiler report operations that lack a parameter, and parameters of the wrong type. A
+ * backdrop is a value of `bg`.
+ */
+type OperationParameters = {
+  readonly [Name in Exclude<OperationName, 'backdrop'>]: Parameter<OperationValues[Name]>;
+};
 
 /**
  * All parameters by canonical name, in the documentation's order. A parameter for a pixel operation
@@ -336,9 +342,11 @@ export const parameters = {
   ),
   bg: parameter(
     'colour',
-    colour,
-    'Background colour for padding and flattened transparency.',
-    '0a84ff80',
+    background,
+    'Background colour for padding and flattened transparency. Behind an image that `contain` or `extend` pads, even ' +
+      'where it is transparent, `blur` shows a blurred copy with this sigma in CSS pixels, by default 20, and `edge` the ' +
+      'mean colour of its outermost pixels. Without padding, both mean the default.',
+    'blur',
     {
       aliases: ['background', 'b'],
       exampleContext: 'w=300&h=300&fit=contain',

@@ -160,8 +160,7 @@ export function resolveVariant(
     ...box(options, ratio, hints, project),
     fit,
     position: position(options, fit),
-    extend: border(extend, ratio),
-    background: bg ?? null,
+    ...behind(bg, fit, border(extend, ratio)),
     modulate: modulation(options),
     layers,
     ...output(fmt, accepted, project.autoFormat),
@@ -253,6 +252,12 @@ function border(edges: Edges | undefined, ratio: number): Edges | null {
   if (top + right + bottom + left === 0) return null;
   const scaled = (length: number) => Math.round(length * ratio);
   return { top: scaled(top), right: scaled(right), bottom: scaled(bottom), left: scaled(left) };
+}
+
+/** A backdrop needs padding, which it fills. */
+function behind(bg: Options['bg'], fit: Variant['fit'], extend: Edges | null) {
+  if (typeof bg !== 'object') return { extend, background: bg ?? null };
+  return { extend, backdrop: fit === 'contain' || extend !== null ? bg : null };
 }
 
 function modulation(options: Options): Modulation | null {

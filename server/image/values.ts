@@ -1,5 +1,6 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/colour.ts';
+import type { Backdrop } from '../../pool/rendering/backdrop.ts';
 import type { Duotone } from '../../pool/rendering/pixel-effects.ts';
 import type { Corners } from '../../pool/rendering/rounded.ts';
 import type { PresetValue } from '../../store/project.ts';
@@ -299,6 +300,26 @@ export const colour: ParameterType<Colour> = {
     return `#${long.padEnd(8, 'f')}`;
   },
 };
+
+const sigma = number(0.3, 250);
+const blurred: ParameterType<Backdrop> = {
+  accepts: `blur, or blur,N with N ${sigma.accepts}`,
+  schema: { type: 'string', pattern: `^blur(?:[,_]${decimalPattern})?$` },
+  parse(text) {
+    const [word = '', strength = '20', ...others] = text.toLowerCase().split(/[,_]/, 3);
+    const blur = word === 'blur' && others.length === 0 ? sigma.parse(strength) : undefined;
+    return blur === undefined ? undefined : { blur };
+  },
+};
+
+/** A colour, or what shows behind a padded image. */
+export const background = either(
+  colour,
+  either(
+    blurred,
+    mapped(choice(['edge']), (): Backdrop => ({ blur: null })),
+  ),
+);
 
 const colourPattern = colour.schema.pattern?.slice(1, -1) ?? '';
 

@@ -6,7 +6,17 @@ import type { ParameterType, ValueSchema } from '../../server/image/values.ts';
 /** Texts for parameters with the mere type `string`. */
 const texts: Partial<Record<ParameterName, fc.Arbitrary<string>>> = {
   ar: fc.constantFrom('16:9', '3:2', '1:100'),
-  bg: fc.constantFrom('fff', '0a84ff80', 'tomato', 'transparent', '000', '1234', '123456'),
+  bg: fc.constantFrom(
+    'fff',
+    '0a84ff80',
+    'tomato',
+    'transparent',
+    '000',
+    '1234',
+    'blur',
+    'blur,7.5',
+    'edge',
+  ),
   duotone: fc.constantFrom('000,fff', 'navy,FA8072'),
   blurarea: fc.constantFrom('1,2,3,4', '1,2,3,4,5,6,7,8'),
   pixelatearea: fc.constantFrom('0,0,9,9'),

@@ -104,6 +104,7 @@ const variants: fc.Arbitrary<Variant> = fc.record({
     }),
   ),
   contrast: rarely(fc.integer({ min: -100, max: 100 })),
+  backdrop: rarely(fc.record({ blur: maybe(decimal(0.3, 250)) })),
   sepia: rarely(decimal(0, 100)),
   duotone: rarely(fc.record({ dark: colour, light: colour })),
   vignette: rarely(decimal(0, 100)),

@@ -35,8 +35,8 @@ const tolerance = 3;
 /** Without the edges, where CSS blurs the image with transparency. */
 const inside = { left: 16, top: 16, width: 208, height: 128 };
 
-async function meanDifference(a: Uint8Array, b: Uint8Array): Promise<number> {
-  const read = (image: Uint8Array) => sharp(image).removeAlpha().extract(inside).raw().toBuffer();
+async function meanDifference(a: Uint8Array, b: Uint8Array, area = inside): Promise<number> {
+  const read = (image: Uint8Array) => sharp(image).removeAlpha().extract(area).raw().toBuffer();
   const [first, second] = await Promise.all([read(a), read(b)]);
   return (
     first.reduce((sum, level, at) => sum + Math.abs(level - (second[at] ?? 0)), 0) / first.length
@@ -62,5 +62,36 @@ t.test('looks as CSS in Chromium', { skip: noChromium }, async (t) => {
     const difference = await meanDifference(body, expected);
     t.ok(difference <= tolerance, `${style}: ${difference.toFixed(2)}`);
     t.ok((await meanDifference(source, expected)) > tolerance, 'the effect is visible');
+  }
+});
+
+t.test('shows a blurred copy as two images in Chromium', { skip: noChromium }, async (t) => {
+  const page = await (await startChromium(t)).newPage({ viewport: { width: 400, height: 400 } });
+  const landscape = sharp(await picture('landscape.jpg')).resize(240, 160);
+  const source = await landscape.png().toBuffer();
+  for (const [width, height, blur] of [
+    [240, 360, 10],
+    [360, 160, 4],
+    [240, 240, 40],
+    [240, 170, 1.5],
+  ] as const) {
+    // CSS fades the copy out at the edge of the box: several on top of each other do not.
+    const all = `position: absolute; inset: 0; width: 100%; height: 100%`;
+    const src = `data:image/png;base64,${source.toString('base64')}`;
+    const copy = `<img style="${all}; object-fit: cover; filter: blur(${blur}px)" src="${src}">`;
+    await page.setContent(
+      `<body style="margin: 0"><div style="position: relative; overflow: hidden; width: ${width}px; height: ${height}px">
+      ${copy.repeat(12)}<img style="${all}; object-fit: contain" src="${src}"></div>`,
+    );
+    await page.evaluate('Promise.all([...document.images].map((image) => image.decode()))');
+    const expected = await page.locator('div').screenshot();
+    const box = { width, height, fit: 'contain' } as const;
+    const whole = { left: 0, top: 0, width, height };
+    const difference = async (options: Partial<Variant>) =>
+      meanDifference((await rendered(source, { ...box, ...options })).body, expected, whole);
+    const name = `${width} x ${height}, blur(${blur}px)`;
+    const mean = await difference({ backdrop: { blur } });
+    t.ok(mean <= tolerance, `${name}: ${mean.toFixed(2)}`);
+    t.ok((await difference({ background: '#808080ff' })) > tolerance, 'the copy is visible');
   }
 });

@@ -96,6 +96,7 @@ t.test('rejects operations on pixels, and negotiates another format for them', a
     [{ blur: 2 }, /with blur,/],
     [{ crop: { left: 0, top: 0, width: 9, height: 9 } }, /with crop,/],
     [{ background: { r: 0, g: 0, b: 0, alpha: 1 } as never }, /with bg,/],
+    [{ backdrop: { blur: 9 } }, /with bg,/],
     [{ rotate: 90 }, /with rotate,/],
     [{ position: 'attention' }, /with pos or fp,/],
     [{ layers: [] }, /with layer or watermark,/],

@@ -27,6 +27,17 @@ t.test("returns the project's defaults if there are no options", async (t) => {
   });
 });
 
+t.test('keeps a backdrop only behind an image with padding', async (t) => {
+  const bg = { blur: 9 };
+  const extend = { top: 0, right: 3, bottom: 0, left: 0 };
+  for (const options of [{ fit: 'contain' }, { extend }] as const) {
+    t.same(variant({ options: { w: 9, bg, ...options } }).backdrop, bg);
+  }
+  for (const options of [{}, { h: 9 }, { extend: { ...extend, right: 0 } }]) {
+    t.same(variant({ options: { bg, ...options } }), variant({ options }), 'else as without it');
+  }
+});
+
 t.test('resolves the provisional image of auto like a client with fewer formats', async (t) => {
   const auto = variant({ accepted: ['avif', 'jxl', 'webp'] });
   t.same(provisionalVariant(auto, 'webp'), variant({ accepted: ['webp'] }));

@@ -44,7 +44,7 @@ const isNumeric = (schema: Schema): boolean =>
   hasType(schema, 'integer') || hasType(schema, 'number');
 
 export function chooseKind(schema: Schema): ControlKind {
-  if (schema.name === 'ImageColour') return 'colour';
+  if (schema.name === 'ImageColour' || schema.name === 'ImageBg') return 'colour';
   if (hasType(schema, 'array')) return getWords(schema.items ?? {}).length > 0 ? 'choices' : 'list';
   if (hasType(schema, 'boolean')) return isNumeric(schema) ? 'text' : 'flag';
   const isForm = (form: Schema) => form.pattern !== undefined && getOwnWords(form).length === 0;
