@@ -4,6 +4,7 @@ import { fitModes } from '../contract/image-terms.ts';
 import { loadSettings } from '../contract/settings/load.ts';
 import { placeholderKinds } from '../pool/variant.ts';
 import { fieldsOfKind, type LayerKind, layerKinds } from '../server/image/layer-fields.ts';
+import { urlParameters } from '../server/image/overlays.ts';
 import { type ParameterName, parameterNames, parameters } from '../server/image/parameters.ts';
 import { startTemporaryService } from '../server/local/temporary-service.ts';
 import { newProjectId } from '../store/identifiers.ts';
@@ -92,6 +93,15 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
     picture: 'portrait-rotated.jpg',
     query: `w=300&h=200&bg=ddd&fit=${fit}`,
   })),
+  'Images in the URL': Object.entries(urlParameters)
+    .filter(([, { group, needs }]) => group === 'layers' && (needs ?? 'overlay') === 'overlay')
+    .filter(([name]) => name.startsWith('overlay'))
+    .map(([name, { meaning, example, exampleContext }]) => ({
+      title: name,
+      text: meaning,
+      picture: 'landscape.jpg',
+      query: [exampleContext, `${name}=${encodeURIComponent(example)}`].join('&'),
+    })),
   Layers: layerExamples.map(({ kind, name, meaning, fields }) => ({
     title: layerName(kind, name),
     text: `\`${JSON.stringify({ [kind]: fields })}\` ${meaning}`,
@@ -106,7 +116,11 @@ const sections: Readonly<Record<string, readonly Example[]>> = {
 };
 
 /** File prefixes by section. */
-const prefixes: Readonly<Record<string, string>> = { Parameters: 'parameter', Layers: 'layer' };
+const prefixes: Readonly<Record<string, string>> = {
+  Parameters: 'parameter',
+  'Images in the URL': 'url',
+  Layers: 'layer',
+};
 
 const origin = await serveBodies(async (target) => {
   if (target === `/${letters}`) return readFile(fileURLToPath(import.meta.resolve(italics)));

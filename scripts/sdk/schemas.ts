@@ -69,7 +69,10 @@ const union = (types: readonly string[]): string => [...new Set(types)].join(' |
 
 function describeFields({ properties = {}, required = [] }: Schema): string {
   return Object.entries(properties)
-    .map(([name, schema]) => `${comment(schema)}${name}${field(schema, required.includes(name))}`)
+    .map(
+      ([name, schema]) =>
+        `${comment(schema)}${name.includes('.') ? `'${name}'` : name}${field(schema, required.includes(name))}`,
+    )
     .join('\n');
 }
 

@@ -3,7 +3,7 @@ import { errorCatalogue } from '../../contract/errors.ts';
 import type { Operation } from '../../server/control/operation.ts';
 import { controlPrefix, operations } from '../../server/control/operations.ts';
 import { maxVariantCharacters, maxVariants } from '../../server/control/resources/prewarms.ts';
-import { parameterNames } from '../../server/image/parameters.ts';
+import { urlParameters } from '../../server/image/overlays.ts';
 import { parametersModule, rulesModule } from './parameters.ts';
 import { schemaTypes } from './schemas.ts';
 
@@ -50,7 +50,7 @@ export const operations = { ${rows.join('\n')} } as const;`;
 /** Returns the limits of a prewarm request, for the client that derives requests from image URLs. */
 function prewarmModule(): string {
   return `/** Parameters of a variant. The service ignores others in image URLs. */
-export const variantNames: readonly string[] = ${JSON.stringify(parameterNames)};
+export const variantNames: readonly string[] = ${JSON.stringify(Object.keys(urlParameters))};
 
 /** Maximum number of variants in a request. */
 export const maxVariants = ${maxVariants};

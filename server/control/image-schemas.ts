@@ -1,7 +1,8 @@
 import { imageFacts } from '../../pool/rendering/image-facts/fields.ts';
 import type { PresetParameters } from '../../store/project.ts';
 import { fieldsOfKind, type LayerField, layerKinds } from '../image/layer-fields.ts';
-import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
+import { urlParameters } from '../image/overlays.ts';
+import { parameterNames, parameters } from '../image/parameters.ts';
 import { colour, flag, type ParameterType, toText, type ValueSchema } from '../image/values.ts';
 import { ref } from './schema.ts';
 
@@ -35,16 +36,18 @@ for (const kind of layerKinds) {
 }
 
 /** Returns the schema of a type in the OpenAPI document, or a reference to it. */
-function toSchema(type: AnyType): object {
+export function toSchema(type: AnyType): object {
   const component = components.get(type.schema);
   return component === undefined ? withRule(type) : ref(component.name);
 }
 
-export const parameterSchema = (name: ParameterName): object => toSchema(parameters[name]);
-
 /** Returns the schemas of image parameters as JSON values: the fields of an object. */
-export const parameterFields = (names: readonly ParameterName[]) =>
-  Object.fromEntries(names.map((name) => [name, parameterSchema(name)]));
+export const parameterFields = (names: readonly string[]) =>
+  Object.fromEntries(
+    Object.entries(urlParameters).flatMap(([name, type]) =>
+      names.includes(name) ? [[name, toSchema(type)]] : [],
+    ),
+  );
 
 /** Alternative parameter names in URLs, with the canonical names, for hints in error messages. */
 export const parameterAliases: Readonly<Record<string, string>> = Object.fromEntries(

@@ -1,10 +1,11 @@
 import { type ErrorStatus, errorCatalogue } from '../../contract/errors.ts';
 import { effectOf } from '../../pool/variant.ts';
-import { type ParameterName, parameterNames, parameters } from '../image/parameters.ts';
+import { urlParameters } from '../image/overlays.ts';
+import type { Parameter } from '../image/parameters.ts';
 import { maxSourceLength } from '../image/source-url.ts';
 import type { ValueSchema } from '../image/values.ts';
 import { idempotencyHeader, isCreating } from './idempotency.ts';
-import { imageSchemas, parameterSchema } from './image-schemas.ts';
+import { imageSchemas, toSchema } from './image-schemas.ts';
 import { pageParameters } from './list.ts';
 import type { Input, Operation } from './operation.ts';
 import { controlPrefix, operations } from './operations.ts';
@@ -259,24 +260,25 @@ const signing = [
  * The schema omits `default`: generated clients would send every default, which would override
  * presets and make long URLs for CDNs.
  */
-function parameterObject(name: ParameterName): object {
-  const { group, meaning, accepts, aliases, example, schema, defaultInWords } = parameters[name];
+function parameterObject([name, parameter]: readonly [string, Parameter<unknown>]): object {
+  const { group, meaning, accepts, aliases, example, schema, defaultInWords, needs } = parameter;
   const also = aliases.length === 0 ? '' : ` Also: ${aliases.join(', ')}.`;
   return {
     name,
     in: 'query',
     description: `${meaning} Accepts ${accepts}. Default: ${defaultInWords}.${also}`,
-    schema: parameterSchema(name),
+    schema: toSchema(parameter),
     example: exampleValue(example, schema),
     // Parts of the description, for programs that generate controls.
     'x-transform': {
       group,
-      effect: parameters[name].effect ?? effectOf(name),
+      effect: parameter.effect ?? effectOf(name),
       meaning,
       accepts,
       aliases,
-      default: parameters[name].default,
+      default: parameter.default,
       defaultInWords,
+      needs,
     },
   };
 }
@@ -312,7 +314,7 @@ const operation = (operationId: string, source: object) => ({
       required: true,
       ...projectIdParameter,
     },
-    ...parameterNames.map(parameterObject),
+    ...Object.entries(urlParameters).map(parameterObject),
     ...signing,
   ],
   responses: {

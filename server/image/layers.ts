@@ -73,13 +73,17 @@ export function resolveLayers(
     if (!names?.includes(name)) throw invalid(`text.${name} needs the layer ${name} in layer.`);
   }
   const named = (names ?? []).flatMap((name) => namedLayer(name, texts, project, isTrusted) ?? []);
-  const drawn = overlays.map((overlay) => overlayLayer(overlay, project, isTrusted));
+  const drawn = overlays.map((overlay) => resolveOverlay(overlay, project, isTrusted));
   const layers = [watermarkLayer(project) ?? [], named, drawn].flat();
   return layers.length === 0 ? null : layers;
 }
 
-/** @throws ServiceError source_not_allowed, signature_invalid */
-function overlayLayer({ name, source, fields }: Overlay, project: Project, isTrusted: boolean) {
+/** Returns the layer of an image in a URL. @throws ServiceError source_not_allowed, signature_invalid */
+export function resolveOverlay(
+  { name, source, fields }: Overlay,
+  project: Project,
+  isTrusted: boolean,
+): Layer {
   const url = resolveSource(readSourceReference(source), project.origin);
   checkSource(project, url);
   if (!isTrusted && url.hostname !== new URL(project.origin).hostname) {

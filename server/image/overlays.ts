@@ -1,8 +1,7 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { LayerFields } from '../../store/project.ts';
-import { fieldsOfKind } from './layer-fields.ts';
-import { sourceReference } from './source-url.ts';
-import type { ParameterType } from './values.ts';
+import { fieldsOfKind, type LayerField } from './layer-fields.ts';
+import { type Parameter, parameters } from './parameters.ts';
 
 /** An image that a URL draws over its image. */
 export interface Overlay {
@@ -27,23 +26,58 @@ const fields: Readonly<Record<string, string>> = {
   radius: 'radius',
 };
 
-const types = fieldsOfKind('image');
-
-/** The parameters besides `overlay`, with the types of their values. */
-const overlayTypes = new Map<string, ParameterType<unknown> | undefined>(
+/** The parameters besides `overlay`, by name: more images, and the fields of each image's layer. */
+const overlayParameters: Readonly<Record<string, Parameter<unknown>>> = Object.fromEntries(
   names.flatMap((name, index) => [
-    ...(index === 0 ? [] : [[name, sourceReference] as const]),
-    ...Object.entries(fields).map(([end, field]) => [`${name}.${end}`, types[field]] as const),
+    ...(index === 0 ? [] : [another(name, names[index - 1] ?? '')]),
+    ...Object.entries(fields).map(([end, field]) => partOf(name, end, field)),
   ]),
 );
 
+function another(name: string, needs: string): [string, Parameter<unknown>] {
+  const meaning = `Draws another image, above \`${needs}\`.`;
+  const exampleContext = `${exampleOf(needs)}&${name}.pos=northwest`;
+  return [name, { ...parameters.overlay, meaning, exampleContext, needs }];
+}
+
+function exampleOf(name: string): string {
+  return `${parameters.overlay.exampleContext}&${name}=${parameters.overlay.example}`;
+}
+
+function partOf(needs: string, end: string, field: string): [string, Parameter<unknown>] {
+  const {
+    default: byDefault,
+    example,
+    ...type
+  } = fieldsOfKind('image')[field] as LayerField<unknown>;
+  const text = byDefault == null ? null : String(byDefault);
+  return [
+    `${needs}.${end}`,
+    {
+      ...parameters.overlay,
+      ...type,
+      example: String(example),
+      exampleContext: exampleOf(needs),
+      default: text,
+      defaultInWords: text === null ? '–' : `\`${text}\``,
+      needs,
+    },
+  ];
+}
+
+/** The parameters of an image's URL by canonical name, except texts of layers and the signature. */
+export const urlParameters: Readonly<Record<string, Parameter<unknown>>> = {
+  ...parameters,
+  ...overlayParameters,
+};
+
 /** Returns whether a query name belongs to an overlay, such as `overlay2` or `overlay.w`. */
-export const isOverlayPart = (name: string): boolean => overlayTypes.has(name);
+export const isOverlayPart = (name: string): boolean => Object.hasOwn(overlayParameters, name);
 
 /** Checks the values of overlays. @throws ServiceError parameter_invalid */
 export function checkOverlayParts(query: ReadonlyMap<string, string>): void {
   for (const [name, text] of query) {
-    const type = overlayTypes.get(name);
+    const type = isOverlayPart(name) ? overlayParameters[name] : undefined;
     if (type === undefined || type.parse(text) !== undefined) continue;
     throw new ServiceError('parameter_invalid', `${name} must be ${type.accepts}.`);
   }

@@ -86,6 +86,8 @@ export interface Parameter<T> extends ParameterType<T> {
   readonly isBesidePresets: boolean;
   /** Returns the request headers that decide in the parameter's place. */
   readonly varies: (choice: HeaderChoice) => readonly VaryingHeader[];
+  /** The parameter that it belongs to, which a form asks for first. */
+  readonly needs?: string;
   /** Of a parameter for delivery that changes the image. Others have the effect of their field. */
   readonly effect?: Effect | undefined;
 }

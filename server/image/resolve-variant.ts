@@ -21,12 +21,13 @@ import { type ParameterName, parameters } from './parameters.ts';
 import { toText } from './values.ts';
 import { neededVary } from './vary.ts';
 
+/** Returns JSON values as a query's. */
+export const toTexts = (parameters: PresetParameters): ReadonlyMap<string, string> =>
+  new Map(Object.entries(parameters).map(([name, value]) => [name, toText(value)]));
+
 /** @throws ServiceError parameter_invalid */
-export function presetOptions(parameters: PresetParameters): Options {
-  return readOptions(
-    new Map(Object.entries(parameters).map(([name, value]) => [name, toText(value)])),
-  );
-}
+export const presetOptions = (parameters: PresetParameters): Options =>
+  readOptions(toTexts(parameters));
 
 /** Returns a project's preset. @throws ServiceError preset_not_found */
 export const findPreset = (

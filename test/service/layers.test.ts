@@ -114,6 +114,22 @@ t.test("draws a project's layers on images that name them", async (t) => {
     await refused('overlay=/badge.png&overlay.w=0', 400, 'parameter_invalid', /^overlay.w must/);
     const missing = await load('overlay=/none.png');
     t.match([missing.status, missing.headers.get('cache-control')], [200, /no-store/]);
+
+    const signed = await service.createProject('127.0.0.1', 'localhost');
+    const secret = (await store.projects.requireSignatures(signed, null))?.signingSecret ?? '';
+    const path = `/img/${origin.url}/a.png`;
+    const exp = Math.floor(Date.now() / 1_000) + 600;
+    const sign = (overlay: string) => {
+      const query = `project=${signed}&fmt=png&overlay=${overlay}&overlay.w=20&exp=${exp}`;
+      return `${query}&sig=${signature(secret, signedText(path, query))}`;
+    };
+    const ask = (query: string) => fetch(`${service.url}${path}?${query}`);
+    await until('the signature is required', async () => (await ask(sign(other))).status === 200);
+    t.same((await read(await ask(sign(other)))).at(195, 95), red, "another host's, signed");
+    const changed = await ask(sign(other).replace('overlay.w=20', 'overlay.w=90'));
+    t.same([changed.status, (await json(changed)).code], [403, 'signature_invalid']);
+    const strange = await ask(sign('https://b.example/x.png'));
+    t.same([strange.status, (await json(strange)).code], [403, 'source_not_allowed']);
   });
 
   t.test('explains wrong layers and words in the error', async () => {

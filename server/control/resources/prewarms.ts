@@ -6,11 +6,10 @@ import type { PresetParameters } from '../../../store/project.ts';
 import type { Project } from '../../../store/projects.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
-import type { Options } from '../../image/address.ts';
-import { findLayer } from '../../image/layers.ts';
+import { findLayer, resolveOverlay } from '../../image/layers.ts';
 import { limitOptions } from '../../image/limited-options.ts';
-import { parameterNames, parameters } from '../../image/parameters.ts';
-import { presetOptions, withPreset } from '../../image/resolve-variant.ts';
+import { readOverlays, urlParameters } from '../../image/overlays.ts';
+import { presetOptions, toTexts, withPreset } from '../../image/resolve-variant.ts';
 import { toText } from '../../image/values.ts';
 import { privateHostError, readSourceUrl, urlRule } from '../hosts-and-urls.ts';
 import { parameterAliases, parameterFields, valueErrors } from '../image-schemas.ts';
@@ -43,7 +42,7 @@ const variant = {
   description:
     'Image URL parameters by canonical name. `dpr` is a number because prewarming has no client hints.',
   properties: {
-    ...parameterFields(parameterNames),
+    ...parameterFields(Object.keys(urlParameters)),
     dpr: { type: 'number', minimum: 1, maximum: 3 },
   },
   additionalProperties: false,
@@ -307,7 +306,7 @@ function variantErrors(variants: readonly PresetParameters[]): string[] {
     return [`variants must have at most ${maxVariantCharacters} characters as JSON`];
   }
   return variants.flatMap((variant, index) =>
-    valueErrors(variant, `variants[${index}]`, parameters),
+    valueErrors(variant, `variants[${index}]`, urlParameters),
   );
 }
 
@@ -328,17 +327,22 @@ function optionErrors(
   for (const name of layer) findLayer(project, name);
   const error = fallback === undefined ? null : urlError(new URL(fallback));
   return [
-    ...limitErrors(given, options, project).map((reason) => `${subject}: ${reason}`),
+    ...refusals(() => {
+      const ratio = typeof dpr === 'number' ? dpr : project.defaultDpr;
+      limitOptions({ options: given, texts: new Map() }, options, project, ratio, true);
+      for (const overlay of readOverlays(toTexts(variant), options.overlay)) {
+        resolveOverlay(overlay, project, project.requireSignedUrls);
+      }
+    }).map((reason) => `${subject}: ${reason}`),
     ...(dpr === 'auto' ? [`${subject}.dpr must be a number: prewarming has no client hints`] : []),
     ...(error === null ? [] : [`${subject}.fallback ${error}`]),
   ];
 }
 
-/** Returns the error of options that a project's URLs cannot request. */
-function limitErrors(given: Options, options: Options, project: Project): string[] {
-  const ratio = typeof options.dpr === 'number' ? options.dpr : project.defaultDpr;
+/** Returns the reason why a project's URLs cannot request an image. */
+function refusals(check: () => void): string[] {
   try {
-    limitOptions({ options: given, texts: new Map() }, options, project, ratio, true);
+    check();
     return [];
   } catch (error) {
     if (error instanceof ServiceError) return [error.message.replace(/\.$/, '')];

@@ -1,6 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { newProjectSettings, type Project, type ProjectSettings } from '../../../store/projects.ts';
-import { parameterNames } from '../../image/parameters.ts';
+import { urlParameters } from '../../image/overlays.ts';
 import { presigningParameters } from '../../image/source-identity.ts';
 import { maxSourceLength } from '../../image/source-url.ts';
 import {
@@ -482,7 +482,7 @@ export function configurationBody(
       scale: project.watermarkScale,
       url: project.watermarkUrl,
     },
-    supportedParameters: [...parameterNames],
+    supportedParameters: Object.keys(urlParameters),
   };
 }
 

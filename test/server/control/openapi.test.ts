@@ -4,6 +4,7 @@ import t from 'tap';
 import { openApiDocument } from '../../../server/control/openapi.ts';
 import { readOptions } from '../../../server/image/address.ts';
 import { fieldsOfKind, layerKinds } from '../../../server/image/layer-fields.ts';
+import { urlParameters } from '../../../server/image/overlays.ts';
 import {
   type ParameterName,
   parameterNames,
@@ -69,7 +70,11 @@ t.test('requires no key for images and health, and lists all image parameters', 
   for (const id of publicIds) t.same(findOperation(id)?.security, [], id);
   for (const id of ['getImage', 'getImageByQuery']) {
     const names = findOperation(id)?.parameters?.map(({ name }) => name) ?? [];
-    t.same(names.slice(1), ['project', ...parameterNames, 'exp', 'sig'], id);
+    t.same(names.slice(1), ['project', ...Object.keys(urlParameters), 'exp', 'sig'], id);
+    t.ok(
+      ['overlay.w', 'overlay4', 'overlay4.radius'].every((name) => names.includes(name)),
+      id,
+    );
   }
   for (const id of ['getHealth', 'getReadiness']) {
     t.same(Object.keys(findOperation(id)?.responses ?? {}), ['200', '503'], id);

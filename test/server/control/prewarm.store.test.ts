@@ -137,7 +137,30 @@ t.test('prewarms images', async (t) => {
     const noLayer = { code: 'layer_not_found', message: /Did you mean badge\?/ };
     const drawing = (layer: string) => ({ src, variants: [{ w: 5 }, { layer }] });
     await t.rejects(warm(drawing('badge,bagde'), queue, { ...changed, layers }), noLayer);
+    const badge = 'https://cdn.example/badge.png';
+    const own = {
+      ...changed,
+      origin: 'https://a.example',
+      allowedOrigins: ['a.example', 'cdn.example'],
+    };
+    const overlaid = (overlay: string, more = {}) => ({ src, variants: [{ overlay, ...more }] });
+    const refusals = [
+      [overlaid(badge), /^variants\[0\]: overlay needs a signed URL/],
+      [overlaid(other), /^variants\[0\]: The host other\.example is not on/],
+      [overlaid('/b.png', { 'overlay.w': 0 }), /^variants\[0\]\.overlay\.w must be/],
+      [{ src, variants: [{ 'overlay3.x': 4 }] }, /^variants\[0\]: overlay3\.… needs an image/],
+    ] as const;
+    for (const [input, message] of refusals) {
+      await t.rejects(warm(input, queue, own), { code: 'invalid_request', message });
+    }
     t.same(queued, [], 'nothing is queued');
+    await t.resolves(warm(overlaid('/b.png', { 'overlay.w': '10%' }), queue, own));
+    await t.resolves(warm(overlaid(badge), queue, { ...own, requireSignedUrls: true }));
+    t.match(
+      queued.map(({ variants }) => variants),
+      [['overlay=%2Fb.png&overlay.w=10%25'], [/^overlay=/]],
+    );
+    queued.length = 0;
     await t.resolves(warm(drawing('badge'), queue, { ...changed, layers }));
     await t.resolves(
       warm({ src, variants: [{ preset: 'card', dpr: 1, fallback: src }] }, queue, changed),

@@ -66,7 +66,7 @@ t.test('describes delivery URLs in a configuration', async (t) => {
       url: 'https://a.example/w.png',
     },
   });
-  for (const name of ['w', 'h', 'q', 'fmt', 'fit', 'dpr', 'blur']) {
+  for (const name of ['w', 'h', 'q', 'fmt', 'fit', 'dpr', 'blur', 'overlay', 'overlay2.pos']) {
     t.ok(supportedParameters.includes(name), name);
   }
   t.notOk(supportedParameters.includes('width'), 'no aliases');

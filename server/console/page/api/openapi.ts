@@ -14,6 +14,8 @@ export interface ApiParameter {
   readonly meaning: string;
   readonly accepts: string;
   readonly aliases: readonly string[];
+  /** The parameter that it belongs to, which comes first. */
+  readonly needs?: string;
 }
 
 export type ApiDescription = ReturnType<typeof readOpenApi>;
@@ -24,7 +26,7 @@ interface DocumentParameter {
   readonly example?: unknown;
   readonly 'x-transform'?: Pick<
     ApiParameter,
-    'group' | 'effect' | 'meaning' | 'accepts' | 'aliases'
+    'group' | 'effect' | 'meaning' | 'accepts' | 'aliases' | 'needs'
   >;
 }
 

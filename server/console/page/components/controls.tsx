@@ -44,7 +44,9 @@ function toFormField({ name, schema, example, ...parameter }: ApiParameter): For
 export function Controls({ parameters, project, errors = noErrors, ...form }: ControlsProps) {
   const open = useWide();
   const defaults = toDefaults(project);
-  const fields = parameters.map((parameter) => ({
+  const isUsable = ({ name, needs }: ApiParameter) =>
+    needs === undefined || (form.values[needs] ?? form.values[name] ?? '') !== '';
+  const fields = parameters.filter(isUsable).map((parameter) => ({
     ...toFormField(parameter),
     unset: defaults[parameter.name],
   }));
