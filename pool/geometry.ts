@@ -1,4 +1,6 @@
 import { maxSide } from './bounds.ts';
+import { requestedOperations } from './rendering/operations.ts';
+import type { SourceArea } from './rendering/pixel-effects.ts';
 import type { Area, Edges, FocalPoint, Position, Variant } from './variant.ts';
 
 export interface Size {
@@ -106,6 +108,47 @@ export const toPoint = (position: Position | FocalPoint): FocalPoint =>
         x: /west$/.test(position) ? 0 : /east$/.test(position) ? 1 : 0.5,
         y: /^north/.test(position) ? 0 : /^south/.test(position) ? 1 : 0.5,
       };
+
+/**
+ * Converts the areas and sides that a variant states as shares of the source's sides to pixels.
+ * @param whole the upright source
+ */
+export function withPixels(variant: Variant, whole: Size): Variant {
+  const { crop, widthShare, heightShare, aspectRatio } = variant;
+  const hidden = requestedOperations(variant, 'areas').map(({ name, value }) => [
+    name,
+    (value as readonly SourceArea[]).map((area) => areaInPixels(area, whole)),
+  ]);
+  const areas = { ...Object.fromEntries(hidden), crop: crop && areaInPixels(crop, whole) };
+  if (widthShare === null && heightShare === null) return { ...variant, ...areas };
+  const side = (share: number | null, length: number) =>
+    share === null ? null : atLeastOne(Math.round(share * length));
+  const width = side(widthShare, whole.width) ?? variant.width;
+  const height = side(heightShare, whole.height) ?? variant.height;
+  const sides = withMissingSide(width, height, aspectRatio);
+  return { ...variant, ...areas, ...sides, widthShare: null, heightShare: null };
+}
+
+function areaInPixels(area: SourceArea, whole: Size): Area {
+  if (area.unit !== 'share') return area;
+  const convert = (start: number, length: number, side: number) => {
+    const from = Math.round(start * side);
+    return [from, atLeastOne(Math.round((start + length) * side) - from)] as const;
+  };
+  const [left, width] = convert(area.left, area.width, whole.width);
+  const [top, height] = convert(area.top, area.height, whole.height);
+  return { left, top, width, height };
+}
+
+/** Returns a box's sides in whole pixels, deriving a missing side from the ratio. */
+export function withMissingSide(width: number | null, height: number | null, ratio: number | null) {
+  const side = (length: number) => atLeastOne(Math.round(length));
+  if (ratio === null) return { width, height };
+  return {
+    width: width ?? (height === null ? null : side(height * ratio)),
+    height: height ?? (width === null ? null : side(width / ratio)),
+  };
+}
 
 export function withBorder(size: Size, { top, right, bottom, left }: Edges): Size {
   return { width: size.width + left + right, height: size.height + top + bottom };

@@ -8,6 +8,7 @@ import {
   type OperationValues,
   operations,
 } from './rendering/operations.ts';
+import type { SourceArea } from './rendering/pixel-effects.ts';
 
 /** Responses instead of the image: text placeholders, and JSON metadata. */
 export const placeholderKinds = ['blurhash', 'thumbhash', 'lqip', 'json'] as const;
@@ -152,8 +153,8 @@ export const hasProjectFont = ({ layers }: Pick<Variant, 'layers'>): boolean =>
  * client hints and project defaults. Plain data, because it is sent to threads.
  */
 export interface Variant extends OperationValues {
-  /** The area of the upright source to use, in its pixels; clipped to the source. */
-  readonly crop: Area | null;
+  /** The area of the upright source to use; clipped to the source. */
+  readonly crop: SourceArea | null;
   /** Removes borders that differ from the corner's colour by at most this, 0..100. */
   readonly trim: number | null;
   /**
@@ -163,6 +164,9 @@ export interface Variant extends OperationValues {
   readonly width: number | null;
   /** Box height in device pixels; null derives it from the width. */
   readonly height: number | null;
+  /** Device pixels of a box side per pixel of the upright source's, in place of `width` or `height`. */
+  readonly widthShare: number | null;
+  readonly heightShare: number | null;
   /** Sides in device pixels that the image has at least, before the box cuts it; or null. */
   readonly minWidth: number | null;
   readonly minHeight: number | null;
@@ -173,7 +177,10 @@ export interface Variant extends OperationValues {
    * grow with the output by this factor.
    */
   readonly pixelRatio: number;
-  /** The box's width divided by its height, if both are absent; null for the image's own ratio. */
+  /**
+   * The box's width divided by its height, if both are absent or one is a share; null for the image's
+   * own ratio.
+   */
   readonly aspectRatio: number | null;
   readonly fit: Fit;
   /** A point only for `cover`; of the image after crop, trim, flip, flop and rotate. */
@@ -282,9 +289,12 @@ function mayHave(
 // `enlarge=box` can pad an image to a single side, to a length that depends on the pixel ratio.
 const keepsBox: IsUsed = ({ enlarge }) => enlarge === 'box';
 const usesRatio: IsUsed = ({ fit }) => fit !== 'inside' && fit !== 'outside';
+const hasShare: IsUsed = ({ widthShare, heightShare }) =>
+  widthShare !== null || heightShare !== null;
 const isRaised: IsUsed = ({ minWidth, minHeight }) => minWidth !== null || minHeight !== null;
 const usesFit: IsUsed = (variant) =>
   isRaised(variant) ||
+  hasShare(variant) ||
   variant.zoom !== 1 ||
   (variant.width !== null && variant.height !== null) ||
   (variant.aspectRatio !== null && usesRatio(variant)) ||
@@ -307,11 +317,17 @@ const ownFields: Fields<Exclude<keyof Variant, OperationName>> = {
   trim: [null, 'trim'],
   width: [null, 'output', { parameters: ['w'] }],
   height: [null, 'output', { parameters: ['h'] }],
+  widthShare: [null, 'output', { parameters: ['w'] }],
+  heightShare: [null, 'output', { parameters: ['h'] }],
   minWidth: [null, 'output', { parameters: ['minw'] }],
   minHeight: [null, 'output', { parameters: ['minh'] }],
   zoom: [1, 'area', { isUsed: ({ fit }) => fit === 'cover' }],
   pixelRatio: [1, 'output', { parameters: ['dpr'], isUsed: usesCssPixels }],
-  aspectRatio: [null, 'output', { parameters: ['ar'], isUsed: usesRatio }],
+  aspectRatio: [
+    null,
+    'output',
+    { parameters: ['ar'], isUsed: (variant) => usesRatio(variant) || hasShare(variant) },
+  ],
   fit: ['cover', 'output', { isUsed: usesFit }],
   position: [
     'center',

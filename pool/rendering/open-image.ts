@@ -7,10 +7,11 @@ import type {
   InspectionResult,
   SourceFacts,
 } from '../formats/source-format.ts';
+import { withPixels } from '../geometry.ts';
 import type { Variant } from '../variant.ts';
 import { requireKeptGainMap } from './gain-map.ts';
 import { Pipeline, type RenderLimits } from './pipeline.ts';
-import { makePlan, type Plan } from './plan.ts';
+import { makePlan, type Plan, upright } from './plan.ts';
 import type { StepContext } from './steps.ts';
 import { croppedArea, findUsedArea } from './used-area.ts';
 
@@ -42,8 +43,10 @@ export async function inspect(
   return { facts, file, plan: planUntrimmed(facts, variant, limits) };
 }
 
-const planUntrimmed = (facts: SourceFacts, variant: Variant, limits: InspectionLimits): Plan =>
-  makePlan(facts, croppedArea(facts, variant), variant, limits.sourceMaxPixels);
+function planUntrimmed(facts: SourceFacts, requested: Variant, limits: InspectionLimits): Plan {
+  const variant = withPixels(requested, upright(facts));
+  return makePlan(facts, croppedArea(facts, variant), variant, limits.sourceMaxPixels);
+}
 
 /**
  * Opens an image as its plan needs it. Decodes pixels only for `trim`, whose area changes the plan.
@@ -52,11 +55,12 @@ const planUntrimmed = (facts: SourceFacts, variant: Variant, limits: InspectionL
  */
 export async function openImage(
   container: Container,
-  variant: Variant,
+  requested: Variant,
   scope: Scope,
   inspected: InspectedSource | null,
 ): Promise<OpenedImage> {
-  const { facts, file, ...untrimmed } = inspected ?? (await inspect(container, variant, scope));
+  const { facts, file, ...untrimmed } = inspected ?? (await inspect(container, requested, scope));
+  const variant = withPixels(requested, upright(facts));
   const { hasMetadata, vector } = facts.format;
   const lenient = variant.lenient || container.isIncomplete;
   const metadata = variant.stripMetadata || !hasMetadata ? null : await keptMetadata(file);

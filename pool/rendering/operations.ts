@@ -11,6 +11,7 @@ import {
   type PixelFrame,
   pixelate,
   pixelateArea,
+  type SourceArea,
   toDuotone,
   toSepia,
   vignette,
@@ -291,7 +292,7 @@ export const operations = {
     needsSingleFrames: true,
   }),
   /** Areas of the upright source, in its pixels. Before other operations, so that they follow turns. */
-  blurarea: operation<readonly PixelArea[] | null>({
+  blurarea: operation<readonly SourceArea[] | null>({
     plain: null,
     place: 'areas',
     change(frame, areas, { used }) {
@@ -300,7 +301,7 @@ export const operations = {
     ms: (areas) => 290 * areas.length,
     needsSingleFrames: true,
   }),
-  pixelatearea: operation<readonly PixelArea[] | null>({
+  pixelatearea: operation<readonly SourceArea[] | null>({
     plain: null,
     place: 'areas',
     change(frame, areas, { used }) {

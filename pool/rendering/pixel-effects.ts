@@ -16,6 +16,11 @@ export interface PixelArea {
   readonly height: number;
 }
 
+/** An area of the upright source, in pixels or in shares of its sides. */
+export interface SourceArea extends PixelArea {
+  readonly unit?: 'share';
+}
+
 type Channels = readonly [red: number, green: number, blue: number];
 
 /** Replaces every colour. */

@@ -89,7 +89,7 @@ async function renderOpened(
     const image = await transform(source, variant, scope, inspected);
     await drawLayers(image, task, inputs, layers, scope);
     return await (variant.placeholder === null
-      ? encode(image, task, inputs)
+      ? encode(image, inputs)
       : describe(image, task, variant.placeholder));
   } catch (error) {
     const isCorrupt = error instanceof ServiceError && error.code === 'source_corrupt';
@@ -310,22 +310,18 @@ async function withLayerErrors<T>(
 }
 
 /** Returns the image's bytes, with warnings about differences from the request. */
-async function encode(
-  image: OpenedImage,
-  task: RenderTask,
-  inputs: OpenedInputs,
-): Promise<RenderedImage> {
+async function encode(image: OpenedImage, inputs: OpenedInputs): Promise<RenderedImage> {
   const { format, ...encoded } = await encodeSmallest(image);
-  const warnings = findWarnings(encoded, image, task.variant, inputs);
+  const warnings = findWarnings(encoded, image, inputs);
   return warnings.length === 0 ? encoded : { ...encoded, warnings };
 }
 
 function findWarnings(
   { body }: RenderedImage,
   { facts, context }: OpenedImage,
-  variant: Variant,
   inputs: OpenedInputs,
 ): readonly ImageWarning[] {
+  const { variant } = context;
   const { storedFrames, page } = facts;
   const { animated, maxBytes, layers } = variant;
   const isIncomplete = [inputs.source, ...inputs.layers].some(

@@ -11,6 +11,7 @@ import {
   colour,
   flag,
   type ParameterType,
+  percentage,
   type ValueSchema,
 } from '../../server/image/values.ts';
 import { documentation } from './documentation.ts';
@@ -58,6 +59,7 @@ function optionType(type: ParameterType<unknown>): string {
       .join(', ')}]`;
   }
   if (schema === aspectRatio.schema) return `number | \`\${number}:\${number}\``;
+  if (schema === percentage.schema) return `\`\${number}p\``;
   const types = [
     ...(isFlag(schema) ? ['boolean'] : []),
     ...(alternatives(schema).some(isNumber) ? ['number'] : []),

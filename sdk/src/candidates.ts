@@ -31,7 +31,7 @@ export interface SrcsetOptions
 export interface Candidate {
   /** Such as `640w` or `2x`. */
   readonly descriptor: string;
-  readonly options: ImageOptions;
+  readonly options: ImageOptions & { readonly h?: number | undefined };
 }
 
 /**

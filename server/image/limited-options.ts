@@ -62,10 +62,13 @@ export function limitOptions(
   const toListed = (name: string, width: number): number =>
     limit(`${name} × dpr`, widths, Math.round(width * ratio), options.dpr !== 'auto') / ratio;
   if (minw !== undefined) limited.minw = toListed('minw', minw);
+  if (typeof w === 'object') {
+    throw invalid('w must be a number: the project does not allow percentages.');
+  }
   if (w !== undefined) {
     limited.w = toListed('w', w);
     // Both sides keep their ratio.
-    if (h !== undefined) limited.h = (h * limited.w) / w;
+    if (typeof h === 'number') limited.h = (h * limited.w) / w;
   }
   return limited;
 }

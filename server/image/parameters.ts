@@ -28,11 +28,13 @@ import {
   flag,
   flagOrNumber,
   integer,
-  listOf,
   neutral,
   number,
   type ParameterType,
   parts,
+  sideOrShare,
+  sourceArea,
+  sourceAreas,
   text,
   withKeyword,
 } from './values.ts';
@@ -177,9 +179,7 @@ const positionName: ParameterType<Position> = choice<Position>(
   spellings,
 );
 
-const pixels = integer(0, 100_000);
-const side = integer(1, 100_000);
-const areas = listOf(parts({ left: pixels, top: pixels, width: side, height: side }), 20);
+const areas = sourceAreas(20);
 const edge = integer(0, 2_000);
 const factor = number(0, 10);
 const degrees = angle(integer(-360, 360));
@@ -222,8 +222,8 @@ type OperationParameters = {
 export const parameters = {
   w: parameter(
     'size',
-    integer(1, 10_000),
-    'Output width in CSS pixels. Without `h`, the height keeps the aspect ratio.',
+    sideOrShare(integer(1, 10_000)),
+    'Output width in CSS pixels, or in percent of the source: `50p` is half of its width. Without `h`, the height keeps the aspect ratio.',
     '200',
     {
       aliases: ['width'],
@@ -237,8 +237,8 @@ export const parameters = {
   ),
   h: parameter(
     'size',
-    integer(1, 10_000),
-    'Output height in CSS pixels. Without `w`, the width keeps the aspect ratio.',
+    sideOrShare(integer(1, 10_000)),
+    'Output height in CSS pixels, or in percent of the source. Without `w`, the width keeps the aspect ratio.',
     '200',
     { aliases: ['height'], exampleContext: '', otherwise: 'from `w` or the source' },
   ),
@@ -373,8 +373,9 @@ export const parameters = {
   }),
   crop: parameter(
     'crop',
-    parts({ left: pixels, top: pixels, width: side, height: side }),
-    'Crops the source before all other operations, in pixels of the upright source.',
+    sourceArea,
+    'Crops the source before all other operations, in pixels of the upright source, or in shares of its sides if a ' +
+      'number is not whole: `0.1,0.2,0.5,0.5`.',
     '100,80,400,300',
     { aliases: ['extract'], exampleContext: '' },
   ),

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import type { NegotiableFormat } from '../../contract/image-terms.ts';
+import { withMissingSide } from '../../pool/geometry.ts';
 import type { Modulation } from '../../pool/rendering/operations.ts';
 import {
   type Edges,
@@ -18,7 +19,7 @@ import { limitOptions } from './limited-options.ts';
 import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './negotiate.ts';
 import { checkOverlayParts, readOverlays } from './overlays.ts';
 import { type ParameterName, parameters } from './parameters.ts';
-import { toText } from './values.ts';
+import { type Share, toText } from './values.ts';
 import { neededVary } from './vary.ts';
 
 /** Returns JSON values as a query's. */
@@ -214,13 +215,20 @@ function box(options: Options, ratio: number, hints: Hints, project: ProjectSett
   const hintedRatio = dpr === undefined ? (hints.dpr ?? defaultDpr) : ratio;
   const aspectRatio = ar ?? null;
   if (w !== undefined || h !== undefined) {
-    const width = w === undefined ? null : devicePixels(w);
-    const height = h === undefined ? null : devicePixels(h);
-    const box = withRatio(width, height, aspectRatio);
-    return { ...box, ...smallest, maxWidth, pixelRatio: ratio };
+    const inPixels = (side: number | Share | undefined) =>
+      typeof side === 'number' ? devicePixels(side) : null;
+    const ofSource = (side: number | Share | undefined) =>
+      typeof side === 'object' ? side.share * ratio : null;
+    const shares = { widthShare: ofSource(w), heightShare: ofSource(h) };
+    const sides = { width: inPixels(w), height: inPixels(h) };
+    const hasShare = shares.widthShare !== null || shares.heightShare !== null;
+    const box = hasShare
+      ? { ...sides, aspectRatio }
+      : withMissingSide(sides.width, sides.height, aspectRatio);
+    return { ...box, ...shares, ...smallest, maxWidth, pixelRatio: ratio };
   }
   if (hints.width !== null) {
-    const box = withRatio(hints.width, null, aspectRatio);
+    const box = withMissingSide(hints.width, null, aspectRatio);
     return { ...box, ...smallest, maxWidth, pixelRatio: hintedRatio };
   }
   if (hints.viewport === null) return { ...smallest, aspectRatio, maxWidth };
@@ -228,16 +236,6 @@ function box(options: Options, ratio: number, hints: Hints, project: ProjectSett
   const widest = Math.min(viewportWidth, maxWidth ?? viewportWidth);
   const widestInCss = Math.min(viewportWidth / hintedRatio, maxWidth ?? viewportWidth);
   return { ...smallest, aspectRatio, maxWidth: widest, pixelRatio: widest / widestInCss };
-}
-
-/** Returns a box's sides in device pixels, deriving a missing side from the ratio. */
-function withRatio(width: number | null, height: number | null, ratio: number | null) {
-  const side = (length: number) => Math.max(1, Math.round(length));
-  if (ratio === null) return { width, height };
-  return {
-    width: width ?? (height === null ? null : side(height * ratio)),
-    height: height ?? (width === null ? null : side(width / ratio)),
-  };
 }
 
 /** Turns a focal point in the centre into `center`, so that both share a cache entry. */

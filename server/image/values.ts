@@ -1,8 +1,9 @@
 import colourNames from 'color-name';
 import type { Colour } from '../../pool/colour.ts';
 import type { Backdrop } from '../../pool/rendering/backdrop.ts';
-import type { Duotone } from '../../pool/rendering/pixel-effects.ts';
+import type { Duotone, SourceArea } from '../../pool/rendering/pixel-effects.ts';
 import type { Corners } from '../../pool/rendering/rounded.ts';
+import type { Area } from '../../pool/variant.ts';
 import type { PresetValue } from '../../store/project.ts';
 
 /**
@@ -76,6 +77,25 @@ export function integer(minimum: number, maximum: number): ParameterType<number>
     parse: (text) => (Number.isInteger(Number(text)) ? parse(text) : undefined),
   };
 }
+
+/** A share of a side of the source. */
+export interface Share {
+  readonly share: number;
+}
+
+const percentPattern = '^[1-9][0-9]{0,2}(?:\\.[0-9]{1,20})?[%p]$';
+export const percentage: ParameterType<Share> = {
+  accepts: 'a percentage of the source from 1p to 999p',
+  schema: { type: 'string', pattern: percentPattern },
+  parse(text) {
+    if (!new RegExp(percentPattern).test(text)) return undefined;
+    return { share: rounded(Number(text.slice(0, -1)) / 100) };
+  },
+};
+
+/** A side in pixels, or as a share of the source's. */
+export const sideOrShare = (pixels: ParameterType<number>): ParameterType<number | Share> =>
+  either(pixels, percentage);
 
 export function mapped<T, U>(value: ParameterType<T>, map: (parsed: T) => U): ParameterType<U> {
   const parse = (text: string) => {
@@ -267,6 +287,36 @@ export function listOf<N extends string>(
       const items = values.filter((value) => value !== undefined);
       return items.length === values.length ? items : undefined;
     },
+  };
+}
+
+const pixels = integer(0, 100_000);
+const side = integer(1, 100_000);
+const start = number(0, 1);
+const length = number(0.0001, 1);
+const pixelArea = parts({ left: pixels, top: pixels, width: side, height: side });
+const shareArea = parts({ left: start, top: start, width: length, height: length });
+const inShares = (area: Area): SourceArea => ({ ...area, unit: 'share' });
+const areaInWords =
+  'left,top,width,height: whole pixels from 0 to 100000; or shares of the source from 0 to 1, such as 0.1,0.2,0.5,0.5, of which one is not whole';
+
+/** An area of the source: four whole numbers are pixels, and other numbers are shares of its sides. */
+export const sourceArea: ParameterType<SourceArea> = {
+  ...pixelArea,
+  ...either(pixelArea, mapped(shareArea, inShares)),
+  schema: pixelArea.schema,
+  accepts: areaInWords,
+};
+
+/** Areas of the source, all in pixels or all in shares. */
+export function sourceAreas(most: number): ParameterType<readonly SourceArea[]> {
+  const pixelAreas = listOf(pixelArea, most);
+  const shareAreas = mapped(listOf(shareArea, most), (areas) => areas.map(inShares));
+  return {
+    ...either<readonly SourceArea[], readonly SourceArea[]>(pixelAreas, shareAreas),
+    schema: pixelAreas.schema,
+    accepts: `${areaInWords}; up to ${most} times in one list, or as repeated parameters`,
+    repeats: { item: sourceArea, most },
   };
 }
 

@@ -28,7 +28,8 @@ function planned(url: string, { width, height, defaultDpr, maxWidth }: Case) {
   const read = readOptions(readAddress(pathname, search.slice(1)).parameters);
   const variant = resolveVariant(read, browser.hints, browser.accepted, owner);
   const plan = makePlan(sourceFacts(width, height), null, variant, 1e12);
-  return { w: read.w ?? 0, h: read.h, width: plan.width, height: plan.height };
+  const inPixels = (side: typeof read.w) => (typeof side === 'number' ? side : undefined);
+  return { w: inPixels(read.w) ?? 0, h: inPixels(read.h), width: plan.width, height: plan.height };
 }
 
 const side = fc.oneof(fc.integer({ min: 10, max: 12_000 }), fc.integer({ min: 10, max: 600 }));

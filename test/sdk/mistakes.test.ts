@@ -84,7 +84,7 @@ const mistakes: ReadonlyArray<readonly [what: string, make: () => unknown, sente
   [
     'a value out of range',
     () => urls.url(src, { w: 0 }),
-    'w must be a whole number from 1 to 10000.',
+    'w must be a whole number from 1 to 10000, or a percentage of the source from 1p to 999p.',
   ],
   [
     'w of a picture',

@@ -270,7 +270,10 @@ t.test('checks in development, but does not need `process`', async (t) => {
     return (await import(`data:text/javascript,${encodeURIComponent(module)}`)).url;
   };
   const development = { define: { 'process.env.NODE_ENV': '"development"' } };
-  t.throws(await evaluate(development), { message: 'w must be a whole number from 1 to 10000.' });
+  t.throws(await evaluate(development), {
+    message:
+      'w must be a whole number from 1 to 10000, or a percentage of the source from 1p to 999p.',
+  });
   t.match((await evaluate(forProduction))(), /w=0$/);
   t.match((await evaluate())(), /w=0$/);
 });

@@ -130,7 +130,10 @@ t.test('rejects sources and a missing project like the service', async (t) => {
     findMessage(() => checkImage(src, '', [])),
     findMessage(() => readAddress(`/img/${src}`, '')),
   );
-  t.throws(() => urls.url(src, { w: 0 }), { message: 'w must be a whole number from 1 to 10000.' });
+  t.throws(() => urls.url(src, { w: 0 }), {
+    message:
+      'w must be a whole number from 1 to 10000, or a percentage of the source from 1p to 999p.',
+  });
   const without = createImageUrls({ baseUrl, project });
   t.throws(() => without.url('a.jpg'), { message: /absolute http or https URL/ });
 });

@@ -2,9 +2,10 @@ import fc from 'fast-check';
 import sharp from 'sharp';
 import t from 'tap';
 import { fitModes, gravities } from '../../../contract/image-terms.ts';
+import { withPixels } from '../../../pool/geometry.ts';
 import { rasterFormats } from '../../../pool/rendering/encode/encodings.ts';
 import { Pipeline } from '../../../pool/rendering/pipeline.ts';
-import { makePlan } from '../../../pool/rendering/plan.ts';
+import { makePlan, upright } from '../../../pool/rendering/plan.ts';
 import { render } from '../../../pool/rendering/render.ts';
 import { findUsedArea } from '../../../pool/rendering/used-area.ts';
 import { kernels, strategies, type Variant } from '../../../pool/variant.ts';
@@ -67,14 +68,25 @@ const area = fc.record({
 });
 const colour = fc.constantFrom('#ff0000ff', '#00ff0080', '#00000000', '#808080ff');
 
+const share = decimal(0, 1);
+const shares = fc.record({
+  left: share,
+  top: share,
+  width: decimal(0.01, 1),
+  height: decimal(0.01, 1),
+  unit: fc.constant('share' as const),
+});
+
 const variants: fc.Arbitrary<Variant> = fc.record({
-  crop: maybe(area),
+  crop: fc.oneof(maybe(area), shares),
   trim: rarely(fc.integer({ min: 0, max: 100 })),
   rotate: fc.oneof(fc.constantFrom(0, 0, 90, 180, 270, 45), decimal(0, 359.99)),
   flip: seldom,
   flop: seldom,
   width: maybe(side),
   height: maybe(side),
+  widthShare: rarely(decimal(0.01, 3)),
+  heightShare: rarely(decimal(0.01, 3)),
   minWidth: rarely(side),
   minHeight: rarely(side),
   zoom: fc.oneof({ weight: 4, arbitrary: fc.constant(1) }, decimal(0.1, 10)),
@@ -144,9 +156,10 @@ const variants: fc.Arbitrary<Variant> = fc.record({
   gainMap: fc.boolean(),
 });
 
-async function planned(source: Uint8Array, variant: Variant) {
-  const { lenient } = variant;
-  const { facts, open } = await opened(source, limits.sourceMaxPixels, variant);
+async function planned(source: Uint8Array, requested: Variant) {
+  const { lenient } = requested;
+  const { facts, open } = await opened(source, limits.sourceMaxPixels, requested);
+  const variant = withPixels(requested, upright(facts));
   const content = await findUsedArea(
     facts,
     variant,

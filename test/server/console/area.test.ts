@@ -19,6 +19,7 @@ const [all, topLeft, topRight, bottomLeft, bottomRight] = grips as [Grip, Grip, 
 t.test('reads the crop within the source, and the whole source for other texts', async (t) => {
   t.same(readArea('100,80,400,300', source), { left: 100, top: 80, width: 400, height: 300 });
   t.same(readArea('100_80_400_300', source), { left: 100, top: 80, width: 400, height: 300 });
+  t.same(readArea('0.1,0.2,0.5,0.5', source), { left: 100, top: 100, width: 500, height: 250 });
   t.same(readArea('900,400,400,300', source), { left: 900, top: 400, width: 100, height: 100 });
   for (const text of ['', '1,2,3', '1000,0,10,10', '0,500,10,10', '0,0,0,10', '-1,0,10,10', 'a']) {
     t.same(readArea(text, source), whole, text);

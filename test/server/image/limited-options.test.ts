@@ -32,6 +32,8 @@ t.test('uses the nearest listed width and quality, or refuses others', async (t)
   t.match(limited('preset=card', lists), { w: 410, q: 33 }, 'a preset is free');
   t.match(limited('preset=card&q=99', lists), { w: 410, q: 75 });
   t.same(limited('h=77', lists), { h: 77 });
+  t.match(limited('w=400&h=50p', lists), { w: 320, h: { share: 0.5 } });
+  t.throws(() => limited('w=50p', lists), /^w must be a number: .* does not allow percentages/);
 
   const strict = { ...lists, unlisted: 'refuse' } as const;
   t.match(limited('w=640&h=99&q=50', strict), { w: 640, h: 99, q: 50 });

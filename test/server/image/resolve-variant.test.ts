@@ -76,6 +76,13 @@ t.test('prefers the query to hints, and hints to the project', async (t) => {
   t.match(variant({ options: { q: 1, fit: 'fill' }, settings }), { quality: 1, fit: 'fill' });
 });
 
+t.test('multiplies percentages of the source by the pixel ratio', async (t) => {
+  const half = { share: 0.5 };
+  const found = variant({ options: { w: half, h: 20, dpr: 1.5 }, hints: { width: 640 } });
+  t.match(found, { width: null, widthShare: 0.75, height: 30, heightShare: null });
+  t.match(variant({ options: { h: half, ar: 2 } }), { heightShare: 0.5, aspectRatio: 2 });
+});
+
 t.test('rounds lengths to device pixels, at least 1', async (t) => {
   t.match(variant({ options: { w: 33, h: 21, dpr: 1.5 } }), { width: 50, height: 32 });
   t.match(variant({ options: { w: 1, h: 1, dpr: 1 } }), { width: 1, height: 1 });

@@ -30,7 +30,10 @@ t.test("reads the URLs of Next's optimiser", async (t) => {
     ['url=/a.jpg&url=/b.jpg&w=640&q=75', 'parameter_invalid: url is given more than once.'],
     ['url=/a.jpg&w=1.5&q=75', 'parameter_invalid: w must be a whole number.'],
     ['url=/a.jpg&w=-1&q=75', 'parameter_invalid: w must be a whole number.'],
-    ['url=/a.jpg&w=0&q=75', 'parameter_invalid: w must be a whole number from 1 to 10000.'],
+    [
+      'url=/a.jpg&w=0&q=75',
+      'parameter_invalid: w must be a whole number from 1 to 10000, or a percentage of the source from 1p to 999p.',
+    ],
     ['url=/a.jpg&w=640&q=101', /^parameter_invalid: q must be a whole number from 1 to 100/],
     ['url=//a.example/b&w=640&q=75', 'source_invalid: url must not begin with two slashes.'],
     ['url=/%5Ca.example/b&w=640&q=75', 'source_invalid: url must not begin with two slashes.'],

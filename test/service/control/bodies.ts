@@ -89,8 +89,11 @@ export async function bodies(t: Test, control: Control): Promise<void> {
     ];
     const presets: ReadonlyArray<readonly [parameters: object, message: RegExp]> = [
       [{}, /^parameters must have at least 1 field\.$/],
-      [{ w: 0 }, /^parameters\.w must be at least 1, but is 0\.$/],
-      [{ w: '400' }, /^parameters\.w must be a whole number, but is "400"\.$/],
+      [
+        { w: 0 },
+        /^parameters\.w must be a whole number from 1 to 10000, or a percentage .*, but is 0\.$/,
+      ],
+      [{ w: '400' }, /^parameters\.w must be a whole number from .*, but is "400"\.$/],
       [{ fmt: 'bmp' }, /^parameters\.fmt must be one of auto, .*, but is "bmp"\.$/],
       [{ blur: 200 }, /^parameters\.blur must be empty, 1 or true .* to 100, but is 200\.$/],
       [{ bg: '#fff' }, /^parameters\.bg must be hex digits without # .*, but is "#fff"\.$/],
@@ -100,7 +103,7 @@ export async function bodies(t: Test, control: Control): Promise<void> {
       [{ animate: 1 }, /^parameters\.animate is not a known field \(did you mean animated\?\)/],
       [{ preset: 'a' }, /^parameters\.preset is not a known field/],
       [{ exp: 5 }, /^parameters\.exp is not a known field/],
-      [{ w: { $gt: 1 } }, /^parameters\.w must be a whole number, but is an object\.$/],
+      [{ w: { $gt: 1 } }, /^parameters\.w must be a whole number from .* 999p\.$/],
       [{ fallback: 'https://b.example/' }, /^parameters\.fallback must be on an allowed host/],
       [{ fallback: `https://a.example/${'x'.repeat(1_000)}` }, /at most 1024 characters/],
     ];

@@ -6,7 +6,14 @@ import type { Container } from '../../../formats/source-format.ts';
 import { readSvg } from '../../../formats/svg/format.ts';
 import { findBrowserImages } from '../../../formats/svg/images.ts';
 import { parseViewBox, readRoot, svgSize, unquoted } from '../../../formats/svg/root.ts';
-import { type Box, fitBox, type Size, scaleWithin, withBorder } from '../../../geometry.ts';
+import {
+  type Box,
+  fitBox,
+  type Size,
+  scaleWithin,
+  withBorder,
+  withPixels,
+} from '../../../geometry.ts';
 import {
   changedFields,
   effects,
@@ -78,11 +85,12 @@ function findPixelField(variant: Variant): keyof Variant | null {
 
 async function write(
   text: string,
-  variant: Variant,
+  requested: Variant,
   images: ReadonlySet<string>,
 ): Promise<SvgOutput> {
   const source = Buffer.from(text);
   const natural = svgSize(source);
+  const variant = withPixels(requested, natural);
   const { attributes } = readRoot(source);
   const { width, height, aspectRatio, maxWidth } = variant;
   const longest = { width: Math.min(maxSide, maxWidth ?? maxSide), height: maxSide };

@@ -36,21 +36,27 @@ export const grips: readonly Grip[] = [
 const clamp = (value: number, min: number, max: number): number =>
   Math.min(Math.max(value, min), max);
 
-/** Returns a value's numbers, which the SDK separates by underscores. */
-const parseNumbers = (text: string): readonly number[] => text.split(/[,_]/).map(Number);
+/** Returns the pixels of a value, whose numbers are shares of the source if one is not whole. */
+function toPixels(text: string, { width, height }: Sides): readonly number[] {
+  // The SDK separates them by underscores.
+  const numbers = text.split(/[,_]/).map(Number);
+  if (numbers.every(Number.isInteger)) return numbers;
+  return numbers.map((share, index) => Math.round(share * (index % 2 === 0 ? width : height)));
+}
 
 /** Reads a `crop` value: the area within the source, or the whole source for any other text. */
-export function readArea(text: string, { width, height }: Sides): Area {
+export function readArea(text: string, source: Sides): Area {
+  const { width, height } = source;
   const whole = { left: 0, top: 0, width, height };
-  if (!/^\d+(?:[,_]\d+){3}$/.test(text)) return whole;
-  const [left = 0, top = 0, wide = 0, high = 0] = parseNumbers(text);
+  if (!/^[\d.]+(?:[,_][\d.]+){3}$/.test(text)) return whole;
+  const [left = 0, top = 0, wide = 0, high = 0] = toPixels(text, source);
   if (left >= width || top >= height || wide === 0 || high === 0) return whole;
   return { left, top, width: Math.min(wide, width - left), height: Math.min(high, height - top) };
 }
 
 /** Returns whether a `crop` value is partly or wholly outside the source. */
 export function isBeyondSource(text: string, source: Sides): boolean {
-  const [left = 0, top = 0, width = 0, height = 0] = parseNumbers(text);
+  const [left = 0, top = 0, width = 0, height = 0] = toPixels(text, source);
   return left + width > source.width || top + height > source.height;
 }
 
@@ -96,7 +102,7 @@ const precision = 1_000;
 
 /** Reads an `fp` value, or returns the centre for any other text. */
 export function readPoint(text: string): Point {
-  const [x = 0, y = 0] = parseNumbers(text);
+  const [x = 0, y = 0] = text.split(/[,_]/).map(Number);
   const isPoint = /^[\d.]+[,_][\d.]+$/.test(text) && x <= 1 && y <= 1;
   return isPoint ? { x, y } : { x: 0.5, y: 0.5 };
 }
