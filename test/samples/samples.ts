@@ -14,14 +14,11 @@ export const samples: Readonly<Record<string, (base: string) => readonly Sample[
   cloudflare: cloudflareSamples,
 };
 
-/**
- * The most URLs of 400 that a service's language may refuse: 3%, except while parameters for
- * backgrounds from the image are missing.
- */
+/** The most URLs of 400 that a service's language may refuse: 3%. */
 export const maxRefused: Readonly<Record<string, number>> = {
-  imgix: 20,
-  cloudinary: 26,
+  imgix: 12,
+  cloudinary: 12,
   imgproxy: 12,
-  thumbor: 30,
+  thumbor: 12,
   cloudflare: 12,
 };

@@ -69,14 +69,15 @@ export function isNear(first: string, second: string): boolean {
   );
 }
 
-/** Returns a transparent square with a mark. */
-const drawLogo = () =>
-  sharp(
-    Buffer.from(
-      '<svg width="600" height="600"><circle cx="300" cy="300" r="280" fill="#0a84ff" fill-opacity="0.8"/>' +
-        '<rect x="200" y="200" width="200" height="200" fill="white"/></svg>',
-    ),
-  );
+/** Draws an SVG, before a front end in this process makes that impossible. */
+const drawn = (svg: string) => sharp(Buffer.from(svg)).png().toBuffer();
+
+/** A transparent square with a mark. */
+const logo = await drawn(
+  '<svg width="600" height="600"><circle cx="300" cy="300" r="280" fill="#0a84ff" fill-opacity="0.8"/>' +
+    '<rect x="200" y="200" width="200" height="200" fill="white"/></svg>',
+);
+const disc = await drawn('<svg width="800" height="500"><circle cx="400" cy="250" r="200"/></svg>');
 
 /**
  * Starts an origin with images, and a delivery host that reads another service's URLs.
@@ -90,7 +91,7 @@ export async function startBoth(t: Test, kind: DialectName, theirUrl: string) {
   origin.serve('/photo.jpg', await sharp(large).jpeg({ quality: 95 }).toBuffer());
   const portrait = photo.clone().resize(1000, 1500, { fit: 'cover' });
   origin.serve('/portrait.jpg', await portrait.jpeg({ quality: 95 }).toBuffer());
-  origin.serve('/logo.png', await drawLogo().png().toBuffer());
+  origin.serve('/logo.png', logo);
   origin.serve('/small.png', await sharp(large).resize(400, 250).png().toBuffer());
   origin.serve(
     '/turned.jpg',
@@ -103,14 +104,11 @@ export async function startBoth(t: Test, kind: DialectName, theirUrl: string) {
       .png()
       .toBuffer(),
   );
-  const hole = {
-    input: Buffer.from('<svg width="800" height="500"><circle cx="400" cy="250" r="200"/></svg>'),
-  };
   origin.serve(
     '/clear.png',
     await sharp(large)
       .ensureAlpha()
-      .composite([{ ...hole, blend: 'dest-out' }])
+      .composite([{ input: disc, blend: 'dest-out' }])
       .png()
       .toBuffer(),
   );

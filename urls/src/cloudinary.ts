@@ -438,11 +438,23 @@ function addBackground(chain: Chain, options: Options): void {
   if (isFiltered(chain) || isFilter || options.has('o')) {
     throw optionInvalid('b', 'must come before effects and opacity');
   }
-  if (/^(?:auto|blurred|gen_fill|predominant)\b/.test(colour)) {
-    throw noEquivalent(`b_${colour}`, 'b_ with a colour');
-  }
+  const backdrop = toBackdrop(colour);
+  if (backdrop !== null) return setOnce(chain, 'b', 'bg', backdrop);
   setOnce(chain, 'b', 'bg', toColour(colour));
   chain.native.set('b', 'flatten', true);
+}
+
+/** Reads a background that follows from the image; null for a colour. */
+function toBackdrop(text: string): string | null {
+  // Cloudinary does not define its scale: 400, as in its examples, is the default here.
+  const [, intensity] = /^blurred(?::(\d{1,4})(?::-?\d{1,3})?)?$/.exec(text) ?? [];
+  if (intensity !== undefined)
+    return `blur,${Math.max(1, Math.min(2_000, Number(intensity))) / 20}`;
+  if (text === 'blurred') return 'blur,5';
+  if (/^auto(?::(?:border|predominant))?$/.test(text)) return 'edge';
+  const isOther = /^(?:auto|blurred|gen_fill|predominant)\b/.test(text);
+  if (isOther) throw noEquivalent(`b_${text}`, text.startsWith('blurred') ? 'b_blurred' : 'b_auto');
+  return null;
 }
 
 /** The effects that leave a plain background as it is. */

@@ -471,9 +471,17 @@ function setBackground(native: NativeQuery, options: Options, fit: string, hasBo
   const bg = take(options, 'bg');
   if (fit === 'fill' || fit === 'fillmax') {
     const fill = take(options, 'fill');
-    if (fill !== undefined && fill !== 'solid') throw noEquivalent(`fill=${fill}`, 'fill=solid');
+    if (fill !== undefined && fill !== 'solid' && fill !== 'blur') {
+      throw noEquivalent(`fill=${fill}`, 'fill=blur');
+    }
+    if (fill === 'blur' && hasBox) {
+      if (bg !== undefined || native.has('extend') || options.has('mask-bg')) {
+        throw optionInvalid('fill=blur', 'with bg, mask-bg or pad has no equivalent here');
+      }
+      return native.set('fill', 'bg', 'blur');
+    }
     // Only solid fills use a fill colour.
-    const fillColour = fill === undefined ? undefined : take(options, 'fill-color');
+    const fillColour = fill === 'solid' ? take(options, 'fill-color') : undefined;
     if (fillColour !== undefined && hasBox) {
       if ((bg ?? fillColour) !== fillColour) {
         throw optionInvalid('fill-color', 'must be the colour of bg here');

@@ -472,13 +472,19 @@ function setBackground({ native }: ThumborFilters, name: string, colour: string)
   native.set(name, 'bg', colour);
 }
 
+/** Backgrounds that follow from the image; thumbor's blur has a radius of 50. */
+const backdrops: Readonly<Record<string, string>> = {
+  auto: 'edge',
+  blur: `blur,${deviation(50, 50).toFixed(2)}`,
+};
+
 function readFill(
   filters: ThumborFilters,
   [colour = '', transparent = '']: readonly string[],
 ): void {
-  if (!isColour(colour)) throw optionInvalid('fill', `with ${colour} has no equivalent here`);
+  if (!/^\w+$/.test(colour)) throw optionInvalid('fill', 'must have a colour, auto or blur');
   if (filters.rotation % 180 !== 0) throw optionInvalid('fill', 'must precede rotate here');
-  setBackground(filters, 'fill', colour);
+  setBackground(filters, 'fill', lookUp(backdrops, colour) ?? colour);
   if (['true', 'True', '1'].includes(transparent)) filters.native.set('fill', 'flatten', true);
   filters.fill = colour;
 }

@@ -66,6 +66,11 @@ t.test('reads the URLs of imgix', async (t) => {
       'w=300&h=300&fit=fill&fill=solid&fillcolor=80ff0000',
       'https://shop.example/a.jpg bg=ff000080&dpr=1&enlarge=true&fit=contain&h=300&w=300',
     ],
+    [
+      'w=300&h=200&fit=fill&fill=blur',
+      'https://shop.example/a.jpg bg=blur&dpr=1&enlarge=true&fit=contain&h=200&w=300',
+    ],
+    ['w=300&fit=fill&fill=blur', 'https://shop.example/a.jpg dpr=1&enlarge=true&w=300'],
     ['bg=Tomato', 'https://shop.example/a.jpg bg=Tomato&dpr=1&flatten=true'],
     ['bg=ff00ff00', 'https://shop.example/a.jpg bg=00ff00ff&dpr=1&flatten=true'],
     ['rect=left,top,400,300', 'https://shop.example/a.jpg crop=0%2C0%2C400%2C300&dpr=1'],
@@ -123,7 +128,9 @@ t.test('refuses options that lack an equivalent, and names them', async (t) => {
     ['rect=0.5,0,10,x', 'rect must be a number from 0 to 100000.'],
     ['rect=1,2,3', 'rect must be x,y,w,h.'],
     ['rect=1,2,0,5', /^rect must be left,top/],
-    ['fit=fill&fill=blur', 'fill=blur has no equivalent here; the nearest is fill=solid.'],
+    ['fit=fill&fill=gen', 'fill=gen has no equivalent here; the nearest is fill=blur.'],
+    ['w=9&h=9&fit=fill&fill=blur&pad=3', /^fill=blur with bg, mask-bg or pad has no equivalent/],
+    ['w=9&h=9&fit=fillmax&fill=blur&bg=fff', /^fill=blur with bg, mask-bg or pad has no/],
     [
       'w=9&h=9&fit=fill&fill=solid&fill-color=000&bg=fff',
       'fill-color must be the colour of bg here.',

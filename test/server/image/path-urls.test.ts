@@ -329,7 +329,12 @@ t.test('reads the URLs of thumbor', async (t) => {
     ['/unsafe/fit-in/9x8/filters:upscale():no_upscale()/a.jpg', of('dpr=1&fit=inside&h=8&w=9')],
     ['/unsafe/9x0/filters:no_upscale()/a.jpg', of('dpr=1&w=9')],
     ['/unsafe/9x8/filters:no_upscale():stretch()/a.jpg', of('dpr=1&enlarge=box&fit=fill&h=8&w=9')],
-    ['/unsafe/filters:fill(blur)/a.jpg', invalid('fill with blur has no equivalent here')],
+    [
+      '/unsafe/fit-in/9x8/filters:fill(blur)/a.jpg',
+      of('bg=blur%2C27.21&dpr=1&enlarge=box&fit=contain&h=8&w=9'),
+    ],
+    ['/unsafe/filters:fill(auto)/a.jpg', of('bg=edge&dpr=1')],
+    ['/unsafe/filters:fill(a-b)/a.jpg', invalid('fill must have a colour, auto or blur')],
     ['/unsafe/filters:fill(red):upscale()/a.jpg', invalid('upscale must precede fill here')],
     [
       '/unsafe/filters:fill(red):background_color(blue)/a.jpg',
