@@ -121,5 +121,15 @@ t.test('rejects invalid combinations of values', { skip }, async (t) => {
     ['service.port=0', /port/],
   ];
   for (const [values, error] of refused) t.match(render(values).error, error, values);
-  t.equal(render('store=mongodb,replicas=2,existingSecret=own').error, null);
+  const own = render('store=mongodb,replicas=2,existingSecret=own');
+  t.equal(own.error, null);
+  for (const pods of ['StatefulSet shop-image-delivery', 'Deployment shop-image-delivery-worker']) {
+    const manifest = own.manifests.get(pods);
+    t.match(manifest, 'secretRef: { name: own, optional: false }');
+    t.match(manifest, 'secretKeyRef: { name: own, key: SERVICE_MONGODB_URL }', 'no store of its own');
+  }
+  t.match(
+    render('').manifests.get('StatefulSet shop-image-delivery'),
+    'secretRef: { name: shop-image-delivery, optional: true }',
+  );
 });

@@ -111,5 +111,15 @@ checksum/settings: {{ list .Values.settings .Values.secrets | toJson | sha256sum
 
 {{- define "environment" -}}
 - configMapRef: { name: {{ include "name" . }} }
-- secretRef: { name: {{ include "secretName" . }}, optional: true }
+- secretRef: { name: {{ include "secretName" . }}, optional: {{ eq .Values.existingSecret "" }} }
+{{- end }}
+
+{{/* Keeps a pod from starting without the URL, because it would create an embedded store of its own. */}}
+{{- define "storeUrl" -}}
+{{- if eq .Values.store "mongodb" -}}
+env:
+  - name: SERVICE_MONGODB_URL
+    valueFrom:
+      secretKeyRef: { name: {{ include "secretName" . }}, key: SERVICE_MONGODB_URL }
+{{- end }}
 {{- end }}
