@@ -108,7 +108,10 @@ const smart: Gravity = { type: 'smart', x: 0, y: 0 };
 function readGravity([word = '', ...offsets]: Arguments, option: string): Gravity {
   if (word === 'obj' || word === 'objw') return smart;
   const type = lookUp(gravityNames, word);
-  if (type === undefined) throw optionInvalid(option, 'has a gravity without an equivalent here');
+  if (type === undefined) {
+    const words = [...Object.keys(gravityNames), 'obj'].join(', ');
+    throw optionInvalid(option, `must have one of the gravities ${words}`);
+  }
   const isPoint = type === 'point';
   if (type === 'smart' ? offsets.length > 0 : offsets.length > 2 || (isPoint && !offsets[1])) {
     throw optionInvalid(option, 'has the wrong number of arguments');
