@@ -47,7 +47,8 @@ async function step(name: string, ...args: string[]): Promise<void> {
   const { end, lines, ms } = await runNode(name, args, buildLimitMs);
   if (end !== 0) {
     endPrograms();
-    process.stdout.write(`${lines.join('\n')}\n${name}: failed\n0 passed, 1 failed\n`);
+    const advice = name === 'format' ? '; npm run format corrects it' : '';
+    process.stdout.write(`${lines.join('\n')}\n${name}: failed${advice}\n0 passed, 1 failed\n`);
     process.exit(1);
   }
   print(`${name}: ${minutes(ms)}`);
