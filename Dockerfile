@@ -10,7 +10,7 @@ ARG NODE_DIGEST=
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST} AS build
 # Optional: a release by the authors of uWebSockets.js, such as v20.67.0, which they publish on GitHub only.
 ARG UWEBSOCKETS_RELEASE=
-# The SHA-256 of its native file for this Node and processor: docs/contributing/uwebsockets.md.
+# SHA-256 of that release's native file for this Node version and processor: docs/contributing/uwebsockets.md.
 ARG UWEBSOCKETS_SHA256=
 WORKDIR /app
 COPY package.json package-lock.json .npmrc ./
@@ -29,7 +29,7 @@ COPY server server
 COPY demo demo
 COPY sdk/src sdk/src
 COPY urls/src urls/src
-# Builds the files of the npm package, and keeps its dependencies in the lock file's versions.
+# Builds the npm package's files, and keeps its dependencies at the lock file's versions.
 RUN node scripts/pack.js \
     && mv node_modules/uws-pack /tmp/ \
     && npm prune --omit=dev \
@@ -52,7 +52,7 @@ RUN install -d -o node -g root -m 775 /data \
 WORKDIR /app
 COPY --from=build /app ./
 # The service writes to /data only, so `docker run --read-only --tmpfs /tmp` works. Any user of group 0 can write there,
-# such as the random users of OpenShift.
+# such as OpenShift's random users.
 ENV NODE_ENV=production SERVICE_DATA_DIR=/data
 VOLUME /data
 # The user `node`, by number, so that Kubernetes can check `runAsNonRoot`.

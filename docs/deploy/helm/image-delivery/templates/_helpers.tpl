@@ -16,7 +16,7 @@ app.kubernetes.io/managed-by: {{ (index . 0).Release.Service }}
 helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{- end }}
 
-{{/* A string, whole number or boolean as text. Numbers of files are floats, which would have an exponent. */}}
+{{/* A string, whole number or boolean as text. Helm reads numbers in values files as floats, and would write large ones with an exponent. */}}
 {{- define "text" -}}
 {{ if kindIs "float64" . }}{{ int64 . }}{{ else }}{{ . }}{{ end }}
 {{- end }}
@@ -29,7 +29,7 @@ helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{ .Values.existingSecret | default (include "name" .) }}
 {{- end }}
 
-{{/* `true` with a balancer: one pod needs none. */}}
+{{/* `true` if HAProxy runs: a single pod needs no balancer. */}}
 {{- define "balanced" -}}
 {{ and .Values.balancer.enabled (eq .Values.store "mongodb") }}
 {{- end }}
