@@ -21,7 +21,7 @@ const examples: ReadonlyArray<readonly [title: string, picture: string, paramete
 const localHost = '127.0.0.1';
 
 const command = newCommand('demo').description(
-  'Run the service and its worker with temporary data, sample images and a project. Replaces a port in use by a free port, unless you set it.',
+  'Run the service and its worker with temporary data, sample images and a project. Chooses a free port if a default port is in use.',
 );
 // Strangers in the same network need no demo.
 process.env['SERVICE_HOST'] ||= localHost;

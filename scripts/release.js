@@ -153,7 +153,7 @@ function printNext({ folder, tarballs, sbom }) {
     (path) => `  npm publish ${relative(root, path)} --access public${tag}`,
   );
   process.stdout.write(`
-${relative(root, folder)}/ has the packages, ${basename(sbom)}, SHA256SUMS and NOTES.md. What a person does now:
+${relative(root, folder)}/ has the packages, ${basename(sbom)}, SHA256SUMS and NOTES.md. Next steps:
 
   git push origin HEAD v${version}
 ${publish.join('\n')}

@@ -42,7 +42,7 @@ export class HostClaims {
       if (!isDuplicateKey(error)) throw error;
     });
     const claim = await withTimeout(this.#collection.findOne({ _id: host }));
-    if (claim === null) throw new StoreUnavailable('the host is released at the same time');
+    if (claim === null) throw new StoreUnavailable('the host is being released; try again');
     return claim.projectId;
   }
 

@@ -39,7 +39,7 @@ const folderCauses: Readonly<Record<string, string>> = {
   ELOOP: 'its path has circular symbolic links',
   ENAMETOOLONG: 'its path is too long',
   ENOSPC: 'the disk is full',
-  EDQUOT: "the user's quota of the disk is used up",
+  EDQUOT: "the user's disk quota is exhausted",
   EMFILE: 'this process has too many open files',
 };
 

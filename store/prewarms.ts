@@ -53,7 +53,7 @@ export class QueueFull extends Error {
 
   /** @param added the number of jobs in the call that do not wait yet */
   constructor(waiting: number, added: number, maxWaiting: number) {
-    super(`${waiting} jobs of the project wait; ${added} more exceed the maximum`);
+    super(`the project has ${waiting} waiting jobs, and ${added} more would exceed the maximum`);
     this.waiting = waiting;
     this.added = added;
     this.maxWaiting = maxWaiting;

@@ -47,7 +47,7 @@ export type ItemField = keyof NamedItems | 'urlSecrets';
 /** @throws Error for an invalid name, which the store could parse as a path */
 function itemPath(field: ItemField, name: string): string {
   const isPart = field === 'presets' || field === 'layers';
-  if (isPart && !isPartName(name)) throw new Error('not a name of a preset or a layer');
+  if (isPart && !isPartName(name)) throw new Error('not a valid name for a preset or layer');
   return `${field}.${originField(name)}`;
 }
 
@@ -360,7 +360,7 @@ export class Projects {
       const changed = await this.#change(id, update, { revision: project.revision }, increment);
       if (changed !== null) return changed;
     }
-    throw new StoreUnavailable('the project changes too often');
+    throw new StoreUnavailable('the project is changed too often at the same time');
   }
 
   /**

@@ -42,7 +42,7 @@ const usedSettings = [
 ] as const;
 const { settings: allSettings } = settingsFromCommandLine(
   newCommand('worker').description(
-    'Run only the worker, which prewarms images by requests to the service, and sends webhooks.',
+    'Run only the worker, which prewarms images through the service and sends webhooks.',
   ),
   usedSettings,
 );

@@ -125,7 +125,7 @@ export const settingsTable = {
   drainDelayMs: integer('SERVICE_DRAIN_DELAY_MS', 0, 300_000, {
     default: 0,
     meaning:
-      'Milliseconds between SIGTERM, when `GET /api/ready` starts returning 503, and closing the listener. Set it to the time that your load balancer needs to notice.',
+      'Milliseconds between SIGTERM, when `GET /api/ready` starts returning 503, and closing the listener. Set it to the time that your load balancer takes to notice the 503.',
   }),
   dataDir: text<string>('SERVICE_DATA_DIR', {
     accepts: 'a folder',
@@ -189,7 +189,7 @@ export const settingsTable = {
   vary: choice('SERVICE_VARY', ['full', 'needed'], {
     default: 'full',
     meaning:
-      '`Vary` of images: `full` names all headers that can change an image, `needed` only those that can change the requested one: none for a URL with a size and a format. Google Cloud CDN needs `needed`.',
+      '`Vary` of images: `full` names every header that can change an image, `needed` only those that can change the requested image: none if the URL has a size and a format. Google Cloud CDN needs `needed`.',
   }),
   unknownParameters: choice('SERVICE_UNKNOWN_PARAMETERS', ['warn', 'refuse'], {
     default: 'warn',
@@ -228,7 +228,7 @@ export const settingsTable = {
     default: (above) => 16 * Number(above['poolThreads']),
     defaultInWords: '16 × threads',
     meaning:
-      'Maximum transforms waiting for a thread, per process. Requests beyond it get 503 `overloaded`.',
+      'Maximum transforms waiting for a thread, per process. Further requests get 503 `overloaded`.',
   }),
   poolMemoryBytes: integer('SERVICE_POOL_MEMORY_BYTES', 1, 2 ** 50, {
     default: ({ processes, poolThreads }, machine) =>
@@ -289,7 +289,7 @@ export const settingsTable = {
       Math.min(67_108_864, sourceBytes(machine, Number(processes))),
     defaultInWords: '67108864, less if memory is short',
     meaning:
-      'Maximum bytes of images waiting to be written to the shared cache, per process. Images beyond it are not written.',
+      'Maximum bytes of images waiting to be written to the shared cache, per process. Further images are not written.',
   }),
   fetchConcurrency: integer('SERVICE_FETCH_CONCURRENCY', 1, 10_000, {
     default: 64,
@@ -333,7 +333,7 @@ export const settingsTable = {
     parse: (url) => (isProxyUrl(url) ? url : undefined),
     default: null,
     meaning:
-      'HTTP proxy for requests to sources: it is asked to connect (`CONNECT`) to addresses that the service has resolved and checked itself.',
+      'HTTP proxy for source requests. The service resolves and checks addresses itself, and asks the proxy to `CONNECT` to them.',
     secret: true,
   }),
   sourceNoProxy: text<readonly PrivateSource[]>('SERVICE_SOURCE_NO_PROXY', {
@@ -342,7 +342,7 @@ export const settingsTable = {
     default: [],
     defaultInWords: '`no_proxy`, else `NO_PROXY`',
     meaning:
-      'Source hosts without the proxy, with their subdomains, and networks, each with an optional port.',
+      'Source hosts, with their subdomains, and networks that are reached without the proxy, each with an optional port.',
     platformVariables: ['no_proxy', 'NO_PROXY'],
   }),
   dnsServers: text<readonly string[] | null>('SERVICE_DNS_SERVERS', {
@@ -466,7 +466,7 @@ export const settingsTable = {
     parse: parseWebhookSecrets,
     default: [],
     meaning:
-      'Secret (`whsec_…`) that signs webhooks (Standard Webhooks). During a rotation: the new and the old one, comma-separated, which both sign.',
+      'Secret (`whsec_…`) that signs webhooks (Standard Webhooks). While you replace it, set the new and the old secret, comma-separated: both sign.',
     secret: true,
     secretsIn: (secrets) => secrets,
   }),

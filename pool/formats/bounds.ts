@@ -85,5 +85,5 @@ export function requireRasterisable(size: Size, label: string, maxPixels: number
 export function requirePage(page: number, pages: number): void {
   if (page < pages) return;
   const available = pages === 1 ? 'only one page, 0' : `${pages} pages, 0 to ${pages - 1}`;
-  throw new ServiceError('parameter_invalid', `page is ${page}, and the source has ${available}.`);
+  throw new ServiceError('parameter_invalid', `page is ${page}, but the source has ${available}.`);
 }

@@ -116,7 +116,7 @@ function copy(from: Uint8Array, to: Uint8Array, at: number): void {
 }
 
 export const tooManyBytes = (): ServiceError =>
-  new ServiceError('overloaded', 'Too many bytes of sources are in memory.');
+  new ServiceError('overloaded', 'Too many source bytes are in memory.');
 
 export function sourceTooLarge(maxBytes: number): ServiceError {
   return new ServiceError('source_too_large', `The source is larger than ${maxBytes} bytes.`);

@@ -30,7 +30,7 @@ export function parseCoding(header: string | string[] | undefined): string | nul
   const isCoding = (name: string) => Object.hasOwn(decoders, name) || unsupported.has(name);
   const [coding = null, ...others] = names.map((name) => name.trim()).filter(isCoding);
   if (coding === null || (others.length === 0 && Object.hasOwn(decoders, coding))) return coding;
-  const text = 'The source has a content coding that is not supported.';
+  const text = "The source's content coding is not supported.";
   throw new ServiceError('source_unsupported', text);
 }
 
@@ -131,7 +131,7 @@ export class DecodingWriter {
 
   #fail(error: unknown): void {
     const isKnown = error instanceof ServiceError || error instanceof ResponseTooCostly;
-    const text = 'The source is not validly compressed.';
+    const text = "The source's compressed data is invalid.";
     this.#failure ??= isKnown ? error : new ServiceError('source_corrupt', text, error);
     this.#decoder.destroy();
   }

@@ -27,15 +27,15 @@ const incompleteChain = (host: string) =>
 const tls: Texts = {
   DEPTH_ZERO_SELF_SIGNED_CERT: (host) => `${host}'s certificate is self-signed`,
   SELF_SIGNED_CERT_IN_CHAIN: (host) =>
-    `${host}'s certificate is issued by an authority that is not known here`,
+    `${host}'s certificate is issued by an authority that this service does not trust`,
   UNABLE_TO_VERIFY_LEAF_SIGNATURE: incompleteChain,
   UNABLE_TO_GET_ISSUER_CERT: incompleteChain,
   UNABLE_TO_GET_ISSUER_CERT_LOCALLY: incompleteChain,
   CERT_HAS_EXPIRED: (host) => `${host}'s certificate has expired`,
   CERT_NOT_YET_VALID: (host) => `${host}'s certificate is not yet valid`,
   CERT_REVOKED: (host) => `${host}'s certificate has been revoked`,
-  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `the certificate is not for ${host} but for other names`,
-  HOSTNAME_MISMATCH: (host) => `the certificate is not for ${host} but for other names`,
+  ERR_TLS_CERT_ALTNAME_INVALID: (host) => `${host}'s certificate is for other names`,
+  HOSTNAME_MISMATCH: (host) => `${host}'s certificate is for other names`,
   ERR_SSL_WRONG_VERSION_NUMBER: noTls,
   ERR_SSL_PACKET_LENGTH_TOO_LONG: noTls,
   ERR_SSL_TLSV1_ALERT_PROTOCOL_VERSION: oldProtocol,

@@ -128,7 +128,7 @@ async function fail(folder: string, url: URL, error: unknown): Promise<never> {
   // If the folder itself is missing, for example not mounted, its files are not deleted.
   if (missing.has(code) && (await isFolder(folder))) throw notFound(url);
   if (refused.has(code)) {
-    const text = `The service may not read the source in the folder of ${url.hostname} (${code}).`;
+    const text = `The service has no permission to read the source in the folder of ${url.hostname} (${code}).`;
     throw new ServiceError('source_forbidden', text, error);
   }
   throw unreadable(url.hostname, `it cannot be opened (${code})`, error);

@@ -275,7 +275,7 @@ function addressRefused(
   if (parsed !== null && isPublic(parsed, nat64)) return portRefused(host, port);
   const named = parsed === null ? 'an invalid address' : `the address ${withRange(parsed, nat64)}`;
   return blocked(
-    `The source host ${host} has ${named}, which is not public, or not allowed at port ${port}.`,
+    `The source host ${host} has ${named}, which is not public and not allowed at port ${port}.`,
   );
 }
 

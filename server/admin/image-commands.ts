@@ -37,10 +37,7 @@ export function addPrewarmCommand(program: Command): void {
     .description('render images in advance, and wait until they are done')
     .argument('<project>', 'project id')
     .argument('[urls...]', '1 to 20 sources, as in image URLs')
-    .option(
-      '--sitemap <url>',
-      "all images of a site: those of its sitemap, and of the sitemap's pages",
-    )
+    .option('--sitemap <url>', "all images in a site's sitemap and on the pages that it lists")
     .option(
       '--widths <list>',
       "image widths, such as 400,800 (default: the source's width)",

@@ -137,7 +137,7 @@ export function addAllItemCommands(program: Command): void {
   });
   addItemCommands(program, {
     name: 'url-secrets',
-    description: "manage the secrets that sign a project's URLs of other services",
+    description: "manage the secrets that sign another service's URLs",
     load: async () => (await import('../control/resources/url-secrets.ts')).urlSecrets,
     argument: '<service>',
     listDescription: 'list services with a URL secret',

@@ -166,7 +166,7 @@ async function copyBetween(from: string | undefined, to: string | undefined): Pr
   const settings = settingsOrExit();
   const [source, target] = [toLocation(settings, from), toLocation(settings, to)];
   if (source.mongodbUrl === target.mongodbUrl) {
-    throw new AdminError('Name another store: --to <store>, or --from <store>.');
+    throw new AdminError('Pass --to <store> or --from <store> to name another store.');
   }
   await withUnused('source', source, (store) =>
     withUnused('target', target, (other) => copy(store, other)),

@@ -121,7 +121,7 @@ export class Idempotency {
     // It has failed or expired meanwhile.
     if (known === null) return this.#claim(call);
     if (known.request !== request) {
-      const message = 'The Idempotency-Key belongs to another call of the last day.';
+      const message = 'The Idempotency-Key was used for a different call within the last day.';
       throw new ServiceError('idempotency_key_reused', message);
     }
     if (known.answer !== null) return known.answer;

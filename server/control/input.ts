@@ -76,7 +76,7 @@ function checkStructure(text: string): void {
       names?.add(name);
     }
     if (open.length > maxDepth) {
-      throw rejected(`the body nests deeper than ${maxDepth} levels`);
+      throw rejected(`the body is nested deeper than ${maxDepth} levels`);
     }
     previous = token;
   }

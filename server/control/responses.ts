@@ -68,7 +68,7 @@ const image = {
     'p-542629e4e115fdc4,s-195484b46cd3007d9d977d2e3cb4dc',
   ),
   'Content-Disposition': text(
-    "File name to save the image under: of `download`, of `filename`, or the source's, with the extension of the format.",
+    "File name for saving the image: from `download`, `filename` or the source, with the format's extension.",
     'inline; filename="red shoe.webp"',
   ),
   'Cross-Origin-Resource-Policy': text('Any page can embed the image.', 'cross-origin'),

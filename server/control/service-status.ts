@@ -33,7 +33,7 @@ export const healthSchema = {
       }),
       database: object({
         ok: boolean,
-        latencyMs: { ...milliseconds, description: 'Milliseconds of the last check.' },
+        latencyMs: { ...milliseconds, description: 'Duration of the last check, in milliseconds.' },
       }),
       projects: object({
         known: { ...count, description: 'Projects served without the store.' },

@@ -146,7 +146,7 @@ function syntaxError({ httpVersion, rawHeaders }: IncomingMessage): string | nul
     if (name?.length === 4 && name.toLowerCase() === 'host') hosts += 1;
   }
   if (httpVersion === '1.0' && hosts === 0) return null;
-  return hosts === 1 ? null : `A request of HTTP/${httpVersion} must have one Host header.`;
+  return hosts === 1 ? null : `An HTTP/${httpVersion} request must have one Host header.`;
 }
 
 /**

@@ -51,7 +51,8 @@ export function sameSiteOnly(baseUrl: string): (request: HttpRequest) => void {
     const origin = request.header('origin');
     const foreign = origin !== '' && !isSameHost(origin, host);
     if (foreign || request.header('sec-fetch-site') === 'cross-site') {
-      const message = 'This service serves no pages of other sites (SERVICE_CROSS_SITE is off).';
+      const message =
+        "This service does not serve images to other sites' pages (SERVICE_CROSS_SITE is off).";
       throw new ServiceError('origin_not_allowed', message);
     }
   };

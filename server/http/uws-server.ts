@@ -165,7 +165,7 @@ function syntaxError(req: UwsRequest): string | null {
   if (counted.emptyLengths > 0) return 'Content-Length must be a number.';
   return coding === '' || coding.toLowerCase() === 'chunked'
     ? null
-    : 'The only transfer coding that is supported is chunked.';
+    : 'Only the chunked transfer coding is supported.';
 }
 
 class UwsHttpRequest extends HttpRequest implements WaitingConnection {

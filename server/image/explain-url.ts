@@ -38,7 +38,7 @@ const otherMeanings: Readonly<Record<string, string>> = {
 function findMeaning(name: string): string | null {
   const canonical = canonicalName(name);
   if (canonical !== undefined) return parameters[canonical].meaning;
-  if (name.startsWith('text.')) return 'The words of the text layer of this name.';
+  if (name.startsWith('text.')) return 'The text of the text layer with this name.';
   return otherMeanings[name] ?? null;
 }
 

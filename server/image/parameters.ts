@@ -256,7 +256,7 @@ export const parameters = {
   ar: parameter(
     'size',
     aspectRatio,
-    'Aspect ratio of the box. Sets the height for `w` or the width for `h`; ignored with both. With neither, `cover` ' +
+    'Aspect ratio of the box. Sets the height for `w` or the width for `h`; ignored if both are set. With neither, `cover` ' +
       'crops the image to the ratio, `contain` pads it, and `fill` shortens one side.',
     '16:9',
     { exampleContext: 'w=300' },
@@ -458,14 +458,14 @@ export const parameters = {
   vignette: parameter(
     'filters',
     neutral(number(0, 100), 0),
-    'Darkens towards the corners, by this percentage in the corners.',
+    'Darkens the image towards its corners, by this percentage at the corners.',
     '60',
     { byDefault: '0' },
   ),
   blurarea: parameter(
     'filters',
     areas,
-    'Blurs areas of the source, such as faces, before `flip` and `rotate`; strong enough to hide them. In pixels of the ' +
+    'Blurs areas of the source, such as faces, before `flip` and `rotate`, so strongly that nobody can recognise them. In pixels of the ' +
       'upright source, like `crop`.',
     '200,120,250,180',
     { exampleContext: 'crop=0,0,600,450' },

@@ -121,7 +121,8 @@ A picture's URL:
   ${toUrl(`${urlOf('')}<path>`)}
 ${examples.length === 0 ? '\nThere are no pictures in it yet.\n' : `\nFor example:\n\n${examples.join('\n')}\n`}
 You can use h, fmt, q, fit, blur and other parameters instead of w=800 (${documentPath('parameters.md')}).
-The API key, for the project's defaults and presets: ${key}. Ctrl-C stops it.
+To change the project's defaults and presets, use the API key ${key}.
+Ctrl-C stops the service.
 `);
 }
 

@@ -77,13 +77,13 @@ export const serviceMetrics = {
   ),
   transformDuration: histogram(
     'image_delivery_transform_duration_seconds',
-    'Time of transforms on their thread, by output format; none for failed transforms.',
+    'Time of successful transforms on their thread, by output format.',
     ['format'],
     stageBuckets,
   ),
   failures: counter(
     'image_delivery_image_failures_total',
-    'Failed image requests, by error code and stage: also admission (the service was overloaded) or request.',
+    'Failed image requests, by error code and stage, including the stages admission (the service was overloaded) and request.',
     ['code', 'stage'],
   ),
   projectRequests: counter(
@@ -262,7 +262,7 @@ export const serviceMetrics = {
   ),
   knownProjects: gauge(
     'image_delivery_known_projects',
-    'Cached projects in the front end with the most.',
+    'Cached projects, in the front end that has the most.',
     [],
     'max',
   ),

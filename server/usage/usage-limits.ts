@@ -179,7 +179,7 @@ export class UsageLimits {
   #reached(limit: string): ServiceError {
     const now = this.#environment.now();
     const retryAfter = Math.ceil((dayMs - (now % dayMs)) / 1_000);
-    const message = `The project has reached its limit of ${limit} for this day (UTC). Images that are cached are delivered.`;
+    const message = `The project has reached today's limit of ${limit} (UTC). Cached images are still delivered.`;
     return new ServiceError('usage_limit_reached', message, undefined, { retryAfter });
   }
 }

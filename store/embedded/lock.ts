@@ -98,7 +98,7 @@ async function takeLockIn(folder: string): Promise<FolderLock> {
       }
       await rm(lock, { force: true });
     }
-    throw new Error(`the lock in ${folder} changes too fast`);
+    throw new Error(`other processes keep taking the lock in ${folder}`);
   } catch (error) {
     // A failed listen can leave a file.
     await rm(own, { force: true }).catch(() => {});

@@ -126,7 +126,11 @@ t.test('rejects invalid combinations of values', { skip }, async (t) => {
   for (const pods of ['StatefulSet shop-image-delivery', 'Deployment shop-image-delivery-worker']) {
     const manifest = own.manifests.get(pods);
     t.match(manifest, 'secretRef: { name: own, optional: false }');
-    t.match(manifest, 'secretKeyRef: { name: own, key: SERVICE_MONGODB_URL }', 'no store of its own');
+    t.match(
+      manifest,
+      'secretKeyRef: { name: own, key: SERVICE_MONGODB_URL }',
+      'no store of its own',
+    );
   }
   t.match(
     render('').manifests.get('StatefulSet shop-image-delivery'),

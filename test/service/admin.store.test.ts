@@ -263,7 +263,7 @@ t.test('runs the admin command next to a running service', async (t) => {
     await t.rejects(admin('failures', 'prj_0000000000000000'), { code: 1, stderr: /no project/ });
 
     for (const [message, ...options] of [
-      [/Name another store/],
+      [/Pass --to <store>/],
       [
         /^The target cannot be used\. The store is unavailable: .*refuses/m,
         '--to',
@@ -318,7 +318,7 @@ t.test('prewarms and deletes through the admin command', async (t) => {
   const noWorker = /^No worker is running \(none has ever been seen\)\. Start .*npm start/m;
   const queued = await admin.run('prewarm', id, `${origin.url}/a.jpg`, '--no-wait');
   t.match(queued, { stdout: /^pre_\w{16} is queued/, stderr: noWorker });
-  const stderr = /in progress: 1 source waits or is being warmed\. --force cancels it\./;
+  const stderr = /in progress: 1 source is not finished\. --force cancels it\./;
   await t.rejects(remove(id, '--yes'), { code: 1, stderr });
 
   await startWorker(t, service);

@@ -68,7 +68,7 @@ t.test("delivers only a folder's images from npm run serve", async (t) => {
   );
   const printed = await until(
     'the URLs',
-    () => /[\s\S]*Ctrl-C stops it/.exec(program.stdout())?.[0],
+    () => /[\s\S]*Ctrl-C stops the service/.exec(program.stdout())?.[0],
   );
   const urls = (printed.match(/http:\S+w=800/g) ?? []).filter((url) => !url.includes('<path>'));
   t.equal(urls.length, 3, printed);

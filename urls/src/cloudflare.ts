@@ -213,7 +213,8 @@ const fits: Readonly<Record<string, readonly [fit: string, enlarge: boolean | 'b
 function setSize(native: NativeQuery, options: Options): void {
   const [width, height] = [options.get('width'), options.get('height')];
   const isAuto = width === 'auto';
-  if (isAuto && height !== undefined) throw optionInvalid('width', 'auto needs no height here');
+  if (isAuto && height !== undefined)
+    throw optionInvalid('width', "auto can't be combined with a height here");
   const fit = options.get('fit') ?? 'scale-down';
   const row = lookUp(fits, fit);
   if (row === undefined) {

@@ -830,7 +830,7 @@ function readResize(chain: Chain, options: Options): Resize | null {
   if (fit === undefined || enlarge === undefined)
     throw noEquivalent(`c_${c}`, lookUp(nearestModes, c));
   const isAuto = /^auto(?::|$)/.test(options.get('w') ?? '');
-  if (isAuto && options.has('h')) throw optionInvalid('w_auto', 'needs no h here');
+  if (isAuto && options.has('h')) throw optionInvalid('w_auto', "can't be combined with h here");
   const w = isAuto ? null : readSide(chain, options, 'w');
   const h = readSide(chain, options, 'h');
   const sides = [w, h].filter((side) => side !== null).length;

@@ -54,7 +54,7 @@ function readSource(url: string): Source {
   if (/^\/[/\\]/.test(url)) throw sourceInvalid('url must not begin with two slashes.');
   const source = url.startsWith('/') ? { path: url } : { url };
   if (optimiser.test(readPathname(source))) {
-    throw sourceInvalid('url must not be one of the optimiser.');
+    throw sourceInvalid('url must not be a URL of the optimiser itself.');
   }
   return source;
 }

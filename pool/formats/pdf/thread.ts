@@ -45,7 +45,7 @@ async function decode({ source, page, raster }: PdfTask): Promise<Buffer<ArrayBu
   const api = await init(emscriptenOptions);
   api.FPDF_InitLibrary();
   const file = api.pdfium.wasmExports.malloc(source.byteLength);
-  if (file === 0) throw tooMuchMemory('The file is not copied.');
+  if (file === 0) throw tooMuchMemory('The file could not be copied.');
   getHeap(api).set(source, file);
   const document = api.FPDF_LoadMemDocument(file, source.byteLength, '');
   if (document === 0) throw openingError(api.FPDF_GetLastError());
@@ -71,7 +71,7 @@ function draw(
   { width, height }: NonNullable<PdfTask['raster']>,
 ): Buffer<ArrayBuffer> {
   const bitmap = api.FPDFBitmap_CreateEx(width, height, bitmapFormat, 0, 0);
-  if (bitmap === 0) throw tooMuchMemory('The bitmap is not allocated.');
+  if (bitmap === 0) throw tooMuchMemory('The bitmap could not be allocated.');
   api.FPDFBitmap_FillRect(bitmap, 0, 0, width, height, white);
   api.FPDF_RenderPageBitmap(bitmap, page, 0, 0, width, height, 0, flags);
   const at = api.FPDFBitmap_GetBuffer(bitmap);

@@ -339,5 +339,5 @@ const malformed = (cause: Error): ServiceError =>
 
 const otherRoot = ({ name, uri }: SaxesTagNS): ServiceError =>
   corrupt(
-    `The root element ${name.slice(0, 40)} is not in the namespace of SVG, but in ${uri.slice(0, 80)}.`,
+    `The root element ${name.slice(0, 40)} is in the namespace ${uri.slice(0, 80)}, not in SVG's.`,
   );

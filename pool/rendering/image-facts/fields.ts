@@ -92,7 +92,7 @@ export const uprightSize = (source: SourceFacts) => scaledSize(upright(source), 
  * responses derive from it.
  */
 export const imageFacts = object(
-  'Facts about the source, and about the output of the same request without `fmt`. Those about pixels are of the output.',
+  'Facts about the source, and about the output of the same request without `fmt`. Facts about pixels describe the output.',
   {
     source: object('The source.', {
       format: field('string', 'Format, such as `jpeg`.', ({ source }) => source.format.name),
@@ -176,7 +176,7 @@ export const imageFacts = object(
     ),
     perceptualHash: field(
       'string',
-      'pHash, 64 bits in hexadecimal digits: similar images differ in few bits.',
+      '64-bit pHash in hexadecimal: the hashes of similar images differ in few bits.',
       ({ pixels }) => perceptualHash(pixels),
       { pattern: '^[0-9a-f]{16}$' },
     ),

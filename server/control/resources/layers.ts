@@ -71,7 +71,7 @@ const layer: NamedSchema<Layer> = {
         type: 'array',
         items: { type: 'string' },
         description:
-          'Problems of images with the layer, such as characters that no font contains. Only in the response of `putProjectLayer`, if there are any.',
+          'Problems in images with the layer, such as characters that no font contains. Only in the response of `putProjectLayer`, if there are any.',
       },
     },
     required: ['name'],

@@ -191,7 +191,7 @@ function readLocation(text: string, guard: AddressGuard): S3Location {
 /** @param host of `names` */
 function originBody(project: Project, host: string): Origin {
   const stored = itemOfHost(project.origins, host);
-  if (stored === undefined) throw new Error('the project has no origin of this host');
+  if (stored === undefined) throw new Error('the project has no private origin for this host');
   const { headers, location, updatedAt } = stored;
   return { host, headers: [...headers], location, updatedAt: updatedAt.toISOString() };
 }

@@ -201,7 +201,7 @@ export const prewarmOperations = {
     path: '/projects/{projectId}/prewarm',
     summary: 'Queue prewarming',
     description:
-      'Queues all combinations of sources, widths and formats, or of sources and variants. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full. The `Location` header contains the path of the progress; its last segment is the `prewarmId`.',
+      'Queues all combinations of sources, widths and formats, or of sources and variants. Nothing is queued if a source fails the allowlist or address checks, or if the queue is full. The `Location` header contains the path at which to read the progress; its last segment is the `prewarmId`.',
     input: prewarmInput,
     status: 202,
     result: itemResult('prewarm', receipt),

@@ -122,10 +122,10 @@ export const projectOperations = {
     path: '/projects/{projectId}',
     summary: 'Delete a project',
     description:
-      'Deletes the project with its keys, hosts, presets, layers, private origins, signing secrets, waiting callbacks, usage and cached images. Within 2 seconds, every process that reaches the store returns 404 for its image URLs. Deletion cannot be undone; a repeated call returns 404. While prewarming waits or runs, the call fails unless `force` cancels the prewarming.',
+      'Deletes the project with its keys, hosts, presets, layers, private origins, signing secrets, waiting callbacks, usage and cached images. Within 2 seconds, every process that reaches the store returns 404 for its image URLs. Deletion cannot be undone; a repeated call returns 404. While prewarming is unfinished, the call fails unless `force` cancels it.',
     query: {
       force: {
-        description: '`true` cancels prewarming that waits or runs.',
+        description: "`true` cancels the project's unfinished prewarming.",
         schema: { type: 'boolean' },
         example: true,
       },
@@ -310,7 +310,7 @@ export async function deleteProject(
   await findProject(services, id);
   const open = force ? 0 : await queue.open(id);
   if (open > 0) {
-    const message = `Prewarming of the project is in progress: ${open} ${open === 1 ? 'source waits or is' : 'sources wait or are'} being warmed.`;
+    const message = `The project's prewarming is in progress: ${open} ${open === 1 ? 'source is' : 'sources are'} not finished.`;
     throw new ServiceError('prewarm_in_progress', message);
   }
   await purgeWith(services, id, null, () => projects.delete(id));

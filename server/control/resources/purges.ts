@@ -92,7 +92,7 @@ export const purgeOperations = {
     path: '/projects/{projectId}/purge',
     summary: 'Purge images',
     description:
-      'Purges the cached images of sources, or all images of the project. Within 2 seconds, no process that reaches the store serves an image made from bytes fetched before the purge. Name sources by the URL in image URLs, not by a URL to which it redirects. The watermark URL purges all images with the watermark. The `Location` header contains the path of the progress; its last segment is the `purgeId`.',
+      'Purges the cached images of sources, or all images of the project. Within 2 seconds, no process that reaches the store serves an image made from bytes fetched before the purge. Name sources by the URL in image URLs, not by a URL to which it redirects. The watermark URL purges all images with the watermark. The `Location` header contains the path at which to read the progress; its last segment is the `purgeId`.',
     input: purgeInput,
     maxBodyBytes: 1_048_576,
     status: 202,

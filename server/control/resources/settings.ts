@@ -210,7 +210,7 @@ const freshnessObject = {
       items: {
         type: 'string',
         pattern: '^[A-Za-z0-9._~-]{1,64}$',
-        'x-rule': 'must be a name of letters, digits and . _ ~ -, at most 64',
+        'x-rule': 'must be a name of at most 64 letters, digits and . _ ~ -',
       },
       minItems: 1,
       maxItems: 20,
@@ -290,14 +290,14 @@ const limitsObject = {
     onlyPresets: {
       type: 'boolean',
       description:
-        'Whether a URL must name a preset, next to which it can contain only `v`, `fallback`, `download`, `filename` and parameters with a list.',
+        'Whether a URL must name a preset. It can then also contain only `v`, `fallback`, `download`, `filename` and parameters with a list.',
     },
     widths: {
       type: ['array', 'null'],
       items: { type: 'integer', minimum: 1, maximum: 10_000 },
       minItems: 1,
       maxItems: 50,
-      description: 'Values of `w` × `dpr` and `minw` × `dpr` in URLs.',
+      description: 'Allowed values of `w` × `dpr` and `minw` × `dpr` in URLs.',
       examples: [[320, 640, 1_280]],
     },
     qualities: {
@@ -305,7 +305,7 @@ const limitsObject = {
       items: { type: 'integer', minimum: 1, maximum: 100 },
       minItems: 1,
       maxItems: 20,
-      description: 'Values of `q` in URLs, next to `auto`.',
+      description: 'Allowed values of `q` in URLs, besides `auto`.',
       examples: [[50, 75]],
     },
     unlisted: {

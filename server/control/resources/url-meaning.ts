@@ -28,7 +28,7 @@ const urlMeaning = named(
           meaning: { type: 'string' },
         }),
       },
-      ignored: { ...texts, description: 'Options of the URL without any effect.' },
+      ignored: { ...texts, description: 'Options of the URL that have no effect.' },
     }),
   },
   {

@@ -21,7 +21,7 @@ const seconds = { type: 'number', minimum: 0, description: 'Time on transform th
 const counts = {
   requests: {
     ...count,
-    description: "Image requests, except prewarming and the console's requests.",
+    description: "Image requests, not counting prewarming and the console's requests.",
   },
   hits: {
     ...strictObject(byCacheTier(() => count)),
@@ -209,7 +209,7 @@ const windowSchema = strictObject({
   },
   requests: {
     ...count,
-    description: "Image requests, except prewarming and the console's requests.",
+    description: "Image requests, not counting prewarming and the console's requests.",
   },
   hits: {
     ...strictObject(byCacheTier(() => count)),

@@ -73,7 +73,7 @@ t.test('draws another page on request, on white', async (t) => {
   t.ok(near(image.at(30, 160), blue, 3));
   await t.rejects(drawn(two, { page: 2 }), {
     code: 'parameter_invalid',
-    message: 'page is 2, and the source has 2 pages, 0 to 1.',
+    message: 'page is 2, but the source has 2 pages, 0 to 1.',
   });
   const { source } = await described(two, { page: 1 });
   t.match(source, { format: 'pdf', pages: 2, width: 96, height: 192, hasAlpha: false });

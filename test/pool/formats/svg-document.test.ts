@@ -86,7 +86,7 @@ t.test('replaces literal entities, up to a limit in number and length', async (t
 t.test("names the document's fault in messages", async (t) => {
   const cases: Record<string, RegExp> = {
     '<svg><g></svg>': /not well-formed XML: unexpected close tag/,
-    '<a:svg xmlns:a="urn:b"/>': /root element a:svg is not in the namespace of SVG, but in urn:b/,
+    '<a:svg xmlns:a="urn:b"/>': /root element a:svg is in the namespace urn:b, not in SVG's/,
     '<svg>&nbsp;</svg>': /undeclared XML entity/,
   };
   for (const [document, message] of Object.entries(cases)) {

@@ -19,7 +19,7 @@ t.test('returns a page as a single frame of an animation', async (t) => {
     }
     await t.rejects(drawn(source, { page: 3 }), {
       code: 'parameter_invalid',
-      message: 'page is 3, and the source has 3 pages, 0 to 2.',
+      message: 'page is 3, but the source has 3 pages, 0 to 2.',
     });
   }
   const { source, dominant } = await described(gif, { page: 2 });

@@ -39,8 +39,8 @@ t.test('rejects invalid JSON, and JSON that parsers might read differently', asy
     [/NUL/, '{"a":"\\u0000"}', '{"\\u0000":1}'],
     [/surrogate/, '"\\ud800"', '{"\\udc00a":1}'],
     [/number is too large/, '[1e400]', '{"a":-1e400}'],
-    [/nests deeper than 16/, '['.repeat(17) + ']'.repeat(17), '['.repeat(65_536)],
-    [/nests deeper than 16/, `${'{"a":'.repeat(17)}1${'}'.repeat(17)}`],
+    [/nested deeper than 16/, '['.repeat(17) + ']'.repeat(17), '['.repeat(65_536)],
+    [/nested deeper than 16/, `${'{"a":'.repeat(17)}1${'}'.repeat(17)}`],
     [/more than 4000 JSON tokens/, `[${'1,'.repeat(32_000)}1]`],
   ];
   for (const [message, ...texts] of rejected) {
@@ -87,7 +87,7 @@ t.test('accepts valid JSON', async (t) => {
 });
 
 /** Errors for texts that JSON.parse accepts. */
-const strictErrors = /UTF-8|more than once|not allowed|NUL|surrogate|too large|nests deeper/;
+const strictErrors = /UTF-8|more than once|not allowed|NUL|surrogate|too large|nested deeper/;
 
 /** Throws when parseJson differs from JSON.parse, except by a strict error. */
 function compare(input: Uint8Array): void {

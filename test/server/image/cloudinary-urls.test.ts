@@ -140,7 +140,7 @@ t.test('refuses options that lack an equivalent, and names them', async (t) => {
   const misplaced = (option: string) => `${option} has no equivalent at this place of the chain.`;
   for (const [transformation, message] of [
     ['c___proto__,w_3', none('c___proto__')],
-    ['w_auto,h_3', 'w_auto needs no h here.'],
+    ['w_auto,h_3', "w_auto can't be combined with h here."],
     ['w_iw', none('w_iw', 'w_ in pixels')],
     ['w_10001', 'w must be a number from 1 to 10000.'],
     ['w_300,w_400', 'w is given more than once in a component.'],

@@ -322,10 +322,7 @@ export async function operations(
 
   t.test('refuses a deletion while prewarming waits, and deletes for good', async (t) => {
     const { message, ...refused } = (await call('DELETE', on)).body;
-    t.match(
-      message,
-      /^Prewarming of the project is in progress: 3 sources wait or are being warmed/,
-    );
+    t.match(message, /^The project's prewarming is in progress: 3 sources are not finished/);
     t.match(refused, { error: 'Conflict', code: 'prewarm_in_progress', resolution_hint: /force/ });
     t.equal((await call('DELETE', `${on}?force=false`)).status, 409);
     t.equal((await call('GET', on)).status, 200);

@@ -21,7 +21,7 @@ export class Failure extends Error {
     if (error instanceof ApiError) {
       return new Failure(error.status, error.code, error.message, error.hint ?? '');
     }
-    const hint = 'Check that the service runs and that this machine reaches it.';
+    const hint = 'Check that the service is running and that this machine can reach it.';
     return new Failure(0, 'no_response', 'The service does not respond.', hint);
   }
 }

@@ -214,7 +214,7 @@ function Welcome({ hasProject }: { readonly hasProject: boolean }) {
           <h2>Next: a project</h2>
           {projects?.length === 0 ? (
             <p>
-              There is none yet. <a href={linkTo('/projects')}>Create a project</a> with the address
+              You have none yet. <a href={linkTo('/projects')}>Create a project</a> with the address
               of your site.
             </p>
           ) : (

@@ -116,7 +116,7 @@ function Content({ view, picture, onChange }: ContentProps) {
   const set = (name: string) => (value: string) => onChange({ ...options, [name]: value });
   if (view === 'Formats') return <Formats {...{ picture, source }} onChoose={set('fmt')} />;
   if (shown === null) return <Loading />;
-  if (shown.width === 0) return <p class="quiet">This browser does not show the source.</p>;
+  if (shown.width === 0) return <p class="quiet">This browser can't show the source.</p>;
   const { crop = '', fp = '' } = options;
   return (
     <>
@@ -207,7 +207,7 @@ function Compare({ before, after }: CompareProps) {
             min="0"
             max="100"
             value={percent}
-            aria-label="Divider between the original, left, and the result, right"
+            aria-label="Divider between the original (left) and the result (right)"
             aria-valuetext={`${percent} % original`}
             onInput={(event) => setPercent(Number(event.currentTarget.value))}
           />
@@ -255,7 +255,7 @@ function Format({ picture, source, format, onChoose }: FormatProps) {
     <li>
       <div class="format-picture">
         {loaded?.url != null && loaded.width > 0 && <img src={loaded.url} alt={`As ${format}`} />}
-        {loaded?.width === 0 && <p class="quiet">This browser does not show it.</p>}
+        {loaded?.width === 0 && <p class="quiet">This browser can't show it.</p>}
         <FailureNotice failure={failure} />
       </div>
       <strong>{format}</strong>
