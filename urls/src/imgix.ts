@@ -389,8 +389,10 @@ function setSides(
     const [from = 0, to = 0] = padding.filter((_, edge) => edge % 2 === (name === 'w' ? 1 : 0));
     const kept = Math.max(1, side - from - to);
     const pixels = Math.max(1, Math.round(kept * dpr));
-    if (pixels > maxSide) throw optionInvalid(name, `with dpr must be at most ${maxSide}`);
-    native.set(name, name, isRatio ? kept : pixels);
+    if (pixels > maxSide && !isShare) {
+      throw optionInvalid(name, `with dpr must be at most ${maxSide}`);
+    }
+    native.set(name, name, isRatio ? kept : Math.min(maxSide, pixels));
     sides += 1;
   }
   if (padding.some((edge) => edge > 0)) {

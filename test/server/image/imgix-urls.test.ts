@@ -18,6 +18,8 @@ t.test('reads the URLs of imgix', async (t) => {
     ['w=300&h=200&fit=crop&crop=bottom,right', `${scaled}&fit=cover&h=200&pos=southeast&w=300`],
     ['w=300&h=200&fit=crop&crop=center', `${scaled}&fit=cover&h=200&w=300`],
     ['w=0.5', `${shop} dpr=1&enlarge=true&w=800`],
+    ['w=0.5&dpr=2', `${shop} dpr=2&enlarge=true&w=800`],
+    ['h=0.5&dpr=5', `${shop} dpr=1&enlarge=true&h=2500`],
     ['rect=0.25,center,0.5,0.5', `${shop} crop=400%2C250%2C800%2C500&dpr=1`],
     ['rect=right,bottom,400,300', `${shop} crop=1200%2C700%2C400%2C300&dpr=1`],
     [

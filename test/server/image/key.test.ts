@@ -141,6 +141,25 @@ t.test('ignores ineffective values', async (t) => {
   );
 });
 
+t.test('never confuses pixels with shares of the source', async (t) => {
+  const keyOf = (query: string) => key(readQuery(query));
+  const equal = [
+    ['crop=0,0,0.5,1', 'crop=0.0_0_0.50_1.0'],
+    ['crop=0,0,1,1', 'crop=0.0,0.0,1.0,1.0'],
+    ['blurarea=0,0.5,1,0.5', 'blurarea=0,0.500,1,0.5'],
+    ['w=50p', 'w=50%25', 'w=50.0p', 'w=25p&dpr=2'],
+    ['w=50', 'w=25&dpr=2'],
+    ['h=50p', 'h=50%25'],
+    ['h=50'],
+    ['w=50p&ar=2', 'w=25p&ar=2:1&dpr=2'],
+    ['w=50p&ar=2&fit=inside'],
+  ];
+  for (const [first = '', ...others] of equal) {
+    for (const other of others) t.equal(keyOf(other), keyOf(first), other);
+  }
+  t.equal(new Set(equal.map(([query = '']) => keyOf(query))).size, equal.length);
+});
+
 t.test('changes with everything that changes the bytes', async (t) => {
   for (const name of parameterNames) {
     const { exampleContext, example, role } = parameters[name];
