@@ -45,8 +45,13 @@ t.test('limits the prose of a page for users to 1,200 words', async (t) => {
 });
 
 t.test('resolves every link to a file and a heading', async (t) => {
-  const anchors = new Map(pages.map((page) => [page.path, page.anchors]));
-  for (const { path, text } of pages) {
+  const readmes = ['sdk', 'urls', 'store/embedded', 'bench/results'];
+  const all = [
+    ...pages,
+    ...(await Promise.all(readmes.map((folder) => readPage(`${folder}/README.md`)))),
+  ];
+  const anchors = new Map(all.map((page) => [page.path, page.anchors]));
+  for (const { path, text } of all) {
     for (const [, target = ''] of readProse(text).matchAll(/\]\(([^)\s]+)\)/g)) {
       if (/^[a-z]+:/.test(target)) continue;
       const [file = '', anchor] = target.split('#');
