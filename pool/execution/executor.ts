@@ -4,8 +4,8 @@ import type { ExecutionPlan } from '../rendering/execution-plan.ts';
 import type { RenderTask } from '../rendering/render.ts';
 import { hasText } from '../variant.ts';
 import { EncoderThreads } from './encoder-threads.ts';
-import type { ProcessLimits } from './process/launch.ts';
-import { type ProcessFonts, ProcessPool } from './process/process-pool.ts';
+import type { ProcessFonts, ProcessLimits } from './process/launch.ts';
+import { ProcessPool } from './process/process-pool.ts';
 import type { TransformResult } from './task.ts';
 
 /**

@@ -1,6 +1,5 @@
 import { type ChildProcess, fork } from 'node:child_process';
 import { fileURLToPath } from 'node:url';
-import type { FontFolders } from '../../rendering/text/font-folder.ts';
 import { addedNiceness } from '../priority.ts';
 
 export interface ProcessLimits {
@@ -8,6 +7,12 @@ export interface ProcessLimits {
   readonly memoryBytes: number;
   /** Maximum CPU time in its life. */
   readonly cpuSeconds: number;
+}
+
+/** The fonts of processes that draw texts and SVGs. */
+export interface ProcessFonts {
+  /** The operator's folder, or null. */
+  readonly added: string | null;
 }
 
 /**
@@ -29,12 +34,10 @@ const nodeOptions = [
 ];
 
 /**
- * Variables to pass on, for fonts, temporary files and native libraries. Others can contain
- * secrets.
+ * Variables to pass on, for fonts and native libraries. Others can contain secrets.
  */
 const passedVariables = [
   'HOME',
-  'TMPDIR',
   'LANG',
   'LC_ALL',
   'LC_CTYPE',
@@ -54,13 +57,15 @@ const passedVariables = [
  * channel. macOS lacks `ulimit -v`, so there only the process itself checks its memory.
  *
  * @param addressSpaceLimited false omits `ulimit -v`, for a Node that reserves more
+ * @param folder for its temporary files, which its owner removes
  * @param fonts null for the machine's fonts, which SVG uses
  */
 export function launchTransformProcess(
   entry: URL,
   { memoryBytes, cpuSeconds }: ProcessLimits,
   addressSpaceLimited: boolean,
-  fonts: FontFolders | null,
+  folder: string,
+  fonts: ProcessFonts | null,
 ): ChildProcess {
   const kibibytes = Math.ceil((memoryBytes + reservedBytes) / 1024);
   const limits = [
@@ -76,11 +81,11 @@ export function launchTransformProcess(
   // TypeScript sources need this process's loader.
   const loader = entry.pathname.endsWith('.ts') ? process.execArgv : [];
   const node = [process.execPath, ...nodeOptions, ...loader];
-  const folders = fonts === null ? [] : [fonts.own, ...(fonts.added === null ? [] : [fonts.added])];
-  return fork(fileURLToPath(entry), [String(memoryBytes), String(cpuSeconds), ...folders], {
+  const fontArguments = fonts === null ? [] : [fonts.added ?? ''];
+  return fork(fileURLToPath(entry), [`${memoryBytes}`, `${cpuSeconds}`, folder, ...fontArguments], {
     execPath: '/bin/sh',
     execArgv: ['-c', script, 'sh', ...node],
-    env: environment(),
+    env: environment(folder),
     serialization: 'advanced',
     stdio: ['ignore', 'ignore', 'ignore', 'ipc'],
   });
@@ -92,13 +97,14 @@ export function launchTransformProcess(
  * grows to 32 MiB. Huge pages, if the system offers them, avoid page faults for these buffers: 15%
  * of the CPU time for decoding a 6-megapixel AVIF.
  */
-function environment(): Record<string, string> {
+function environment(folder: string): Record<string, string> {
   const passed = passedVariables.flatMap((name) => {
     const value = process.env[name];
     return value === undefined ? [] : [[name, value] as const];
   });
   return {
     ...Object.fromEntries(passed),
+    TMPDIR: folder,
     MALLOC_ARENA_MAX: '2',
     MALLOC_MMAP_THRESHOLD_: String(2 ** 20),
     GLIBC_TUNABLES: 'glibc.malloc.hugetlb=1',

@@ -16,7 +16,8 @@ import type { FromProcess } from './transform-process.ts';
  * thread is always free to do both.
  */
 
-const [memoryBytes, cpuSeconds, fontFolder, addedFonts = null] = process.argv.slice(2);
+/** `addedFonts` is empty without an operator's folder, and absent if the process draws no letters. */
+const [memoryBytes, cpuSeconds, folder = '', addedFonts] = process.argv.slice(2);
 const [maxMemoryBytes, maxCpuSeconds] = [Number(memoryBytes), Number(cpuSeconds)];
 
 /** Interval of the memory checks, in ms. A core fills about 50 MB in this time. */
@@ -34,7 +35,7 @@ for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const) process.on(signal
 process.on('disconnect', () => {
   try {
     // The front end normally removes the folder, but might have been killed.
-    if (fontFolder !== undefined) rmSync(fontFolder, { recursive: true, force: true });
+    rmSync(folder, { recursive: true, force: true });
   } finally {
     end('SIGKILL');
   }
@@ -91,7 +92,7 @@ async function requireWorking(): Promise<void> {
 }
 
 async function start(): Promise<void> {
-  if (fontFolder !== undefined) await prepareFonts({ own: fontFolder, added: addedFonts });
+  if (addedFonts !== undefined) await prepareFonts({ own: folder, added: addedFonts || null });
   await requireWorking();
   // Not before: the start counts as a part of the first task's time.
   send({ type: 'ready' });

@@ -3,8 +3,8 @@ import type { RenderTask } from '../../rendering/render.ts';
 import { unlessAborted } from '../../unless-aborted.ts';
 import { hasProjectFont } from '../../variant.ts';
 import type { TransformResult } from '../task.ts';
-import { createFontFolder, removeFontFolder, removeLeftFontFolders } from './font-folder-owner.ts';
-import { launchTransformProcess, type ProcessLimits } from './launch.ts';
+import { launchTransformProcess, type ProcessFonts, type ProcessLimits } from './launch.ts';
+import { createProcessFolder, removeLeftFolders, removeProcessFolder } from './process-folder.ts';
 import { TransformProcess } from './transform-process.ts';
 
 const addressSpaceWarning =
@@ -15,12 +15,6 @@ const idleMs = 60_000;
 
 /** A start takes 0.3 s on an idle machine. */
 const startWithinMs = 30_000;
-
-/** The fonts of processes that draw texts and SVGs. */
-export interface ProcessFonts {
-  /** The operator's folder, or null. */
-  readonly added: string | null;
-}
 
 const defaultEntry = programUrl('pool/execution/process/main');
 
@@ -48,7 +42,7 @@ export class ProcessPool {
     this.#limits = limits;
     this.#fonts = fonts;
     this.#entry = entry;
-    if (fonts !== null) void removeLeftFontFolders();
+    void removeLeftFolders();
   }
 
   /**
@@ -109,19 +103,20 @@ export class ProcessPool {
   }
 
   #start(limited: boolean): TransformProcess {
-    const own = this.#fonts && createFontFolder();
+    const folder = createProcessFolder();
     const child = launchTransformProcess(
       this.#entry,
       this.#limits,
       limited && this.#addressSpaceLimited,
-      own === null ? null : { own, added: this.#fonts?.added ?? null },
+      folder,
+      this.#fonts,
     );
     const started = new TransformProcess(child);
     this.#all.add(started);
     const timer = setTimeout(() => void started.kill(), startWithinMs).unref();
     started.ready.finally(() => clearTimeout(timer)).catch(() => {});
     void started.ended.then(() => {
-      if (own !== null) void removeFontFolder(own);
+      void removeProcessFolder(folder);
       this.#all.delete(started);
       this.#removeIdle(started);
     });

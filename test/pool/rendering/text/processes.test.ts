@@ -197,7 +197,7 @@ t.test('removes the font folder with its process', async (t) => {
   const pool = new ProcessPool(limits, { added: null });
   await drawn(pool, lettersIn('Open Sans'));
   const folders = async () =>
-    (await readdir(temporary)).filter((name) => name.startsWith('image-delivery-fonts-'));
+    (await readdir(temporary)).filter((name) => name.startsWith('image-delivery-process-'));
   const [folder = ''] = await folders();
   t.ok(existsSync(join(temporary, folder, 'fonts.conf')));
   await pool.close();
@@ -206,7 +206,7 @@ t.test('removes the font folder with its process', async (t) => {
 
 t.test('removes the folder from a process that lost its front end', async (t) => {
   const own = await temporaryFolder(t);
-  const child = launchTransformProcess(processEntry, limits, true, { own, added: null });
+  const child = launchTransformProcess(processEntry, limits, true, own, { added: null });
   await once(child, 'message');
   t.ok(existsSync(join(own, 'fonts.conf')));
   child.disconnect();

@@ -7,14 +7,14 @@ import { join } from 'node:path';
  * Containers that share a temporary folder have different host names, and their process ids are
  * unrelated.
  */
-const prefix = `image-delivery-fonts-${hostname()}-`;
+const prefix = `image-delivery-process-${hostname()}-`;
 
 /** Creates an empty folder in the temporary folder, named after this process. */
-export const createFontFolder = (): string =>
+export const createProcessFolder = (): string =>
   mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
 
 /** Never rejects, because a later start removes leftovers. */
-export const removeFontFolder = (path: string): Promise<void> =>
+export const removeProcessFolder = (path: string): Promise<void> =>
   rm(path, { recursive: true, force: true }).catch(() => {});
 
 let searched = false;
@@ -23,10 +23,10 @@ let searched = false;
  * Removes folders of killed processes, once in this process's life and before it creates a folder,
  * because an earlier process could have had the same id. Never rejects.
  */
-export async function removeLeftFontFolders(): Promise<void> {
+export async function removeLeftFolders(): Promise<void> {
   if (searched) return;
   searched = true;
-  for (const name of leftFolders()) await removeFontFolder(join(tmpdir(), name));
+  for (const name of leftFolders()) await removeProcessFolder(join(tmpdir(), name));
 }
 
 function leftFolders(): string[] {
