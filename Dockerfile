@@ -47,6 +47,11 @@ RUN node scripts/pack.js \
       package-lock.json tsconfig.json .npmrc
 
 FROM node:${NODE_VERSION}-${DEBIAN_VERSION}-slim${NODE_DIGEST}
+# Packages to add, such as libheif-examples of trixie, which decodes HEIC faster: docs/formats.md.
+ARG DEBIAN_PACKAGES=
+RUN if [ -n "$DEBIAN_PACKAGES" ]; then \
+      apt-get update && apt-get install -y --no-install-recommends $DEBIAN_PACKAGES && rm -rf /var/lib/apt/lists/*; \
+    fi
 RUN install -d -o node -g root -m 775 /data \
     && ln -s /app/bin/image-delivery.js /usr/local/bin/image-delivery
 WORKDIR /app

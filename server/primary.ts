@@ -10,6 +10,7 @@ import { listenFailureText } from '../contract/settings/listeners.ts';
 import { defaultOpsPort, type Settings } from '../contract/settings/table.ts';
 import { endsWithTerminal, Shutdown } from '../contract/shutdown.ts';
 import { diskCacheFolder } from '../pool/cache/disk.ts';
+import { heifProgram } from '../pool/formats/heif/program.ts';
 import type { Bucket } from '../pool/s3/bucket.ts';
 import type { Store } from '../store/open.ts';
 import type { FrontEndStats } from './cluster/channel.ts';
@@ -96,7 +97,8 @@ export class Primary {
     const settings = this.#settings;
     const machine = findMachine();
     const { processes, poolThreads, poolMemoryBytes, memoryCacheBytes } = settings;
-    const chosen = { processes, poolThreads, poolMemoryBytes, memoryCacheBytes };
+    const heicDecoder = heifProgram ?? 'WebAssembly';
+    const chosen = { processes, poolThreads, poolMemoryBytes, memoryCacheBytes, heicDecoder };
     log.info({ version, node: process.version, ...machine, ...chosen }, 'service starting');
     warnOfVariables(log, settings);
     const shortage = memoryShortage(settings, machine.memoryBytes);

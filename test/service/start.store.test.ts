@@ -7,6 +7,7 @@ import t from 'tap';
 import { findMachine } from '../../contract/machine.ts';
 import { loadSettings } from '../../contract/settings/load.ts';
 import { defaultOpsPort } from '../../contract/settings/table.ts';
+import { heifProgram } from '../../pool/formats/heif/program.ts';
 import { rootPath } from '../root.ts';
 import { temporaryFolder } from '../temporary-root.ts';
 import { until } from '../until.ts';
@@ -39,7 +40,8 @@ t.test('stops at the start with a clear error if a port or a data folder is in u
   t.match(warning, { port: defaultOpsPort }, 'only a configured port must be free');
   const starting = first.log.find(({ msg }) => msg === 'service starting');
   const { processes, poolThreads } = loadSettings(first.environment);
-  t.match(starting, { ...findMachine(), processes, poolThreads }, 'the limits and the choice');
+  const heicDecoder = heifProgram ?? 'WebAssembly';
+  t.match(starting, { ...findMachine(), processes, poolThreads, heicDecoder }, 'the choice');
   const second = await launch(t, { port: first.port });
   t.equal(await second.end('SIGCONT'), 1);
   t.match(second.stderr(), new RegExp(`SERVICE_PORT ${first.port} .*EADDRINUSE`));

@@ -8,9 +8,11 @@ import {
 } from '../heif/header.ts';
 import { heifParts } from '../heif/parts.ts';
 import { withHeifProfile } from '../heif/profile.ts';
+import { heifProgram } from '../heif/program.ts';
 import { withoutOrientation } from '../metadata/exif.ts';
 import type { Container, FileHeader, SourceFacts, SourceFormat } from '../source-format.ts';
 import { loadModule, runDecoder } from '../wasm/run.ts';
+import { decodeNatively } from './native.ts';
 import type { HeicTask } from './thread.ts';
 
 const entry = programUrl('pool/formats/heic/thread');
@@ -18,7 +20,9 @@ const entry = programUrl('pool/formats/heic/thread');
 /**
  * Decodes a HEIC image with libheif and libde265, which sharp's libvips lacks, and writes it as an
  * uncompressed PNG, because raw pixels cannot carry a profile. The image is upright, because
- * libheif applies the container's transformations.
+ * libheif applies the container's transformations. A native decoder, where one is installed, decodes
+ * single images of 8 bits, as phones take them; WebAssembly decodes all others, and those that the
+ * native decoder refuses.
  *
  * @param facts about the image, with a checked size
  * @param keepsMetadata true to include EXIF and XMP
@@ -26,11 +30,11 @@ const entry = programUrl('pool/formats/heic/thread');
  */
 async function heicAsPng(
   { bytes: source, format }: Container,
-  { page, width, height, hasAlpha }: SourceFacts,
+  { page, pages, width, height, hasAlpha }: SourceFacts,
   keepsMetadata: boolean,
 ): Promise<Uint8Array> {
-  const { icc, exif, xmp, pagePrimary = 0 } = await checkedHeader(source, format, page);
-  return await runDecoder<HeicTask>(entry, loadModule('libheif-js/libheif-wasm/libheif.wasm'), {
+  const { icc, exif, xmp, depth, pagePrimary = 0 } = await checkedHeader(source, format, page);
+  const task: HeicTask = {
     source,
     page: page ?? pagePrimary,
     form: { width, height, channels: hasAlpha ? 4 : 3 },
@@ -39,7 +43,12 @@ async function heicAsPng(
       exif: keepsMetadata && exif !== undefined ? withoutOrientation(exif) : undefined,
       xmp: keepsMetadata ? xmp : undefined,
     },
-  });
+  };
+  const isNative = pages === 1 && depth === 'uchar';
+  return (
+    (isNative && heifProgram !== null ? await decodeNatively(heifProgram, task) : null) ??
+    (await runDecoder(entry, loadModule('libheif-js/libheif-wasm/libheif.wasm'), task))
+  );
 }
 
 const label = 'HEIF';

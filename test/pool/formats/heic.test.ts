@@ -263,7 +263,7 @@ t.test('decodes or rejects damaged files', async (t) => {
 });
 
 t.test('decodes a HEIC in a process with limits on memory and time', async (t) => {
-  const pool = openPool(t, { transformProcessMemoryBytes: 192 * 2 ** 20 });
+  const pool = openPool(t, { transformProcessMemoryBytes: 144 * 2 ** 20 });
   const small = shared(heic('quarters'));
   t.equal((await pool.transform(small, variant(), patient)).width, 64);
   await until('a process', () => listChildren(process.pid).length > 0);
