@@ -65,7 +65,7 @@ interface GeometryPlan extends Size {
 
 interface ColourPlan {
   readonly background: Rgba;
-  /** What `extend`, `contain` and `rotate` add; a backdrop needs to see what the image leaves free. */
+  /** What `extend`, `contain` and `rotate` add. A backdrop replaces it, and shows in free corners. */
   readonly padding: Rgba;
   /** Whether filters come before the padding, because a backdrop replaces it. */
   readonly padsLast: boolean;
@@ -261,10 +261,9 @@ function planColour({ facts, variant, output, shape, byFrame }: PlanInputs): Col
   const convertsLate =
     plainPixels && !gainMap && !animated && !addsBackground && !changesColours(variant);
   const background = inSpace(requested, space);
-  const mayShow = hasAlpha || hasFreeAngle(variant);
   return {
     background,
-    padding: hasBackdrop ? (mayShow ? transparent : white) : background,
+    padding: hasBackdrop ? (hasFreeAngle(variant) ? transparent : white) : background,
     padsLast: hasBackdrop && filtersOf(variant).length > 0,
     flatten,
     isOpaque: variant.flatten || !alpha,
