@@ -145,7 +145,7 @@ t.test('shows a blurred copy as two images in Chromium', { skip: noChromium }, a
     [240, 360, 10],
     [360, 160, 4],
     [240, 240, 40],
-    [240, 170, 1.5],
+    [240, 220, 1.5],
   ] as const) {
     // CSS fades the copy out at the edge of the box: several on top of each other do not.
     const all = `position: absolute; inset: 0; width: 100%; height: 100%`;
