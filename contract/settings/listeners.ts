@@ -1,4 +1,4 @@
-import { existsSync } from 'node:fs';
+import { createServer } from 'node:net';
 import { networkInterfaces } from 'node:os';
 
 /** Maps each listener's port setting to its host setting: public, operations, worker. */
@@ -6,12 +6,21 @@ export const hostSettings = { port: 'host', opsPort: 'opsHost', workerPort: 'wor
 
 const loopbacks: readonly string[] = ['127.0.0.1', '::1'];
 
-/** A kernel without IPv6 lacks this file; one with `disable_ipv6` still listens on `::`. */
-const hasIpv6 = process.platform !== 'linux' || existsSync('/proc/net/if_inet6');
-
 /** Returns a host to listen on: `::` includes IPv4, and becomes `0.0.0.0` without IPv6. */
 export const toListenHost = (host: string, isIpv6Known = hasIpv6): string =>
-  host === '::' && !isIpv6Known ? '0.0.0.0' : host;
+  host === '::' && !isIpv6Known() ? '0.0.0.0' : host;
+
+/**
+ * Returns false in a kernel or a sandbox (`RestrictAddressFamilies`) that refuses IPv6 sockets, where
+ * Node listens on IPv4 if no host is given. With `disable_ipv6` a socket still listens on `::`.
+ */
+function hasIpv6(): boolean {
+  // Listens before it returns, and closes before it could accept.
+  const probe = createServer().on('error', () => {});
+  const address = probe.listen({ port: 0, exclusive: true }).address();
+  probe.close();
+  return address === null || typeof address === 'string' || address.family === 'IPv6';
+}
 
 /**
  * Returns the addresses to listen on: for `localhost`, those that this machine has. Its name can
