@@ -1,4 +1,4 @@
-import { mkdir, stat } from 'node:fs/promises';
+import { chmod, mkdir, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
 
 /**
@@ -25,4 +25,22 @@ async function makeOne(path: string, mode?: number): Promise<void> {
     const isFolder = async () => (await stat(path)).isDirectory();
     if ((error as NodeJS.ErrnoException).code !== 'EEXIST' || !(await isFolder())) throw error;
   }
+}
+
+/** Creates a folder that only this user can access. */
+export async function makePrivateFolder(path: string): Promise<void> {
+  const mode = 0o700;
+  await makeFolder(path, mode);
+  try {
+    await chmod(path, mode);
+  } catch (error) {
+    const isOwn = async () => (await stat(path)).uid === process.getuid?.();
+    if (!isNotSupported(error) || !(await isOwn())) throw error;
+  }
+}
+
+/** Whether a file system lacks modes or links, such as vfat, exFAT, SMB and some FUSE. */
+export function isNotSupported(error: unknown): boolean {
+  const { code = '' } = error as NodeJS.ErrnoException;
+  return /^(?:EPERM|ENOSYS|ENOTSUP|EOPNOTSUPP)$/.test(code);
 }

@@ -1,15 +1,14 @@
-import { chmod, lstat, mkdir, readdir, rm } from 'node:fs/promises';
+import { lstat, mkdir, readdir, rm } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { cacheFilePath, cacheTemporaryFolder, temporaryPrefix } from '../../pool/cache/disk.ts';
 import { FairLru } from '../../pool/cache/fair-lru.ts';
-import { makeFolder } from '../../store/make-folder.ts';
+import { makePrivateFolder } from '../../store/make-folder.ts';
 import { keyPattern } from '../image/key.ts';
 
 /** Files occupy whole blocks; ext4, XFS and APFS default to this size. */
 const blockBytes = 4_096;
 /** Fraction of the limit to keep when deleting, to make room for many writes. */
 const lowWaterMark = 0.9;
-const privateMode = 0o700;
 /** Concurrent `lstat` calls during the scan: few, to leave libuv threads for requests. */
 const scanBatch = 16;
 /** Minimum time between scans after missing files. */
@@ -68,8 +67,7 @@ export class DiskCacheIndex {
     const temporary = cacheTemporaryFolder(this.#folder);
     await rm(temporary, { recursive: true, force: true });
     // Other users of the machine must not read images of projects that require signed URLs.
-    await makeFolder(this.#folder, privateMode);
-    await chmod(this.#folder, privateMode);
+    await makePrivateFolder(this.#folder);
     await mkdir(temporary, { recursive: true });
   }
 

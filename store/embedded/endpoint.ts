@@ -1,8 +1,7 @@
 import { createHash } from 'node:crypto';
-import { chmod, lstat, mkdir, rm } from 'node:fs/promises';
+import { lstat, mkdir, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { makeFolder } from '../make-folder.ts';
 
 /** `sun_path` has 108 bytes on Linux (104 on macOS and the BSDs), including the terminating NUL. */
 const maxSocketPathBytes = process.platform === 'linux' ? 107 : 103;
@@ -17,22 +16,6 @@ export class ForeignFolder extends Error {
 /** The folder for the lock, the data and usually the socket, within the data folder. */
 export function privateFolderPath(folder: string): string {
   return join(resolve(folder), 'store');
-}
-
-/** Creates a folder that only this user can access. */
-export async function makePrivateFolder(folder: string): Promise<void> {
-  await makeFolder(folder, privateMode);
-  await setMode(folder, privateMode);
-}
-
-/** Sets a mode, except on vfat and similar file systems, where the mount determines all modes. */
-async function setMode(path: string, mode: number): Promise<void> {
-  try {
-    await chmod(path, mode);
-  } catch (error) {
-    const isOwn = async () => (await lstat(path)).uid === process.getuid?.();
-    if ((error as NodeJS.ErrnoException).code !== 'EPERM' || !(await isOwn())) throw error;
-  }
 }
 
 /**

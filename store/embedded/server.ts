@@ -2,8 +2,8 @@ import { existsSync } from 'node:fs';
 import { open } from 'node:fs/promises';
 import { join } from 'node:path';
 import { isSource, openThread, programUrl } from '../../contract/package.ts';
+import { makePrivateFolder } from '../make-folder.ts';
 import {
-  makePrivateFolder,
   prepareSocket,
   privateFolderPath,
   removeSocketFolder,

@@ -1,5 +1,6 @@
 import {
   closeSync,
+  copyFileSync,
   existsSync,
   fchmodSync,
   fdatasync,
@@ -17,6 +18,7 @@ import {
 import { dirname } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { promisify } from 'node:util';
+import { isNotSupported } from '../../make-folder.ts';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
 import { backupFilePath, readLog, snapshotEnd, syncPath, toRecord, writeAll } from './log-file.ts';
@@ -151,7 +153,8 @@ export class Log {
     // The next snapshot reads what follows this one.
     const descriptor = openSync(temporary, 'w+', 0o600);
     try {
-      fchmodSync(descriptor, fstatSync(this.#descriptor).mode & 0o777);
+      const { mode } = fstatSync(this.#descriptor);
+      if (fstatSync(descriptor).mode !== mode) fchmodSync(descriptor, mode & 0o777);
       let written = 0;
       for (const slice of snapshot(this.#live())) {
         writeAll(descriptor, slice, written);
@@ -167,7 +170,7 @@ export class Log {
       fdatasyncSync(descriptor);
       this.append({ backupTime: new Date() });
       rmSync(backupFilePath(this.file), { force: true });
-      linkSync(this.file, backupFilePath(this.file));
+      linkOrCopy(this.file, backupFilePath(this.file));
       renameSync(temporary, this.file);
       closeSync(this.#descriptor);
       this.#descriptor = descriptor;
@@ -193,6 +196,15 @@ export class Log {
     await this.durable().catch(() => {});
     await this.#rewriting?.catch(() => {});
     closeSync(this.#descriptor);
+  }
+}
+
+function linkOrCopy(from: string, to: string): void {
+  try {
+    linkSync(from, to);
+  } catch (error) {
+    if (!isNotSupported(error)) throw error;
+    copyFileSync(from, to);
   }
 }
 

@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
-import { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import promises, { chmod, mkdir, readdir, stat, writeFile } from 'node:fs/promises';
+import { syncBuiltinESMExports } from 'node:module';
 import { dirname, join } from 'node:path';
 import t from 'tap';
 import { cacheFilePath, cacheTemporaryFolder } from '../../../pool/cache/disk.ts';
@@ -84,6 +85,23 @@ t.test(
     await index.prepare();
   },
 );
+
+t.test('uses a folder on a file system without modes', async (t) => {
+  const original = promises.chmod;
+  t.teardown(() => {
+    promises.chmod = original;
+    syncBuiltinESMExports();
+  });
+  const folder = t.testdir();
+  const prepare = (code: string) => {
+    promises.chmod = () => Promise.reject(Object.assign(new Error(code), { code }));
+    syncBuiltinESMExports();
+    return createIndex(folder, 10).index.prepare();
+  };
+  for (const code of ['EPERM', 'ENOSYS']) await prepare(code);
+  t.ok(existsSync(cacheTemporaryFolder(folder)));
+  await t.rejects(prepare('EROFS'), { code: 'EROFS' });
+});
 
 t.test('keeps a file that a process rewrites before its deletion', async (t) => {
   const { index, store, exists } = createIndex(t.testdir(), 4);

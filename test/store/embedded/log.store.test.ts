@@ -10,6 +10,7 @@ import { parseFilter } from '../../../store/embedded/query/filter.ts';
 import { Catalog } from '../../../store/embedded/storage/catalog.ts';
 import { Log } from '../../../store/embedded/storage/log.ts';
 import {
+  backupFilePath,
   DataFileDamaged,
   readLog,
   snapshotEnd,
@@ -122,7 +123,13 @@ function openLog(t: Test, file = join(t.testdir(), 'documents.log')) {
   return { file, log, add, read };
 }
 
-type FileCall = 'openSync' | 'writeSync' | 'fdatasyncSync' | 'ftruncateSync' | 'renameSync';
+type FileCall =
+  | 'openSync'
+  | 'writeSync'
+  | 'fdatasyncSync'
+  | 'ftruncateSync'
+  | 'renameSync'
+  | 'linkSync';
 
 /** Lets a call of the file system fail, until the returned function runs. */
 function failing(name: FileCall, code: string, before: () => void = () => {}): () => void {
@@ -191,6 +198,21 @@ t.test('keeps the log if a rewrite fails, and accepts changes', async (t) => {
     const records = Array.from({ length: added }, (_, index) => index + 1);
     t.same(openLog(t, file).read, records);
   }
+});
+
+t.test('rewrites a log on a file system without links, such as exFAT', async (t) => {
+  const { file, log, add } = openLog(t);
+  await add(1);
+  const { ino } = fs.statSync(file);
+  const mend = failing('linkSync', 'EPERM');
+  for (let n = 0; n < 100 && fs.statSync(file).ino === ino; n += 1) {
+    await add(2, 'x'.repeat(500_000));
+    await sleep(1);
+  }
+  await log.close();
+  mend();
+  t.not(fs.statSync(file).ino, ino);
+  t.match(openLog(t, backupFilePath(file)).read, [1, 2], 'the backup is a copy');
 });
 
 t.test('answers nothing after a sync or a cut that failed', async (t) => {
