@@ -33,6 +33,7 @@ const frontEndEntry = fileURLToPath(programUrl('server/front-end-main'));
 /** Owns the store and the disk cache index, and supervises the front ends. */
 export class Primary {
   readonly #settings: Settings;
+  readonly #machine = findMachine();
   readonly #log: Logger;
   readonly #onTerminal: boolean;
   readonly #shutdown: Shutdown;
@@ -75,7 +76,7 @@ export class Primary {
       entry: frontEndEntry,
       processes: settings.processes,
       execArgv: frontEndArguments,
-      environment: frontEndEnvironment(settings),
+      environment: frontEndEnvironment(settings, this.#machine),
       log,
       stalledAfterMs: 2 * settings.transformTimeoutMs,
     });
@@ -95,7 +96,7 @@ export class Primary {
     const log = this.#log;
     const shutdown = this.#shutdown;
     const settings = this.#settings;
-    const machine = findMachine();
+    const machine = this.#machine;
     const { processes, poolThreads, poolMemoryBytes, memoryCacheBytes } = settings;
     const heicDecoder = heifProgram ?? 'WebAssembly';
     const chosen = { processes, poolThreads, poolMemoryBytes, memoryCacheBytes, heicDecoder };

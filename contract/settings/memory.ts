@@ -7,6 +7,8 @@ const sharedBytes = 128 * mebibyte;
 const frontEndBytes = 96 * mebibyte;
 /** A light transform, at most (`pool/rendering/execution-plan.ts`). */
 export const threadBytes = 128 * mebibyte;
+/** A transform process that encodes a 1,600 px AVIF of a 12-megapixel photograph, at least. */
+export const leastProcessBytes = 224 * mebibyte;
 /** Threads per front end on a machine with many cores. */
 const usualThreads = 5;
 
@@ -20,7 +22,11 @@ export const memoryCacheBytes = ({ memoryBytes }: Machine): number =>
 
 /** Returns the bytes that fetched sources can take in each of a number of front ends. */
 export const sourceBytes = ({ memoryBytes }: Machine, processes: number): number =>
-  Math.floor(memoryBytes / 5 / processes);
+  Math.floor(memoryBytes / 10 / processes);
+
+/** Returns the bytes of fetched sources that each of a number of front ends keeps. */
+export const sourceCacheBytes = ({ memoryBytes }: Machine, processes: number): number =>
+  Math.min(16 * mebibyte, Math.floor(memoryBytes / 64 / processes));
 
 /** Returns the bytes for a front end and its transforms. */
 const frontEndShare = (machine: Machine, processes: number): number =>

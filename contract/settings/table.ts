@@ -34,8 +34,10 @@ import {
 } from './lists.ts';
 import {
   fittingProcesses,
+  leastProcessBytes,
   memoryCacheBytes,
   sourceBytes,
+  sourceCacheBytes,
   threadBytes,
   transformBytes,
 } from './memory.ts';
@@ -247,17 +249,22 @@ export const settingsTable = {
     default: 5_000,
     meaning: 'Timeout for drawing an SVG in ms, part of the transform timeout.',
   }),
-  transformProcessMemoryBytes: integer('SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES', 2 ** 28, 2 ** 40, {
-    default: ({ processes }, machine) =>
-      Math.min(
-        1_610_612_736,
-        // Other projects' transforms keep as much next to the largest.
-        Math.max(2 ** 28, transformBytes(machine, Number(processes)) - 2 ** 28),
-      ),
-    defaultInWords: '1610612736, less if memory is short',
-    meaning:
-      'Memory limit in bytes per transform process. Each transform thread has at most one, for SVG, PDF, HEIC and large AVIF.',
-  }),
+  transformProcessMemoryBytes: integer(
+    'SERVICE_TRANSFORM_PROCESS_MEMORY_BYTES',
+    leastProcessBytes,
+    2 ** 40,
+    {
+      default: ({ processes }, machine) =>
+        Math.min(
+          1_610_612_736,
+          // Other projects' transforms keep as much next to the largest.
+          Math.max(leastProcessBytes, transformBytes(machine, Number(processes)) - 2 ** 28),
+        ),
+      defaultInWords: '1610612736, less if memory is short',
+      meaning:
+        'Memory limit in bytes per transform process. Each transform thread has at most one, for SVG, PDF, HEIC and large AVIF.',
+    },
+  ),
   memoryCacheBytes: integer('SERVICE_MEMORY_CACHE_BYTES', 0, 2 ** 50, {
     default: (_, machine) => memoryCacheBytes(machine),
     defaultInWords: '268435456, at most a 16th of the memory',
@@ -377,7 +384,8 @@ export const settingsTable = {
       'Maximum bytes of sources being fetched, queued or transformed, per process. One project can use three quarters of them.',
   }),
   sourceCacheBytes: integer('SERVICE_SOURCE_CACHE_BYTES', 0, 2 ** 40, {
-    default: 16_777_216,
+    default: ({ processes }, machine) => sourceCacheBytes(machine, Number(processes)),
+    defaultInWords: '16777216, less if memory is short',
     meaning:
       'Maximum bytes of fetched sources kept for 30 seconds to render more variants, per process; 0 keeps none.',
   }),

@@ -72,6 +72,8 @@ export function launchTransformProcess(
     ...(addressSpaceLimited ? [`ulimit -v ${kibibytes}`] : []),
     `ulimit -t ${cpuSeconds}`,
     'ulimit -c 0',
+    // When memory is short, the kernel ends this process instead of the front end.
+    'echo 1000 >/proc/self/oom_score_adj',
   ];
   const limited = limits.map((limit) => `${limit} 2>/dev/null;`).join(' ');
   // Tools such as test runners set NODE_OPTIONS, and the modules that it preloads can exceed these

@@ -329,14 +329,14 @@ t.test('derives defaults from the memory and the CPU quota of a container', asyn
       ].map((value) => Math.floor(value / mebibyte)),
     ];
   };
-  t.same(find(512, 2), [1, 1, 153, 256, 32, 102]);
-  t.same(find(512, 64), [1, 1, 153, 256, 32, 102]);
-  t.same(find(1_024, 64), [1, 4, 608, 352, 64, 128]);
-  t.same(find(2_048, 64), [2, 5, 672, 416, 128, 128]);
+  t.same(find(512, 2), [1, 1, 204, 224, 32, 64]);
+  t.same(find(512, 64), [1, 1, 204, 224, 32, 64]);
+  t.same(find(1_024, 64), [1, 4, 633, 377, 64, 102]);
+  t.same(find(2_048, 64), [2, 5, 697, 441, 128, 102]);
   t.same(find(2_048, 4), [1, 5, 1_280, 1_312, 128, 128]);
   t.same(find(65_536, 64), [16, 5, 1_280, 1_536, 256, 128]);
   t.same(find(65_536, 0.5), [1, 1, 512, 1_536, 256, 128], 'a part of a core');
-  t.same(find(128, 8), [1, 1, 128, 256, 8, 64], 'at least what the smallest service has');
+  t.same(find(128, 8), [1, 1, 128, 224, 8, 64], 'at least what the smallest service has');
   const explicit = { SERVICE_PROCESSES: '2', SERVICE_POOL_THREADS: '7' };
   t.match(find(512, 64, explicit), [2, 7], 'an explicit setting wins');
 });

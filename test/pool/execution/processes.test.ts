@@ -45,6 +45,13 @@ t.test('renders an SVG to the same bytes as on a thread, and reuses its process'
     Math.min(19, getPriority() + 10),
     'its priority is below the event loop',
   );
+  if (hasProc) {
+    t.equal(
+      readFileSync(`/proc/${pid}/oom_score_adj`, 'utf8').trim(),
+      '1000',
+      'the kernel ends it before the front end',
+    );
+  }
   await pool.transform(small, variant({ width: 334 }), patient);
   t.same(children(), [pid]);
   await pool.close();
