@@ -79,6 +79,8 @@ export class Supervisor {
   /** By cluster id, including draining ones. */
   readonly #frontEnds = new Map<number, FrontEndProcess>();
   readonly #liveness: Liveness;
+  /** Resolves when a front end has listened in every slot. */
+  #starting: Promise<unknown> = Promise.resolve();
   #rolling: Promise<void> | null = null;
   #listener: FrontEndListener | null = null;
   #announced = false;
@@ -114,7 +116,8 @@ export class Supervisor {
   async start(listener: FrontEndListener): Promise<void> {
     this.#listener = listener;
     this.#liveness.start();
-    await Promise.all(this.#slots.map((slot) => this.#fillFirst(slot)));
+    this.#starting = Promise.all(this.#slots.map((slot) => this.#fillFirst(slot)));
+    await this.#starting;
   }
 
   send(frontEnd: number, message: ToFrontEnd): void {
@@ -173,6 +176,9 @@ export class Supervisor {
 
   async #roll(): Promise<void> {
     const { log } = this.#options;
+    // A slot that is still being filled would get a second front end.
+    await this.#starting.catch(() => {});
+    if (this.#announced) return;
     log.info('replacing front ends one at a time');
     for (const slot of [...this.#slots]) {
       const replaced = slot.current;

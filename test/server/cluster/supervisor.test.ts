@@ -113,11 +113,11 @@ t.test('gives up only on front ends that never listened', async (t) => {
 });
 
 t.test('runs at most one more front end than usual while it replaces them', async (t) => {
-  const { supervisor, count } = supervise(t, 'draining-front-end', { processes: 4 });
+  const { supervisor, lines, count } = supervise(t, 'draining-front-end', { processes: 4 });
   const running = new Set<number>();
   const seen = new Set<number>();
   let most = 0;
-  await supervisor.start({
+  const listening = supervisor.start({
     onMessage: (frontEnd) => {
       seen.add(frontEnd);
       most = Math.max(most, running.add(frontEnd).size);
@@ -125,9 +125,13 @@ t.test('runs at most one more front end than usual while it replaces them', asyn
     onEnd: (frontEnd) => void running.delete(frontEnd),
     onGiveUp: (reason) => t.fail(reason),
   });
-  await supervisor.roll();
+  // Also during the start.
+  await Promise.all([listening, supervisor.roll()]);
   t.equal(count('front ends replaced'), 1);
   t.equal(seen.size, 8);
+  const begin = lines.findIndex(({ msg }) => msg === 'replacing front ends one at a time');
+  const before = lines.slice(0, begin).filter(({ msg }) => msg === 'front end listening');
+  t.equal(before.length, 4, 'after the start');
   t.same([most, supervisor.listening, running.size], [5, 4, 4]);
 });
 
