@@ -1,4 +1,4 @@
-import { statSync } from 'node:fs';
+import { type Stats, statSync } from 'node:fs';
 import { dirname, resolve } from 'node:path';
 import { adminCommand } from '../contract/package.ts';
 import { ForeignFolder } from './embedded/endpoint.ts';
@@ -56,14 +56,22 @@ export function folderErrorText(error: unknown, dataDir: string): string | null 
   return `The data folder ${folder} (SERVICE_DATA_DIR) cannot be used: ${cause} (${code}${at}).`;
 }
 
-/** Describes who has access to a file or, if it does not exist, to the folder to create it in. */
+/** Describes who has access to a file or, if this user cannot see it, to the folder that contains it. */
 function accessText(path: string, folder: string): string {
   const [uid, gid] = [process.getuid?.(), process.getgid?.()];
-  const found = statSync(path, { throwIfNoEntry: false });
-  if (uid === undefined || (found === undefined && path === dirname(path))) {
+  const found = statOrNull(path);
+  if (uid === undefined || (found === null && path === dirname(path))) {
     return 'this user has no permission there';
   }
-  if (found === undefined) return accessText(dirname(path), folder);
+  if (found === null) return accessText(dirname(path), folder);
   const mode = (found.mode & 0o7777).toString(8);
   return `user ${uid} with group ${gid} has no permission, because ${path} belongs to user ${found.uid} and group ${found.gid} with mode ${mode}; run "chown -R ${uid}:${gid} ${folder}" as root, or start the service as user ${found.uid}`;
+}
+
+function statOrNull(path: string): Stats | null {
+  try {
+    return statSync(path);
+  } catch {
+    return null;
+  }
 }

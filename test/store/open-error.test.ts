@@ -1,4 +1,4 @@
-import { chmod, mkdir } from 'node:fs/promises';
+import { chmod, mkdir, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import t from 'tap';
 import { folderErrorText } from '../../store/open-error.ts';
@@ -24,4 +24,7 @@ t.test('names the owner and the mode of a folder without permission, and the fix
   await mkdir(join(folder, 'store'));
   await chmod(join(folder, 'store'), 0o700);
   t.match(describe('store'), `${join(folder, 'store')} ${owner} 700; ${fix}`);
+  // A path below a file cannot be examined, like one in a folder without permission.
+  await writeFile(join(folder, 'file'), '', { mode: 0o600 });
+  t.match(describe('file', 'store'), `${join(folder, 'file')} ${owner} 600; ${fix}`);
 });
