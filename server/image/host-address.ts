@@ -55,7 +55,9 @@ function findDialect({ host: { urls = '' } }: Site): DialectName {
 }
 
 function readForeign(dialect: DialectName, path: string, query: string, site: Site) {
-  const translation = withServiceErrors(() => translate(dialect, path, query, toUrlHost(site)));
+  const translation = withServiceErrors(dialect, () =>
+    translate(dialect, path, query, toUrlHost(site)),
+  );
   const { source, ignored, usesHints = false } = translation;
   const read = {
     dialect,
@@ -79,7 +81,7 @@ function readForeign(dialect: DialectName, path: string, query: string, site: Si
         value === undefined ? [] : [[name, value] as const],
       );
       const resolveRequest: (...args: Parameters<typeof resolve>) => SizedRequest = (...args) => {
-        const sized = withServiceErrors(() => resolve(...args));
+        const sized = withServiceErrors(dialect, () => resolve(...args));
         if (sized.kind === 'document') return sized;
         return { kind: 'image', parameters: toParameters(sized.query) };
       };
@@ -114,12 +116,15 @@ function toParameters(query: NativeQuery): ReadonlyMap<string, string> {
   return texts;
 }
 
-function withServiceErrors<T>(read: () => T): T {
+/** @param urls the language that is read */
+function withServiceErrors<T>(urls: string, read: () => T): T {
   try {
     return read();
   } catch (error) {
-    if (error instanceof UrlError) throw new ServiceError(error.code, error.message);
-    throw error;
+    if (!(error instanceof UrlError)) throw error;
+    // The hints of the codes are about native URLs.
+    const hint = `Change the URL as the message says. image-delivery explain --urls ${urls} lists what it cannot translate.`;
+    throw new ServiceError(error.code, error.message, undefined, { hint });
   }
 }
 

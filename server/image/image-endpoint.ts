@@ -78,6 +78,8 @@ export class ImageEndpoint {
       const observed = telemetry.observe(request);
       if (backgroundToken === consoleMark) observed.kind = 'console';
       observed.named = (found ?? projects.peek(projectInQuery(request.query)))?.project ?? null;
+      const site = found && siteAtHost(found.project, host);
+      observed.host = site?.host ?? null;
       const call = {
         request,
         negotiated,
@@ -85,7 +87,7 @@ export class ImageEndpoint {
         backgroundToken,
         isLoop,
         client: { origin: originAt(host), accept },
-        site: found && siteAtHost(found.project, host),
+        site,
         cacheKey: responseCacheKey(requested, target),
         observed,
         responses: this.responses,

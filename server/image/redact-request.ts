@@ -18,13 +18,10 @@ const maxMessageLength = 200;
 /** Returns a path without the parts that might be secrets in its language. */
 type RedactPath = (path: string) => string;
 
-/**
- * Returns a failed request without secrets. The project's hosts might read other services' URLs.
- */
-export const redactRequest: RedactRequest = ({ path, query, source, project, error }) => {
+/** Returns a failed request without secrets, which depend on the language of the host's URLs. */
+export const redactRequest: RedactRequest = ({ path, query, source, host, error }) => {
   const shown = source instanceof URL ? redactSource(source) : redactText(source?.href ?? '');
-  const languages = Object.values(project?.hosts ?? {}).map(({ urls = 'native' }) => urls);
-  const redactPath: RedactPath = (text) => languages.reduce(redactForeignPath, text);
+  const redactPath: RedactPath = (text) => redactForeignPath(text, host?.urls ?? 'native');
   const url = redactUrl(path, query, shown, redactPath);
   // Messages on another service's URL begin with its option, which might be hidden in the path.
   const [option = ''] = error.message.split(' ', 1);

@@ -6,6 +6,7 @@ import {
   type StageObserver,
   stageNames,
 } from '../../pool/stages.ts';
+import type { DeliveryHost } from '../../store/delivery-host.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Activity } from '../usage/activity/activity.ts';
 import type { RequestCounter } from '../usage/activity/request-counter.ts';
@@ -29,7 +30,8 @@ export type RedactRequest = (
   request: Pick<ImageRequest, 'path' | 'query'> & {
     /** Null if the URL is invalid. */
     readonly source: Pick<URL, 'href'> | null;
-    readonly project: Pick<Project, 'hosts'> | null;
+    /** The requested delivery host. */
+    readonly host: Pick<DeliveryHost, 'urls'> | null;
     readonly error: Pick<ServiceError, 'code' | 'message'>;
   },
 ) => Pick<FailedRequest, 'source' | 'url' | 'message'>;
@@ -130,6 +132,8 @@ export class ObservedRequest implements StageObserver {
   #counts: RequestCounts | null = null;
   /** The known project of a URL that might be invalid, for recording its failures. */
   named: Project | null = null;
+  /** The delivery host, whose language the URL is in. */
+  host: DeliveryHost | null = null;
   /** Whether the URL lacks a valid signature. */
   isUnsigned = false;
   /** Activity includes live requests, and prewarming failures. */
@@ -182,6 +186,7 @@ export class ObservedRequest implements StageObserver {
     later.#project = this.#project;
     later.#source = this.#source;
     later.named = this.named;
+    later.host = this.host;
     later.#counts = this.#counts;
     later.kind = 'background';
     return later;
@@ -232,16 +237,21 @@ export class ObservedRequest implements StageObserver {
   /** Records an error, for which the client gets an error response or another image. */
   failed(error: unknown): void {
     const { id, path, query } = this.#request;
-    const host = this.#source?.hostname ?? null;
+    const sourceHost = this.#source?.hostname ?? null;
     const failure = ServiceError.of(error);
     const shown = this.#telemetry.redactRequest({
       path,
       query,
       source: this.#source,
-      project: this.named,
+      host: this.host,
       error: failure,
     });
-    const context = { requestId: id, project: this.#project, host, cause: shown.message };
+    const context = {
+      requestId: id,
+      project: this.#project,
+      host: sourceHost,
+      cause: shown.message,
+    };
     this.#telemetry.failed(failure, error, context);
     const project = this.#counts?.project ?? this.named?._id;
     if (project === undefined || this.kind === 'console') return;

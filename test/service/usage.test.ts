@@ -345,6 +345,35 @@ t.test('lets only a root key change limits', async (t) => {
   }
 });
 
+t.test('shows refused URLs of each delivery host, without secrets', async (t) => {
+  const { call, createProject, store, port } = await start(t);
+  const project = await createProject('127.0.0.1');
+  for (const urls of ['cloudinary', 'imgproxy'] as const) {
+    const host = `${urls}.shop.example`;
+    await store.projects.hostClaims.claim(host, project);
+    const item = { host, base: null, urls, updatedAt: new Date() };
+    await store.projects.setItem(project, 'hosts', host, item);
+  }
+  const refuse = async (host: string, target: string) => {
+    const connection = await StrictConnection.open(port);
+    const { status, body } = await connection.request('GET', target, { host });
+    connection.close();
+    t.equal(status, 400);
+    return JSON.parse(body.toString());
+  };
+  await refuse('imgproxy.shop.example', '/SECRET/w:x/plain/a.jpg');
+  const refused = await refuse('cloudinary.shop.example', '/demo/image/upload/u_x/a.jpg');
+  t.match(refused.resolution_hint, 'explain --urls cloudinary');
+  const { failures } = await json(await call('failures', project));
+  t.match(
+    failures.map(({ url, message }: Record<string, string>) => [url, message]),
+    [
+      ['/demo/image/upload/u_x/a.jpg', /^u_x has no equivalent here/],
+      ['/…/w:x/plain/a.jpg', /^width must be/],
+    ],
+  );
+});
+
 t.test('delivers cached images beyond a byte limit', async (t) => {
   const { get, image, limit } = await start(t);
   const small = image('/a.png', 'fmt=png');
