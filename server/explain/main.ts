@@ -2,6 +2,7 @@ import { createInterface } from 'node:readline';
 import { InvalidArgumentError, Option } from 'commander';
 import { ServiceError } from '../../contract/errors.ts';
 import { newCommand } from '../../contract/settings/command-line.ts';
+import { recogniseDialect } from '../../urls/src/index.ts';
 import { print, printable } from '../admin/terminal.ts';
 import { type ExplainedUrl, explainUrl } from '../image/explain-url.ts';
 import { urlKinds } from '../image/host-address.ts';
@@ -13,7 +14,7 @@ import { parseSource } from '../image/source-url.ts';
  */
 
 interface ExplainOptions {
-  readonly urls: string;
+  readonly urls?: string;
   readonly origin: string;
   readonly base?: string;
   readonly project?: string;
@@ -34,9 +35,10 @@ newCommand('explain')
   )
   .argument('[url]', 'an image URL, or its path and query')
   .addOption(
-    new Option('--urls <service>', 'the service that the URL is for')
-      .choices(urlKinds)
-      .default('native'),
+    new Option(
+      '--urls <service>',
+      "the service that the URL is for; default: recognised by the URL's form, or native",
+    ).choices(urlKinds),
   )
   .addOption(
     new Option('--origin <url>', "the project's origin, for sources that are paths")
@@ -73,7 +75,8 @@ interface ExplainedImage extends ExplainedUrl {
 
 /** Returns the URL's fault as a sentence if it has no meaning. */
 function explain(url: string, options: ExplainOptions): ExplainedImage | string {
-  const { urls, origin, base = null, size = null } = options;
+  const { origin, base = null, size = null } = options;
+  const urls = options.urls ?? recogniseDialect(url.trim()) ?? 'native';
   const _id = options.project ?? (projectInUrl.exec(url)?.[1] || placeholder);
   const host = { host: 'images.invalid', base, urls, updatedAt: new Date(0) };
   const allowedOrigins = [origin, base ?? origin].map((baseUrl) => new URL(baseUrl).hostname);

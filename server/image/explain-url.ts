@@ -2,6 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Size } from '../../urls/src/index.ts';
 import { canonicalName, readOptions } from './address.ts';
 import { readRequestAddress } from './host-address.ts';
+import { isOverlayPart } from './overlays.ts';
 import { parameters } from './parameters.ts';
 import type { Site } from './site.ts';
 import { percentEncode, type SourceReference } from './source-url.ts';
@@ -39,6 +40,9 @@ function findMeaning(name: string): string | null {
   const canonical = canonicalName(name);
   if (canonical !== undefined) return parameters[canonical].meaning;
   if (name.startsWith('text.')) return 'The text of the text layer with this name.';
+  if (isOverlayPart(name)) {
+    return name.includes('.') ? "A field of this overlay's layer." : parameters.overlay.meaning;
+  }
   return otherMeanings[name] ?? null;
 }
 

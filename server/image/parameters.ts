@@ -650,7 +650,7 @@ export const parameters = {
     sourceReference,
     "Draws another image over the image, from the project's `origin` or, in signed URLs, any allowed host. `overlay.w`, " +
       '`overlay.h`, `overlay.pos`, `overlay.x`, `overlay.y`, `overlay.opacity` and `overlay.radius` are ' +
-      "[a layer's](layers.md#an-image-in-the-url) `width`, `height` and so on; `overlay2` to `overlay4` draw more images.",
+      "the overlay's width, height and so on; `overlay2` to `overlay4` draw more images.",
     '/emblem.svg',
     'pixels',
   ),

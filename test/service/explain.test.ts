@@ -8,6 +8,7 @@ import t from 'tap';
 import { readAddress, readOptions } from '../../server/image/address.ts';
 import { explainUrl } from '../../server/image/explain-url.ts';
 import { resolveSource } from '../../server/image/source-url.ts';
+import { recogniseDialect } from '../../urls/src/index.ts';
 import { rootPath } from '../root.ts';
 import { urlExamples } from '../url-examples.ts';
 
@@ -47,6 +48,32 @@ t.test('keeps parameters that share a name with an ignored option', async (t) =>
   const { native, ignored } = explainUrl(url, site('imgix'), null);
   t.match(native, '&crop=10%2C10%2C200%2C100');
   t.same(ignored, ['crop']);
+});
+
+t.test('keeps the place of an overlay', async (t) => {
+  const url = '/a.jpg?mark=/logo.png&mark-w=90&mark-align=top,left';
+  const { native, options } = explainUrl(url, site('imgix'), null);
+  t.match(native, '&overlay.pos=northwest&overlay.w=90&');
+  const { meaning = '' } = options.find(({ name }) => name === 'overlay') ?? {};
+  t.notMatch(meaning, '](', 'no Markdown link');
+});
+
+t.test("recognises each service's URLs by their form", async (t) => {
+  for (const [kind, examples] of Object.entries(urlExamples)) {
+    // imgix has no paths of its own.
+    const start = kind === 'imgix' ? 'https://x.imgix.net' : 'https://img.example';
+    for (const { url } of examples) t.equal(recogniseDialect(start + url), kind, url);
+  }
+  for (const url of [
+    '/a.jpg?w=300',
+    '/a/b:c/d.jpg',
+    '/img/https://res.cloudinary.com/demo/image/upload/w_3/a.jpg?project=prj_1',
+    'https://img.example/img/https://x.imgix.net/a.jpg?project=prj_1',
+  ]) {
+    t.equal(recogniseDialect(url), null, url);
+  }
+  const { stdout } = await explain('https://res.cloudinary.com/demo/image/upload/w_3/a.jpg');
+  t.match(stdout, 'Source: /a.jpg\n');
 });
 
 t.test('writes sources on the origin as paths, and others with their host', async (t) => {

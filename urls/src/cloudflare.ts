@@ -92,7 +92,8 @@ function readNative(options: Options, host: UrlHost, size: SourceSize): NativeQu
 }
 
 function readOptions(text: string): Options {
-  const parts = text.split(',', maxOptions + 1);
+  // The commas of rgb() separate no options.
+  const parts = text.split(/,(?![^(,]{0,9}(?:,[^(,]{0,9}){0,2}\))/, maxOptions + 1);
   if (text.length > maxOptionsLength || parts.length > maxOptions) {
     throw optionInvalid('The path', 'has too many or too long options');
   }
@@ -157,6 +158,8 @@ const rows: Readonly<Record<string, Row>> = {
   'slow-connection-quality': noEffect,
   border: onlyOr('extend'),
   draw: onlyOr('layer'),
+  'origin-auth': noEffect,
+  segment: onlyOr('an image without its background as the source'),
 };
 
 /** Cloudflare's words stand for qualities that it does not define. */
@@ -298,4 +301,8 @@ function setTrim(native: NativeQuery, options: Options, size: SourceSize): void 
 const wholeSide = 100_000;
 
 /** The URLs of Cloudflare Images' transformations. */
-export const cloudflare: UrlDialect = { title: 'Cloudflare', translate };
+export const cloudflare: UrlDialect = {
+  title: 'Cloudflare',
+  form: /\/cdn-cgi\/image\/|^https?:\/\/imagedelivery\.net\//i,
+  translate,
+};

@@ -225,7 +225,7 @@ function addLayer({ native, ignored }: Chain, options: Options, all: Options, ho
   if (kind !== undefined) throw noEquivalent(`l_${kind}`, 'l_ with the name of a stored layer');
   const name = id.toLowerCase().replaceAll(/[^a-z0-9_]+/g, '-');
   native.set('l', 'layer', [native.get('layer') ?? [], name].flat().join(','));
-  ignored.push(...[...options.keys()].filter((option) => option !== 'l' && option !== 'fl'));
+  ignored.push(...[...all.keys()].filter((option) => option !== 'l' && option !== 'fl'));
 }
 
 function addFetchedLayer(native: NativeQuery, id: string, options: Options, host: UrlHost): void {
@@ -476,15 +476,28 @@ function addAngle(chain: Chain, text: string, isGeometry: boolean): void {
     if (mirror === undefined && degrees === 0) continue;
     // A symmetric resize keeps or adds equal parts on both sides.
     const isSymmetric = (resize?.position ?? 'center') === 'center';
+    const canTurn = degrees % 90 === 0 && isSymmetric && resize?.point === null && !resize.isAuto;
     const isMisplaced =
-      mirror === undefined ? resize !== null || isGeometry : !isSymmetric || rotation % 180 !== 0;
+      mirror === undefined
+        ? resize === null
+          ? isGeometry
+          : !canTurn
+        : !isSymmetric || rotation % 180 !== 0;
     if (isMisplaced) {
-      throw optionInvalid(`a_${word}`, 'has no equivalent at this place of the chain');
+      throw noEquivalent(`a_${word} at this place of the chain`, `a_${word} at its start`);
     }
-    if (mirror === undefined) native.set('a', 'rotate', (rotation + degrees) % 360);
-    else native.set('a', mirror, native.has(mirror) ? null : true);
+    if (mirror === undefined) {
+      // Turning the box, too, keeps the result.
+      if (resize !== null && degrees % 180 !== 0) chain.resize = turnBox(resize);
+      native.set('a', 'rotate', (rotation + degrees) % 360);
+    } else native.set('a', mirror, native.has(mirror) ? null : true);
   }
 }
+
+const turnBox = (resize: Resize): Resize => {
+  const ratio = resize.ratio === null ? null : 1 / toQuotient(resize.ratio);
+  return { ...resize, w: resize.h, h: resize.w, ratio };
+};
 
 const mirrors: Readonly<Record<string, string>> = { hflip: 'flop', vflip: 'flip' };
 
@@ -942,6 +955,7 @@ const secrets = /(?<=(?:^|\/)s--)[^/]+|(?<=\b[lu]_(?:fetch|text):)[^/]+|(?<=_!)[
 /** The URLs of Cloudinary images. */
 export const cloudinary: UrlDialect = {
   title: 'Cloudinary',
+  form: /^https?:\/\/res\.cloudinary\.com\/|\/image\/(?:upload|fetch|private|authenticated)\//i,
   translate,
   readSignature,
   redact: (path) => path.replace(secrets, redactedMark),

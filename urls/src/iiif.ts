@@ -363,4 +363,8 @@ function turned({ width, height }: Size, angle: number): Size {
 }
 
 /** URLs of the IIIF Image API 3.0 and 2.1. */
-export const iiif: UrlDialect = { title: 'IIIF Image API', translate };
+export const iiif: UrlDialect = {
+  title: 'IIIF Image API',
+  form: /\/[^/?#]+\/[^/?#]+\/!?[\d.]+\/(?:default|color|gray|bitonal|native)(?:\.\w+)?$|\/info\.json$/,
+  translate,
+};

@@ -119,8 +119,16 @@ const rows: Readonly<Record<string, Row>> = {
     270: '270',
     8: '270',
   }),
-  trim: choice('trim', { auto: '10' }),
-  rot: choice('rotate', { 0: null, 180: '180', 360: null }),
+  trim: (native, value, name) => {
+    if (value !== 'auto') throw noEquivalent(`${name}=${value}`, 'trim=auto');
+    native.set(name, 'trim', 10);
+  },
+  rot: (native, value, name) => {
+    const degrees = readNumber(name, value, 0, 360) % 360;
+    if (degrees % 180 !== 0)
+      throw noEquivalent(`${name}=${value}`, 'or, which turns before the resize');
+    native.set(name, 'rotate', degrees || null);
+  },
   cs: choice('icc', { origin: 'keep', srgb: null, strip: null, tinysrgb: null }),
   page: setPage,
   frame: setPage,
@@ -137,13 +145,20 @@ const rows: Readonly<Record<string, Row>> = {
     },
     '0',
   ),
+  ...withNearest({ 'duotone-alpha': 'duotone without it' }, '100'),
   ...withNearest({
     ch: 'a srcset',
+    faceindex: 'crop=faces',
+    facepad: 'fit=crop with crop=faces',
     m: 'layer',
     'max-h': 'fit=max',
     'max-height': 'fit=max',
     'max-w': 'fit=max',
     'max-width': 'fit=max',
+    'min-h': 'minh',
+    'min-height': 'minh',
+    'min-w': 'minw',
+    'min-width': 'minw',
     palette: 'fmt=json',
     t: 'layer',
     txt: 'layer',
@@ -151,8 +166,8 @@ const rows: Readonly<Record<string, Row>> = {
   ...ofNames(
     only(),
     `annotation b ba balph bc bf bh bm bp bs bw bx by 
-    duotone-alpha faceindex facepad faces fp-debug fps interval license-plate-blur loop lp-blur ma malph
-    mb mf mh min-h min-height min-w min-width mp ms mtile mw mx my nr nrs
+    faces fp-debug fps interval license-plate-blur loop lp-blur ma malph
+    mb mf mh mp ms mtile mw mx my nr nrs
     pdf-annotation prefix rasterize-bypass reverse
     rot-type rott rottype skip ta tc tcl tf tl tp transparency tsh tsz tt upscale
     upscale-fallback`,
@@ -266,7 +281,9 @@ function readOptions(query: string, native: NativeQuery) {
     const name = lookUp(aliases, written) ?? written;
     const row = lookUp(rows, name);
     if (row === undefined && !dependent.has(name)) {
-      if (foreignPrefix.test(name)) throw noEquivalent(spelling);
+      // The fault of the text names them all.
+      const isOfText = name.startsWith('txt-') && names.has('txt');
+      if (foreignPrefix.test(name) && !isOfText) throw noEquivalent(spelling);
       unknown.add(spelling);
       return;
     }
@@ -279,7 +296,9 @@ function readOptions(query: string, native: NativeQuery) {
     else options.set(name, before === undefined ? text : `${before},${text}`);
   };
   const faults = new Faults();
-  for (const [spelling, value] of parseQuery(query)) faults.collect(() => read(spelling, value));
+  const pairs = [...parseQuery(query)];
+  const names = new Set(pairs.map(([name]) => name));
+  for (const [spelling, value] of pairs) faults.collect(() => read(spelling, value));
   faults.throwAny();
   return { options, unknown };
 }
@@ -563,4 +582,9 @@ function readSignature(path: string, query: string): UrlSignature | null {
 }
 
 /** The URLs of imgix's Rendering API. */
-export const imgix: UrlDialect = { title: 'imgix', translate, readSignature };
+export const imgix: UrlDialect = {
+  title: 'imgix',
+  form: /^https?:\/\/[^/?#]+\.imgix\.net\//i,
+  translate,
+  readSignature,
+};

@@ -27,6 +27,14 @@ export const dialects = {
 
 export type DialectName = keyof typeof dialects;
 
+/** Returns the language whose usual form an absolute URL, or a path and query, has. */
+export function recogniseDialect(url: string): DialectName | null {
+  // The source of a native URL can be another service's URL.
+  if (/^(?:https?:\/\/[^/?#]+)?\/img\//i.test(url)) return null;
+  const names = Object.keys(dialects) as DialectName[];
+  return names.find((name) => dialects[name].form.test(url)) ?? null;
+}
+
 /** The services that sign URLs, and whether a secret is a key and a salt in hexadecimal digits. */
 export const urlSecretKinds = {
   imgix: { isKeyWithSalt: false },

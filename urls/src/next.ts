@@ -19,7 +19,11 @@ const names = ['url', 'w', 'q', 'dpl'];
 const invalid = (message: string) => new UrlError('parameter_invalid', message);
 
 /** The URLs that `next/image` writes if no loader is set. */
-export const next: UrlDialect = { title: "Next's optimiser", translate };
+export const next: UrlDialect = {
+  title: "Next's optimiser",
+  form: /\/_next\/image\/?\?/,
+  translate,
+};
 
 function translate(path: string, query: string): Translation {
   if (!optimiser.test(path)) {

@@ -120,7 +120,7 @@ function setArea(native: NativeQuery, { trim, left, top, right, bottom }: Parts)
   const [, ...words] = trim.split(':');
   if (isCropped) throw optionInvalid('trim', 'with a crop has no equivalent here');
   if (words.includes('bottom-right')) {
-    throw optionInvalid('trim', 'with bottom-right has no equivalent here');
+    throw noEquivalent('trim with bottom-right', 'trim');
   }
   // Colours differ by at least 1, so 0.1 acts like 0; 1 would be a flag. The tolerance is a distance of up to 442.
   const tolerance = Math.min(100, Number(words.find((word) => /^\d+$/.test(word)) ?? 0));
@@ -522,6 +522,7 @@ function readSignature(path: string): UrlSignature | null {
 /** The URLs of thumbor 7. */
 export const thumbor: UrlDialect = {
   title: 'thumbor',
+  form: /^(?:https?:\/\/[^/?#]+)?\/(?:unsafe|[\w-]{27}=)\//i,
   translate,
   readSignature,
   redact: hideFirstSegment,

@@ -240,6 +240,8 @@ export interface UrlSignature {
 export interface UrlDialect {
   /** The service's name. */
   readonly title: string;
+  /** Matches its usual URLs. The first language that matches counts. */
+  readonly form: RegExp;
   /**
    * @param path as sent, from the first slash on
    * @param query from after the question mark on

@@ -1,5 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { canonicalHost } from '../../../contract/hosts.ts';
+import { recogniseDialect } from '../../../urls/src/index.ts';
 import { explainUrl, maxExplainedLength } from '../../image/explain-url.ts';
 import { urlKinds } from '../../image/host-address.ts';
 import { siteAtHost } from '../../image/site.ts';
@@ -57,7 +58,8 @@ export const urlMeaningOperations = {
       },
       urls: {
         schema: { type: 'string', enum: urlKinds },
-        description: 'Service that the URL belongs to, if its host is not a delivery host.',
+        description:
+          "Service that the URL belongs to, if its host is not a delivery host. Default: recognised by the URL's form, or native.",
         example: 'next',
       },
       width: { schema: side, description: 'Width of the upright source.', example: 6_000 },
@@ -96,7 +98,7 @@ function readMeaningQuery(query: string) {
     return Number(text);
   };
   const url = read('url') ?? '';
-  const urls = read('urls') ?? 'native';
+  const urls = read('urls') ?? recogniseDialect(url) ?? 'native';
   if (!urlKinds.some((kind) => kind === urls)) {
     errors.push(`urls must be one of ${urlKinds.join(', ')}`);
   }

@@ -96,7 +96,7 @@ t.test("reads Cloudinary's components", async (t) => {
     ['r_1:2:3', 'dpr=1&fmt=jpeg&radius=1%2C2%2C3%2C2'],
     ['w_3,bo_5px_solid_rgb:ddd', 'bg=ddd&dpr=1&enlarge=true&extend=5%2C5%2C5%2C5&fmt=jpeg&w=3'],
     ['d_no:image.png', 'dpr=1&fallback=https%3A%2F%2Fshop.example%2Fno%2Fimage.png&fmt=jpeg'],
-    ['l_logo/c_scale,w_0.1/fl_layer_apply,g_west/q_5', 'dpr=1&fmt=jpeg&layer=logo&q=5'],
+    ['l_logo/c_scale,w_0.1/fl_layer_apply,g_west/q_5', 'dpr=1&fmt=jpeg&layer=logo&q=5 c w g'],
     ['l_a/l_brand:Logo,g_south,x_9/q_5', 'dpr=1&fmt=jpeg&layer=a%2Cbrand-logo&q=5 g x'],
     ['a_exif', 'dpr=1&fmt=jpeg'],
     ['c_fill,w_300,g_west', 'dpr=1&enlarge=true&fmt=jpeg&w=300'],
@@ -114,6 +114,13 @@ t.test("reads Cloudinary's components", async (t) => {
     ['a_hflip.vflip.20', 'dpr=1&flip=true&flop=true&fmt=jpeg&rotate=20'],
     ['a_hflip/a_hflip', 'dpr=1&fmt=jpeg'],
     ['a_90/a_180', 'dpr=1&fmt=jpeg&rotate=270'],
+    ['w_3/a_90', 'dpr=1&enlarge=true&fmt=jpeg&h=3&rotate=90'],
+    ['a_270,w_3', 'dpr=1&enlarge=true&fmt=jpeg&h=3&rotate=270'],
+    ['c_fill,ar_2,w_4,a_-90', 'ar=0.5&dpr=1&enlarge=true&fit=cover&fmt=jpeg&h=4&rotate=-90'],
+    [
+      'c_pad,b_red,w_4,h_3/a_180',
+      'bg=red&dpr=1&enlarge=true&fit=contain&flatten=true&fmt=jpeg&h=3&rotate=180&w=4',
+    ],
     ['c_fill,h_2,w_3/a_vflip', 'dpr=1&enlarge=true&fit=cover&flip=true&fmt=jpeg&h=2&w=3'],
     ['b_rgb:ff000080', 'bg=ff000080&dpr=1&flatten=true&fmt=jpeg'],
     ['b_white/e_negate/o_50', 'bg=white&dpr=1&flatten=true&fmt=jpeg&negate=true&opacity=0.5'],
@@ -137,7 +144,8 @@ t.test("reads Cloudinary's components", async (t) => {
 t.test('refuses options that lack an equivalent, and names them', async (t) => {
   const none = (option: string, nearest = '') =>
     `${option} has no equivalent here${nearest && `; the nearest is ${nearest}`}.`;
-  const misplaced = (option: string) => `${option} has no equivalent at this place of the chain.`;
+  const misplaced = (option: string) =>
+    none(`${option} at this place of the chain`, `${option} at its start`);
   for (const [transformation, message] of [
     ['c___proto__,w_3', none('c___proto__')],
     ['w_auto,h_3', "w_auto can't be combined with h here."],
@@ -157,8 +165,8 @@ t.test('refuses options that lack an equivalent, and names them', async (t) => {
     ['e_trim/c_crop,w_3,h_3', 'c_crop must be the first change of the geometry.'],
     ['w_3/c_crop,w_3,h_3,x_1', 'c_crop must be the first change of the geometry.'],
     ['c_fill,w_3,h_3/c_fit,w_2,h_2', 'c is given for more than one resize.'],
-    ['w_3/a_90', misplaced('a_90')],
-    ['w_3,a_90', misplaced('a_90')],
+    ['w_3/a_20', misplaced('a_20')],
+    ['c_fill,w_3,h_3,g_west/a_90', misplaced('a_90')],
     ['a_90/a_hflip', misplaced('a_hflip')],
     ['c_fill,w_3,h_3,g_west/a_hflip', misplaced('a_hflip')],
     ['a_auto_right', none('a_auto_right')],

@@ -59,7 +59,7 @@ t.test('reads the sources of imgproxy', async (t) => {
 
 t.test('reads the options of imgproxy by both of their names', async (t) => {
   const at = (options: string): string => `/x/${options}/plain/a.jpg`;
-  const of = (native: string): string => `${shop} ${native}`;
+  const of = (native: string, ignored = ''): string => `${shop} ${native}${ignored}`;
   check(t, 'imgproxy', [
     [
       at('resize:fill:300:200:1/gravity:sowe'),
@@ -215,7 +215,7 @@ t.test('reads the options of imgproxy by both of their names', async (t) => {
     ['/x/raw:1/plain/a.svg@png', 'https://shop.example/a.svg dpr=1&fmt=svg'],
     [at('skp:png:jpg/w:3'), of('dpr=1')],
     [at('skp:png/w:3'), of('dpr=1&w=3')],
-    [at('wm:0.5:soea:9'), of('dpr=1&layer=watermark')],
+    [at('wm:0.5:soea:9'), of('dpr=1&layer=watermark', ' watermark')],
     [at('wm:0'), of('dpr=1')],
     [
       at('pg:2/da:1/ra:cubic/sa:0/aq:size:9'),
@@ -306,7 +306,10 @@ t.test('reads the URLs of thumbor', async (t) => {
     ['/unsafe/trim:top-left:0/a.jpg', of('dpr=1&trim=0.1')],
     ['/unsafe/trim:20/a.jpg', of('dpr=1&trim=20')],
     ['/unsafe/trim:top-left:1/a.jpg', of('dpr=1&trim=1.0001')],
-    ['/unsafe/trim:bottom-right/a.jpg', invalid('trim with bottom-right has no equivalent here')],
+    [
+      '/unsafe/trim:bottom-right/a.jpg',
+      invalid('trim with bottom-right has no equivalent here; the nearest is trim'),
+    ],
     ['/unsafe/trim/9xorig/a.jpg', invalid('trim with this size has no equivalent here')],
     ['/unsafe/trim/0x0:9x9/a.jpg', invalid('trim with a crop has no equivalent here')],
     ['/unsafe/meta/3x3/a.jpg', invalid('meta has no equivalent here; the nearest is fmt=json')],
@@ -445,6 +448,9 @@ t.test('reads the URLs of Cloudflare', async (t) => {
       at('w=3,h=3,fit=pad,background=%23123'),
       of('bg=123&dpr=1&enlarge=true&fit=contain&flatten=true&h=3&w=3'),
     ],
+    [at('background=rgb(1,2,3),w=3'), of('bg=010203ff&dpr=1&flatten=true&w=3')],
+    [at('w=3,background=rgba(1,2,3,1)'), of('bg=010203ff&dpr=1&flatten=true&w=3')],
+    [at('w=3,origin-auth=share-publicly'), of('dpr=1&w=3')],
     [at('background=rgb(1%202%203)'), of('bg=010203ff&dpr=1&flatten=true')],
     [at('background=rgba(1%2C2%2C3%2C0)'), of('bg=01020300&dpr=1')],
     [

@@ -28,6 +28,8 @@ export async function urlMeanings(t: Test, { call, project, issue }: Control): P
     source: new URL('/a.jpg', origin).href,
     native: `/img/%2Fa.jpg?project=${id}&dpr=1&fmt=auto&q=75&w=640`,
   });
+  const recognised = await explain({ url: `https://www.example${path}` });
+  t.same(recognised.body, elsewhere.body);
   const url = 'https://iiif.example/a.jpg/pct:0,0,50,50/max/0/default.jpg';
   t.match((await explain({ url, urls: 'iiif' })).body.urlMeaning, { native: null, options: [] });
   const sized = await explain({ url, urls: 'iiif', width: '600', height: '400' });

@@ -29,7 +29,13 @@ import {
   type UrlSignature,
   veryLarge,
 } from '../translation.ts';
-import { formatName, type Gravity, type ImgproxyOptions, readImgproxyOptions } from './options.ts';
+import {
+  formatName,
+  type Gravity,
+  type ImgproxyOptions,
+  imgproxyOptionNames,
+  readImgproxyOptions,
+} from './options.ts';
 
 /** Limits a URL's options; the request head limits the path. */
 const maxOptions = 60;
@@ -82,6 +88,8 @@ function translate(path: string, query: string, host: UrlHost): Translation {
   const ignored = [
     ...options.ignored,
     ...(isNameIgnored ? ['filename'] : []),
+    // The layer `watermark` has a place, a size and an opacity of its own.
+    ...(options.watermark !== null && options.watermarkUrl === null ? ['watermark'] : []),
     ...parseQuery(query).keys(),
   ];
   return translateSized(source, ignored, (size) => ({
@@ -497,5 +505,17 @@ function redact(path: string): string {
   return shown + path.slice(options.length).replace(/(?<=[^/]\/[^/@:]+)@\w{1,5}$/, '');
 }
 
+/** Options with a colon, or the older paths with sides. thumbor has `trim:` too. */
+const optionStarts = imgproxyOptionNames.filter((name) => name !== 'trim').join('|');
+const imgproxyForm = new RegExp(
+  `^(?:https?://[^/?#]+)?/[^/?#]+/(?:plain/|(?:fit|fill|fill-down|force|auto)/\\d+/\\d+/|(?:${optionStarts}):)`,
+);
+
 /** The URLs of imgproxy 4, without its Pro options. */
-export const imgproxy: UrlDialect = { title: 'imgproxy', translate, readSignature, redact };
+export const imgproxy: UrlDialect = {
+  title: 'imgproxy',
+  form: imgproxyForm,
+  translate,
+  readSignature,
+  redact,
+};

@@ -467,6 +467,8 @@ const rows: readonly Row[] = [
   ignored('avif_options', 'avifo'),
 ];
 
+export const imgproxyOptionNames: readonly string[] = rows.flatMap(({ names }) => names);
+
 const rowsByName: ReadonlyMap<string, Row> = new Map(
   rows.flatMap((row) => row.names.map((name) => [name, row] as const)),
 );

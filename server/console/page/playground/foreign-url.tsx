@@ -38,12 +38,16 @@ const sizeOptions = { fmt: 'json', w: '1' };
 export function ForeignUrl({ api, project, url, onUrl, onRead }: ForeignUrlProps) {
   const { description } = useApp();
   const kinds = kindsIn(description);
-  const [urls, setUrls] = useState(kinds[0] ?? '');
+  const [urls, setUrls] = useState('');
   const [isOpen, setOpen] = useState(false);
   const sign = useSignPath(project);
   const read = async () => {
     if (url === '') return null;
-    const input = { projectId: project.id, url, urls } as OperationInput<'getProjectUrlMeaning'>;
+    const input = {
+      projectId: project.id,
+      url,
+      ...(urls === '' ? {} : { urls }),
+    } as OperationInput<'getProjectUrlMeaning'>;
     const meaning = await api.getProjectUrlMeaning(input);
     if (meaning.native !== null) return meaning;
     const path = imagePath({ source: meaning.source, project: project.id, options: sizeOptions });
@@ -72,7 +76,7 @@ export function ForeignUrl({ api, project, url, onUrl, onRead }: ForeignUrlProps
         label="Service"
         value={urls}
         onChange={setUrls}
-        options={kinds.map((kind) => [kind, kind] as const)}
+        options={['', ...kinds].map((kind) => [kind, kind || 'as its URL looks'] as const)}
       />
       <TextField
         label="Its image URL"
