@@ -14,7 +14,7 @@ import { words } from './layer-fields.ts';
 import { isOverlayPart } from './overlays.ts';
 import { type Parameter, type ParameterName, parameterNames, parameters } from './parameters.ts';
 import { decodeSource, readSourceReference, type SourceReference } from './source-url.ts';
-import type { ParameterType } from './values.ts';
+import type { ParameterType, ValueSchema } from './values.ts';
 
 const invalid = (message: string) => new ServiceError('parameter_invalid', message);
 
@@ -200,10 +200,31 @@ export function readOptions(query: ReadonlyMap<string, string>): Options {
       throw invalid(`${name} is given more than once, including as ${spelling}.`);
     }
     const value = parameters[name].parse(text);
-    if (value === undefined) throw invalid(`${spelling} must be ${parameters[name].accepts}.`);
+    if (value === undefined) {
+      const { accepts, schema } = parameters[name];
+      throw invalid(`${spelling} must be ${accepts}.${suggestWord(name, text, schema)}`);
+    }
     options[name] = value;
   }
   return options as Options;
+}
+
+/** Other services' words for `fit`. */
+const otherFits: Readonly<Record<string, string>> = {
+  clip: 'inside',
+  crop: 'cover',
+  max: 'inside',
+  pad: 'contain',
+  scale: 'fill',
+  'scale-down': 'inside',
+};
+
+/** Returns a question that names the word that a value probably stands for, or ''. */
+function suggestWord(name: ParameterName, text: string, schema: ValueSchema): string {
+  const words = (schema.anyOf ?? [schema]).flatMap((part) => part.enum ?? []);
+  const other = name === 'fit' && Object.hasOwn(otherFits, text) ? otherFits[text] : undefined;
+  const near = other ?? nearestName(text, words);
+  return near === undefined ? '' : ` Did you mean ${near}?`;
 }
 
 const textPrefix = 'text.';
