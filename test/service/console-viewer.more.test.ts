@@ -110,7 +110,7 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     for (const key of ['ArrowRight', 'Shift+ArrowRight', 'ArrowUp', 'a']) {
       await page.keyboard.press(key);
     }
-    t.equal(await point.getAttribute('aria-valuetext'), '61 % from the left, 49 % from the top');
+    t.equal(await point.getAttribute('aria-valuetext'), '61% from the left, 49% from the top');
     t.equal(await control(page, 'fp').inputValue(), '0.61,0.49');
     const frame = await page.locator('.frame').boundingBox();
     if (frame === null) throw new Error('the frame is not shown');

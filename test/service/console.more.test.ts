@@ -161,7 +161,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     t.same(names.sort(), [...parameterNames].sort(), 'every parameter has a control');
     const groups = page.locator('.group > summary');
     t.same(await groups.allInnerTexts(), [
-      'Size 1 used',
+      'Size, 1 used',
       'Format',
       'Crop',
       'Colour',
@@ -186,7 +186,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await page.getByLabel('Find a parameter').fill('graysc');
     await page.getByLabel('grayscale').selectOption('on');
     await page.getByLabel('Find a parameter').fill('');
-    await groups.filter({ hasText: 'Colour 1 used' }).waitFor();
+    await groups.filter({ hasText: 'Colour, 1 used' }).waitFor();
 
     await control(page, 'w').fill('240');
     await control(page, 'fmt').selectOption('webp');
@@ -207,7 +207,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     const divider = page.getByRole('slider', { name: /^Divider/ });
     await divider.focus();
     for (const key of ['Home', 'ArrowRight', 'ArrowRight']) await page.keyboard.press(key);
-    t.equal(await divider.getAttribute('aria-valuetext'), '2 % original');
+    t.equal(await divider.getAttribute('aria-valuetext'), '2% original');
     t.match(
       String(await page.evaluate(`getComputedStyle(document.querySelector('.after')).clipPath`)),
       '2%',

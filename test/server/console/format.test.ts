@@ -3,12 +3,12 @@ import { formatChange, formatTime, formText } from '../../../server/console/page
 
 t.test('formats size changes', async (t) => {
   for (const [from, to, text] of [
-    [1_000, 60, '−94 %'],
-    [1_000_000, 800, '−99.9 %'],
-    [1_000_000, 4_990, '−99.5 %'],
-    [100, 0, '−100 %'],
-    [100, 103, '+3 %'],
-    [9, 9, '0 %'],
+    [1_000, 60, '−94%'],
+    [1_000_000, 800, '−99.9%'],
+    [1_000_000, 4_990, '−99.5%'],
+    [100, 0, '−100%'],
+    [100, 103, '+3%'],
+    [9, 9, '0%'],
   ] as const) {
     t.equal(formatChange(from, to), text);
   }

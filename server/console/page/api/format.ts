@@ -39,13 +39,13 @@ export function formatTime(text: string): string {
 export const countText = (count: number, noun: string): string =>
   `${count} ${noun}${count === 1 ? '' : 's'}`;
 
-/** Returns a relative change, such as `−94 %`. */
+/** Returns a relative change, such as `−94%`. */
 export function formatChange(from: number, to: number): string {
   const exact = (to / from - 1) * 100;
   const rounded = Math.round(exact);
   // Never −100 % for a remainder above 0.
   const percent = rounded === -100 && to > 0 ? Math.max(-99.9, exact) : rounded;
-  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${number.format(Math.abs(percent))} %`;
+  return `${percent > 0 ? '+' : percent < 0 ? '−' : ''}${number.format(Math.abs(percent))}%`;
 }
 
 /** Labels of fields with unclear or abbreviated names. */

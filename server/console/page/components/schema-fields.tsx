@@ -149,7 +149,7 @@ export function GroupedFields({ fields, saved, ...props }: GroupedFieldsProps) {
             <summary>
               {group}
               {count > 0 && (
-                <span class="quiet">{` ${count} ${saved === undefined ? 'used' : 'changed'}`}</span>
+                <span class="quiet">{`, ${count} ${saved === undefined ? 'used' : 'changed'}`}</span>
               )}
             </summary>
             <div class={isExplained || wanted !== '' ? grid : `${grid} brief`}>

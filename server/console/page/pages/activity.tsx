@@ -94,7 +94,7 @@ function playgroundLink(project: string, { source, url }: ImageFailure): string 
 }
 
 const percent = (ratio: number | null): string =>
-  ratio === null ? 'none' : `${formatNumber(ratio * 100)} %`;
+  ratio === null ? 'none' : `${formatNumber(ratio * 100)}%`;
 const time = (ms: number | null): string => (ms === null ? 'none' : `${formatNumber(ms)} ms`);
 
 function toFacts({ hitRatio, missMs, ...window }: Top['hour']): readonly Fact[] {

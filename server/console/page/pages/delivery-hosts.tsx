@@ -14,8 +14,8 @@ export const DeliveryHosts = itemsPage<DeliveryHost>({
   getName: ({ host }) => host,
   describe: ({ base, urls, updatedAt }) => (
     <>
-      {urls} URLs, sources below {base === null ? "the project's origin" : <code>{base}</code>}{' '}
-      <span class="quiet">changed {formatTime(updatedAt)}</span>
+      {urls} URLs, sources below {base === null ? "the project's origin" : <code>{base}</code>}
+      <span class="quiet">, changed {formatTime(updatedAt)}</span>
     </>
   ),
   consequence: () => 'Its URLs stop working.',
@@ -36,7 +36,7 @@ export const UrlSecrets = itemsPage<UrlSecret>({
   getName: ({ kind }) => kind,
   describe: ({ secretCount, updatedAt }) => (
     <>
-      {secretCount === 2 && 'two valid secrets '}
+      {secretCount === 2 && 'two valid secrets, '}
       <span class="quiet">changed {formatTime(updatedAt)}</span>
     </>
   ),

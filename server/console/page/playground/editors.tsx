@@ -189,7 +189,7 @@ export function FocusEditor({ picture, value, onChange }: EditorProps) {
         class="point"
         label="Focal point"
         value={point}
-        text={`${Math.round(100 * x)} % from the left, ${Math.round(100 * y)} % from the top`}
+        text={`${Math.round(100 * x)}% from the left, ${Math.round(100 * y)}% from the top`}
         place={{ left: percent(x), top: percent(y) }}
         now={x}
         onMove={(from, dx, dy) => onChange(pointText(movePoint(from, dx, dy)))}

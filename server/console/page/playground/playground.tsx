@@ -165,7 +165,7 @@ function ProjectField({ value, onChange }: ProjectFieldProps) {
     return (
       <TextField
         label="Project"
-        help="The id of a project. Example: prj_32gx1acb9wtykf3m"
+        help="Its id. Example: prj_32gx1acb9wtykf3m"
         value={value}
         onChange={set}
       />

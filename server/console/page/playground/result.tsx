@@ -107,7 +107,7 @@ function Information({ information }: { readonly information: ImageFacts }) {
         {information.palette.map(({ color, share }) => (
           <li key={color}>
             <span aria-hidden="true" style={{ background: color }} />
-            {color} {Math.round(100 * share)} %
+            {color} {Math.round(100 * share)}%
           </li>
         ))}
       </ul>

@@ -208,7 +208,7 @@ function Compare({ before, after }: CompareProps) {
             max="100"
             value={percent}
             aria-label="Divider between the original (left) and the result (right)"
-            aria-valuetext={`${percent} % original`}
+            aria-valuetext={`${percent}% original`}
             onInput={(event) => setPercent(Number(event.currentTarget.value))}
           />
           <span class="divider" aria-hidden="true" />
