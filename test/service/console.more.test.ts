@@ -151,7 +151,7 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     await figures.getByText('300 × ').waitFor();
     const palette = page.getByRole('list', { name: 'Palette' });
     await palette
-      .getByText(/^#[0-9a-f]{6} \d+ %$/)
+      .getByText(/^#[0-9a-f]{6} \d+%$/)
       .first()
       .waitFor();
     await page.getByText('Perceptual hash', { exact: true }).waitFor();

@@ -1,6 +1,11 @@
 import fc from 'fast-check';
 import t from 'tap';
-import { readAddress, requireKnown, unknownWarnings } from '../../../server/image/address.ts';
+import {
+  readAddress,
+  readOptions,
+  requireKnown,
+  unknownWarnings,
+} from '../../../server/image/address.ts';
 import { propertyRuns } from '../../extended.ts';
 
 const read = (query: string) => readAddress('/img/https://e.com/a.jpg', `project=p&${query}`);
@@ -50,4 +55,21 @@ t.test('suggests the likely parameter if the service is strict', async (t) => {
     t.throws(refuse, { code: 'parameter_invalid', message }, name.slice(0, 20));
   }
   t.doesNotThrow(() => requireKnown(read('w=1&utm_source=a')));
+});
+
+t.test('suggests the word that a value stands for', async (t) => {
+  const message = (query: string) => {
+    try {
+      readOptions(new Map(new URLSearchParams(query)));
+    } catch (error) {
+      return /Did you mean .*$/.exec((error as Error).message)?.[0] ?? 'none';
+    }
+    return '';
+  };
+  t.equal(message('fmt=webpp'), 'Did you mean webp?');
+  t.equal(message('fit=cotnain'), 'Did you mean contain?');
+  t.equal(message('fit=crop'), 'Did you mean cover?', "another service's word");
+  t.equal(message('fmt=bmp'), 'none');
+  t.equal(message('fit=__proto__'), 'none');
+  t.equal(message('w=many'), 'none');
 });
