@@ -2,7 +2,7 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { Size } from '../../urls/src/index.ts';
 import { canonicalName, readOptions } from './address.ts';
 import { readRequestAddress } from './host-address.ts';
-import { isOverlayPart } from './overlays.ts';
+import { urlParameters } from './overlays.ts';
 import { parameters } from './parameters.ts';
 import type { Site } from './site.ts';
 import { percentEncode, type SourceReference } from './source-url.ts';
@@ -30,20 +30,18 @@ export const maxExplainedLength = 16_384;
 const invalid = (message: string) => new ServiceError('source_invalid', message);
 
 /** Names other than image parameters. */
-const otherMeanings: Readonly<Record<string, string>> = {
-  exp: 'Expiry of the signature, in Unix seconds.',
-  sig: 'Signature of the URL.',
-};
+const otherMeanings = new Map([
+  ['exp', 'Expiry of the signature, in Unix seconds.'],
+  ['sig', 'Signature of the URL.'],
+]);
 
 /** Returns null for an unknown name. */
 function findMeaning(name: string): string | null {
   const canonical = canonicalName(name);
   if (canonical !== undefined) return parameters[canonical].meaning;
   if (name.startsWith('text.')) return 'The text of the text layer with this name.';
-  if (isOverlayPart(name)) {
-    return name.includes('.') ? "A field of this overlay's layer." : parameters.overlay.meaning;
-  }
-  return otherMeanings[name] ?? null;
+  const part = Object.hasOwn(urlParameters, name) ? urlParameters[name] : undefined;
+  return part?.meaning ?? otherMeanings.get(name) ?? null;
 }
 
 /** Returns a source on an origin as a path, and others unchanged. */

@@ -47,8 +47,7 @@ interface OpenApiDocument {
 const flagTexts: Readonly<Record<string, string>> = { true: '1', false: '0' };
 
 /** Names of parameters that set layer texts. */
-/** Parameters without a control: layer texts, and parts of overlays. */
-const withoutControl = /^(?:text\.[a-z][a-z0-9_-]{0,39}|overlay[2-4]?(?:\.[a-z]{1,8})?)$/;
+const layerText = /^text\.[a-z][a-z0-9_-]{0,39}$/;
 
 /**
  * Returns values by canonical parameter name. Drops unknown names: external links contain them, and
@@ -67,8 +66,9 @@ export function parametersIn(
       return [[name, flag ?? value] as const];
     }),
   );
-  const others = Object.entries(query).filter(([name]) => withoutControl.test(name));
-  return Object.fromEntries([...others, ...known]);
+  // Layer texts.
+  const words = Object.entries(query).filter(([name]) => layerText.test(name));
+  return Object.fromEntries([...known, ...words]);
 }
 
 /** Returns the set parameters that change the image in any of these ways. */
