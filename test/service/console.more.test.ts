@@ -347,7 +347,9 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
       t.notOk(await overflows(page), link);
       t.same(await findViolations(page), [], link);
     }
-    const ground = await page.evaluate('getComputedStyle(document.documentElement).backgroundColor');
+    const ground = await page.evaluate(
+      'getComputedStyle(document.documentElement).backgroundColor',
+    );
     t.equal(ground, 'rgb(18, 22, 28)');
     t.same(problems, []);
   });
