@@ -48,6 +48,13 @@ t.test('makes every URL of a picture a hit after warming', async (t) => {
     'a preset': { ...size, preset: 'card' },
     'a part of the source': { ...size, crop: [10, 5, 40, 50], sourceWidth: 40, sourceHeight: 50 },
     'a layer': { widths: [30], layer: 'badge' },
+    'an image over the image': {
+      widths: [30],
+      overlay: `${origin.url}/a.jpg`,
+      'overlay.w': 5,
+      'overlay.pos': 'north',
+    },
+    'a share of the source': { widths: [30], crop: [0.1, 0.2, 0.5, 0.5] },
     'a version': { widths: [30], v: '007', formats: ['webp'] },
     'other options': {
       widths: [30],
@@ -130,7 +137,7 @@ t.test('makes every URL of a picture a hit after warming', async (t) => {
   const unknown = images.picture(`${origin.url}/b.jpg`, { preset: 'constructor' });
   await t.rejects(client.warm(unknown), { code: 'preset_not_found' });
   const refused = { sources: [], img: { src: `${images.url(`${origin.url}/b.jpg`)}&w=0&utm=1` } };
-  const message = 'variants[0].w must be at least 1, but is 0.';
+  const message = /^variants\[0\]\.w must be a whole number from 1 to 10000, or .*, but is 0\.$/;
   await t.rejects(client.warm(refused), { code: 'invalid_request', message });
   const elsewhere = { sources: [], img: { src: 'https://www.example.com/a.jpg' } };
   await t.rejects(client.warm(elsewhere), { message: /not an image of the service/ });

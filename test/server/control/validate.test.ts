@@ -99,7 +99,7 @@ t.test('names the field and the rule in every error', async (t) => {
       ],
       [
         { src: url, variants: [{ w: 0, q: 'high' }, { project: 'a', v: 'ü' }, 5] },
-        'variants[0].w must be at least 1, but is 0',
+        'variants[0].w must be a whole number from 1 to 10000, or a percentage of the source from 1p to 999p, but is 0',
         'variants[0].q must be a whole number from 1 to 100, or auto, but is "high"',
         'variants[1].project is not a known field',
         'variants[1].v must be 1 to 64 letters, digits, dots, hyphens and underscores, but is "ü"',
