@@ -23,7 +23,7 @@ const commonErrors: Errors = {
   'a wrong word in a body': ["defaultFit: 'inside'", "defaultFit: 'squeeze'"],
   'an unknown format': ["formats: ['webp']", "formats: ['gif']"],
   'a wrong type of a response': ['@type {number | null}', '@type {number}'],
-  'a width with a unit': ['w: 40', "w: '40 px'"],
+  'a width that is a flag': ['w: 40', 'w: true'],
   'an unknown image format': ["fmt: 'webp'", "fmt: 'bmp'"],
   'neither a flag nor a number': ['blur: 2.5', "blur: 'strong'"],
   'a flag with a number': ['flip: true', 'flip: 2'],
