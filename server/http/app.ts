@@ -3,7 +3,6 @@ import { ServiceError } from '../../contract/errors.ts';
 import type { ClientConnections } from './connection-limit.ts';
 import type { ErrorHeaders, Handler, HttpApp, HttpRequest } from './request.ts';
 import { errorResponse, type HttpResponse, MethodNotAllowed, withHeaders } from './responses.ts';
-import type { HttpServer, StartHttpServer } from './server.ts';
 
 export interface Route {
   /** A path, or a path prefix that ends with `/*`. */
@@ -16,6 +15,20 @@ export interface Route {
   readonly handler: Handler;
   readonly errorHeaders?: ErrorHeaders;
 }
+
+/** An HTTP server: it handles the sockets and the protocol for the app. */
+export interface HttpServer {
+  readonly connections: ClientConnections;
+  /**
+   * Shares the port with the processes that already listen on it. Resolves with false if it cannot
+   * listen.
+   */
+  listen(host: string, port: number): Promise<boolean>;
+  /** Accepts no more connections. Open connections stay until a response closes them. */
+  stopListening(): void;
+}
+
+export type StartHttpServer = (app: HttpApp) => HttpServer;
 
 interface AppEnvironment {
   /**

@@ -1,6 +1,6 @@
 import type { Settings } from '../../contract/settings/table.ts';
+import type { StartHttpServer } from './app.ts';
 import type { ClientConnections } from './connection-limit.ts';
-import type { StartHttpServer } from './server.ts';
 import { loadUws } from './uws-library.ts';
 
 /** A front end's HTTP server, as shown in logs. */

@@ -7,10 +7,10 @@ import {
 } from 'node:http';
 import { Server as NetServer, type Socket } from 'node:net';
 import { ServiceError } from '../../contract/errors.ts';
+import type { HttpServer } from './app.ts';
 import type { ClientConnections } from './connection-limit.ts';
 import { type HttpApp, HttpRequest } from './request.ts';
 import type { HttpResponse } from './responses.ts';
-import type { HttpServer } from './server.ts';
 import { type WaitingConnection, WaitingConnections } from './waiting-connections.ts';
 
 const maxHeaderSize = 16_384;

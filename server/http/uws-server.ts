@@ -6,10 +6,10 @@ import type {
   us_listen_socket,
 } from 'uws-pack';
 import { ServiceError } from '../../contract/errors.ts';
+import type { HttpServer } from './app.ts';
 import type { ClientConnections } from './connection-limit.ts';
 import { type HttpApp, HttpRequest } from './request.ts';
 import { getEncoded, type HttpResponse } from './responses.ts';
-import type { HttpServer } from './server.ts';
 import type { UwsLibrary } from './uws-library.ts';
 import {
   IdleConnections,

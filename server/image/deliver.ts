@@ -9,8 +9,7 @@ import { withLostQuery, withMissing } from './image-errors.ts';
 import { confirmProject, ImageLookup } from './image-lookup.ts';
 import { readTransform, resolveTransform, type Transform } from './resolve-variant.ts';
 import { redirectTo, respond, send } from './response.ts';
-import { sourceIdentity } from './source-identity.ts';
-import { resolveSource } from './source-url.ts';
+import { resolveSource, sourceIdentity } from './source-url.ts';
 
 /**
  * The order of an image request that the response cache does not serve:

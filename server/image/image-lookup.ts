@@ -14,7 +14,7 @@ import { combinedError, isReplaceable, withoutSourceArea } from './image-errors.
 import { imageFreshness, imageGeneration, variantKey } from './key.ts';
 import { withoutFailed } from './layers.ts';
 import { factsVariant, provisionalVariant, type ResolvedTransform } from './resolve-variant.ts';
-import { sourceIdentity } from './source-identity.ts';
+import { sourceIdentity } from './source-url.ts';
 
 export interface DeliveredImage {
   readonly result: CacheResult;

@@ -1,7 +1,10 @@
 import { LRUCache } from 'lru-cache';
 import { defaultAutoFormats, type NegotiableFormat } from '../../contract/image-terms.ts';
 import { getEncoding } from '../../pool/rendering/encode/encodings.ts';
+import type { ProjectSettings } from '../../store/projects.ts';
 import { maxAcceptLength } from '../http/accept.ts';
+import type { Options } from './address.ts';
+import { parameterNames, parameters, type VaryingHeader, varyingHeaders } from './parameters.ts';
 
 /** RFC 9110, 12.4.2: 0 to 1 with at most three decimals. */
 const qvalue = /^(?:0(?:\.\d{0,3})?|1(?:\.0{0,3})?)$/;
@@ -122,4 +125,27 @@ export function negotiation(order: readonly NegotiableFormat[] = defaultAutoForm
       normalized: hintsText === ',,' ? normalized : `${normalized},${hintsText}`,
     };
   };
+}
+
+/** All request headers that can change an image, as the specification's `Vary`. */
+export const fullVary = varyingHeaders.join(', ');
+
+/**
+ * Returns the request headers that can change the image of these options, as the parameters' rows
+ * name them; '' if every request gets the same image.
+ *
+ * @param options including the preset's
+ * @param usesHints whether client hints set the size
+ */
+export function neededVary(
+  options: Options,
+  { autoFormat }: Pick<ProjectSettings, 'autoFormat'>,
+  usesHints: boolean,
+): string {
+  const needed = new Set<VaryingHeader>();
+  for (const name of parameterNames) {
+    for (const header of parameters[name].varies({ ...options, autoFormat })) needed.add(header);
+  }
+  const isRead = (header: VaryingHeader) => usesHints || header === 'Accept';
+  return varyingHeaders.filter((header) => needed.has(header) && isRead(header)).join(', ');
 }

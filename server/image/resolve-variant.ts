@@ -16,11 +16,16 @@ import { type Options, readLayerTexts, readOptions } from './address.ts';
 import type { NamedFile } from './download.ts';
 import { findNamed, resolveLayers } from './layers.ts';
 import { limitOptions } from './limited-options.ts';
-import { type Hints, type NegotiatedHeaders, noHints, roundUpWidth } from './negotiate.ts';
+import {
+  type Hints,
+  type NegotiatedHeaders,
+  neededVary,
+  noHints,
+  roundUpWidth,
+} from './negotiate.ts';
 import { checkOverlayParts, readOverlays } from './overlays.ts';
 import { type ParameterName, parameters } from './parameters.ts';
 import { type Share, toText } from './values.ts';
-import { neededVary } from './vary.ts';
 
 /** Returns JSON values as a query's. */
 export const toTexts = (parameters: PresetParameters): ReadonlyMap<string, string> =>

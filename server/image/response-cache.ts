@@ -2,7 +2,7 @@ import { LRUCache } from 'lru-cache';
 import type { MemoryEntry } from '../../pool/cache/image-caches.ts';
 import type { Headers } from '../http/responses.ts';
 import type { ProjectState } from '../project-cache.ts';
-import type { RequestCounter } from '../usage/activity/request-counter.ts';
+import type { RequestCounter } from '../usage/request-counts.ts';
 import type { Lifetime } from './caching.ts';
 import type { NamedFile } from './download.ts';
 

@@ -14,7 +14,7 @@ import {
   isNotModified,
 } from '../http/responses.ts';
 import type { ProjectState } from '../project-cache.ts';
-import { RequestCounter } from '../usage/activity/request-counter.ts';
+import { RequestCounter } from '../usage/request-counts.ts';
 import {
   cacheTagHeaders,
   cachingHeaders,
@@ -28,11 +28,11 @@ import {
 import type { DeliveryEnvironment, ImageCall } from './delivery-environment.ts';
 import { type NamedFile, sourceFile } from './download.ts';
 import type { DeliveredImage } from './image-lookup.ts';
+import { fullVary } from './negotiate.ts';
 import { redactParameters } from './redact-request.ts';
 import type { ResolvedTransform } from './resolve-variant.ts';
 import type { RepeatedHeaders, UrlHeaders } from './response-cache.ts';
 import { percentEncode } from './source-url.ts';
-import { fullVary } from './vary.ts';
 
 const constantHeaders: Headers = [
   ['accept-ch', 'Sec-CH-DPR, Sec-CH-Width, Sec-CH-Viewport-Width'],

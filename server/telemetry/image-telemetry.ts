@@ -9,9 +9,14 @@ import {
 import type { DeliveryHost } from '../../store/delivery-host.ts';
 import type { Project } from '../../store/projects.ts';
 import type { Activity } from '../usage/activity/activity.ts';
-import type { RequestCounter } from '../usage/activity/request-counter.ts';
 import type { FailedRequest } from '../usage/activity/slice.ts';
-import type { KindCounts, RequestCounts, RequestKind, Tier } from '../usage/request-counts.ts';
+import type {
+  KindCounts,
+  RequestCounter,
+  RequestCounts,
+  RequestKind,
+  Tier,
+} from '../usage/request-counts.ts';
 import type { UsageRecorder } from '../usage/usage.ts';
 import type { UsageTotals } from '../usage/usage-totals.ts';
 import type { ImageFailure } from './event-logs.ts';

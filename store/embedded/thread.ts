@@ -6,8 +6,7 @@ import { Cursors } from './commands/context.ts';
 import { runCommand } from './commands/table.ts';
 import { ReplyError } from './errors.ts';
 import { someValueAt } from './query/path.ts';
-import { Catalog } from './storage/catalog.ts';
-import type { Collection } from './storage/collection.ts';
+import { Catalog, type Collection } from './storage/collection.ts';
 import type { Entry, IndexSpecification } from './storage/index.ts';
 import { ClientConnection } from './wire/connection.ts';
 

@@ -5,7 +5,7 @@ import { hookStates } from '../../../store/purges.ts';
 import { callStates } from '../../../store/records.ts';
 import { isAllowedHost } from '../../image/access.ts';
 import { cdnProjectTag, cdnSourceTag } from '../../image/caching.ts';
-import { sourceIdentity } from '../../image/source-identity.ts';
+import { sourceIdentity } from '../../image/source-url.ts';
 import { readSourceUrl, urlRule } from '../hosts-and-urls.ts';
 import { itemResult, operation } from '../operation.ts';
 import {

@@ -1,8 +1,7 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import { newProjectSettings, type Project, type ProjectSettings } from '../../../store/projects.ts';
 import { urlParameters } from '../../image/overlays.ts';
-import { presigningParameters } from '../../image/source-identity.ts';
-import { maxSourceLength } from '../../image/source-url.ts';
+import { maxSourceLength, presigningParameters } from '../../image/source-url.ts';
 import {
   bareHostError,
   privateHostError,

@@ -1,7 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import type { ActivityRecords, StoredActivity } from '../../../store/activity.ts';
-import { type RequestCounts, tiers } from '../request-counts.ts';
-import type { RequestCounter } from './request-counter.ts';
+import { type RequestCounter, type RequestCounts, tiers } from '../request-counts.ts';
 import { ActivitySlice, addDuration, type FailedRequest, type NameBudget } from './slice.ts';
 
 const minuteMs = 60_000;

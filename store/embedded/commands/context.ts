@@ -2,8 +2,7 @@ import { randomInt } from 'node:crypto';
 import { calculateObjectSize, Long } from 'bson';
 import type { Document } from '../bson/value.ts';
 import { ReplyError } from '../errors.ts';
-import type { Catalog } from '../storage/catalog.ts';
-import type { Collection } from '../storage/collection.ts';
+import type { Catalog, Collection } from '../storage/collection.ts';
 import { maxDocumentBytes } from '../supported.ts';
 import type { CommandReply } from '../wire/message.ts';
 

@@ -1,8 +1,7 @@
 import t, { type Test } from 'tap';
 import { Activity } from '../../../server/usage/activity/activity.ts';
-import { RequestCounter } from '../../../server/usage/activity/request-counter.ts';
 import { lastFailures, percentile, sumOfActivity } from '../../../server/usage/activity/slice.ts';
-import { RequestCounts } from '../../../server/usage/request-counts.ts';
+import { RequestCounter, RequestCounts } from '../../../server/usage/request-counts.ts';
 import { ActivityRecords, type NameCount } from '../../../store/activity.ts';
 import { testDatabase } from '../../store/connection.ts';
 

@@ -1,11 +1,10 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import t from 'tap';
-import { App, type Route } from '../../../server/http/app.ts';
+import { App, type HttpServer, type Route } from '../../../server/http/app.ts';
 import { ClientConnections } from '../../../server/http/connection-limit.ts';
 import { splitTarget } from '../../../server/http/node-server.ts';
 import type { HttpRequest } from '../../../server/http/request.ts';
 import type { HttpResponse } from '../../../server/http/responses.ts';
-import type { HttpServer } from '../../../server/http/server.ts';
 import { respond } from '../request.ts';
 
 const ok = (name: string): HttpResponse => ({ status: 200, headers: [], body: name });

@@ -2,7 +2,7 @@ import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import t, { type Test } from 'tap';
 import { type Network, parseNetwork } from '../../../contract/networks.ts';
-import { App } from '../../../server/http/app.ts';
+import { App, type StartHttpServer } from '../../../server/http/app.ts';
 import { chooseHttpServer } from '../../../server/http/choose-server.ts';
 import {
   ClientConnections,
@@ -12,7 +12,6 @@ import {
 import { NodeServer, type NodeTimeouts } from '../../../server/http/node-server.ts';
 import type { HttpApp } from '../../../server/http/request.ts';
 import type { Headers, HttpResponse } from '../../../server/http/responses.ts';
-import type { StartHttpServer } from '../../../server/http/server.ts';
 import { loadUws } from '../../../server/http/uws-library.ts';
 import { freePort } from '../../service/service.ts';
 import { until } from '../../until.ts';

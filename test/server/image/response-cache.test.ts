@@ -3,8 +3,7 @@ import { MemoryCache } from '../../../pool/cache/image-caches.ts';
 import type { Image } from '../../../pool/image.ts';
 import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
-import { RequestCounter } from '../../../server/usage/activity/request-counter.ts';
-import { RequestCounts } from '../../../server/usage/request-counts.ts';
+import { RequestCounter, RequestCounts } from '../../../server/usage/request-counts.ts';
 import { project } from '../../project.ts';
 
 const body = Buffer.alloc(10);

@@ -1,8 +1,7 @@
 import t from 'tap';
 import type { Options } from '../../../server/image/address.ts';
-import { negotiation } from '../../../server/image/negotiate.ts';
+import { fullVary, neededVary, negotiation } from '../../../server/image/negotiate.ts';
 import { resolveVariant } from '../../../server/image/resolve-variant.ts';
-import { fullVary, neededVary } from '../../../server/image/vary.ts';
 import { project } from '../../project.ts';
 
 /** Two values per header, which differ from each other and from no header. */

@@ -7,7 +7,7 @@ import type { Document } from '../../../store/embedded/bson/value.ts';
 import { Cursors } from '../../../store/embedded/commands/context.ts';
 import { runCommand } from '../../../store/embedded/commands/table.ts';
 import { parseFilter } from '../../../store/embedded/query/filter.ts';
-import { Catalog } from '../../../store/embedded/storage/catalog.ts';
+import { Catalog } from '../../../store/embedded/storage/collection.ts';
 import { Log } from '../../../store/embedded/storage/log.ts';
 import {
   backupFilePath,

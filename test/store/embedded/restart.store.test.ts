@@ -2,7 +2,7 @@ import { join } from 'node:path';
 import { MongoClient } from 'mongodb';
 import t from 'tap';
 import { startEmbeddedStore } from '../../../store/embedded/server.ts';
-import { Catalog } from '../../../store/embedded/storage/catalog.ts';
+import { Catalog } from '../../../store/embedded/storage/collection.ts';
 import { Log } from '../../../store/embedded/storage/log.ts';
 import { until } from '../../until.ts';
 import { toIds } from './collection.ts';
