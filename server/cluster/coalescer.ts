@@ -106,9 +106,8 @@ export class MachineCoalescer {
     const flight = this.#flights.get(key);
     // A follower that got no reply in time did the work itself, so it stops waiting.
     if (flight === undefined || !same(flight.leader, member)) return this.#leave(member, key);
-    if ('image' in outcome || ('left' in outcome && outcome.left === 'stored')) {
-      this.#stored.set(key, true);
-    }
+    const isStored = 'result' in outcome || ('left' in outcome && outcome.left === 'stored');
+    if (isStored) this.#stored.set(key, true);
     if ('left' in outcome) return this.#replaceLeader(key, flight);
     this.#flights.delete(key);
     for (const follower of flight.followers) {

@@ -152,6 +152,17 @@ t.test('informs a leader whether another front end might have stored the image',
   t.same(await Promise.all([second, third]), [createImage('k'), createImage('l')]);
 });
 
+t.test('informs a later leader of an image that others waited for', async (t) => {
+  const { machine, responses } = await requested(2);
+  await finish(machine);
+  await Promise.all(responses);
+  const later = machine.frontEnd(1).get('k');
+  await machine.deliverAll();
+  t.same(machine.frontEnd(1).mayBeStored, [true]);
+  await finish(machine);
+  t.same(await later, createImage('k'));
+});
+
 t.test('continues requests while the primary stays silent', async (t) => {
   const tick = stopTimers(t);
   const machine = new Machine(2);
