@@ -4,8 +4,9 @@ import { canonicalHost, hostMatches } from '../../contract/hosts.ts';
 import { isPublicHost } from '../../pool/source/addresses.ts';
 import type { Project } from '../../store/projects.ts';
 import { expiryFault, isSame } from '../../urls/src/index.ts';
-import { type ImageAddress, imagePrefix, sourceInPath } from './address.ts';
-import { checkForeignSignature } from './host-address.ts';
+import { type ImageAddress, imagePrefix, isImagePath, sourceInPath } from './address.ts';
+import { checkForeignSignature, readRequestAddress } from './host-address.ts';
+import { isForeign, type Site } from './site.ts';
 import { percentEncode } from './source-url.ts';
 
 /** Returns whether a project's allowlist contains a host, with or without a trailing dot. */
@@ -123,4 +124,48 @@ export function checkSignature(
   if (!project.requireSignedUrls) return { isSigned, expires: Number.POSITIVE_INFINITY };
   if (!isSigned) throw new ServiceError('signature_invalid', expires);
   return { isSigned, expires };
+}
+
+interface SignUrlOptions {
+  readonly projectId: string;
+  /** Returns the site of a canonical host, or null if it is not a delivery host of the project. */
+  readonly siteAt: (host: string) => Site | null;
+  readonly secret: string;
+  /** Unix seconds. */
+  readonly exp: number;
+  /** The base URL's path, unsigned because a proxy removes it. */
+  readonly basePath: string;
+  /** Throws to refuse signing the URL. */
+  readonly check?: (address: ImageAddress) => void;
+}
+
+/**
+ * Signs an image URL: its path and query, or a delivery host's URL.
+ *
+ * @throws ServiceError with `check`, as `readAddress` does
+ * @returns null if the text is not an image URL, is already signed, or belongs to another project
+ *   or service
+ */
+export function signImageUrl(
+  text: string,
+  { projectId, siteAt, secret, exp, basePath, check }: SignUrlOptions,
+): string | null {
+  const [, origin = '', whole = '', query = ''] =
+    /^(https?:\/\/[^/\s]+)?(\/[^?#\s]*)(?:\?([^#\s]*))?$/.exec(text) ?? [];
+  const site = siteAt((URL.canParse(origin) && canonicalHost(new URL(origin).hostname)) || '');
+  const base = basePath.replace(/\/$/, '');
+  const isBelowBase = site === null && whole.startsWith(`${base}/img`);
+  const path = isBelowBase ? whole.slice(base.length) : whole;
+  if (site === null && !isImagePath(path)) return null;
+  const given = new URLSearchParams(query);
+  if (given.has('sig') || given.has('exp')) return null;
+  const named = given.getAll('project').join();
+  const isOther = site === null ? named !== projectId : named !== '' && named !== projectId;
+  if (isOther) return null;
+  if (site !== null && !isImagePath(path) && isForeign(site)) return null;
+  check?.(readRequestAddress(path, query, site));
+  const withExp = `${query === '' ? '' : `${query}&`}exp=${exp}`;
+  const host = isImagePath(path) ? '' : `//${site?.host.host}`;
+  const sig = signature(secret, signedText(host + path, withExp));
+  return `${origin}${whole}?${withExp}&sig=${sig}`;
 }

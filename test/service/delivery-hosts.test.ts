@@ -1,7 +1,6 @@
 import sharp from 'sharp';
 import type { Test } from 'tap';
-import { signature } from '../../server/image/access.ts';
-import { signImageUrl } from '../../server/image/sign-url.ts';
+import { signature, signImageUrl } from '../../server/image/access.ts';
 import { siteAtHost } from '../../server/image/site.ts';
 import type { Project } from '../../store/projects.ts';
 import { cloudinarySignature } from '../../urls/src/cloudinary.ts';

@@ -1,7 +1,6 @@
 import { ServiceError } from '../../../contract/errors.ts';
 import type { Project } from '../../../store/projects.ts';
-import { checkSource, signingSecrets } from '../../image/access.ts';
-import { signImageUrl } from '../../image/sign-url.ts';
+import { checkSource, signImageUrl, signingSecrets } from '../../image/access.ts';
 import { siteAtHost } from '../../image/site.ts';
 import { resolveSource } from '../../image/source-url.ts';
 import { itemResult, operation, optional } from '../operation.ts';
