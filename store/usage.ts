@@ -37,8 +37,6 @@ interface UsageDocument {
 
 const name = 'usage';
 const keepDays = 400;
-/** Documents in one query. */
-const pieceLength = 200;
 
 const toId = ({ project, date }: ProjectDay): string => `${project}/${date}`;
 const toDate = (day: Date): string => day.toISOString().slice(0, 10);
@@ -102,17 +100,6 @@ export class UsageRecords {
     const day = { $gte: new Date(from), $lte: new Date(to) };
     const found = this.#collection.find({ project, day }).sort({ day: 1 });
     return (await withTimeout(found.toArray())).map(toUsage);
-  }
-
-  /** Those of the given days that have counts. */
-  async findDays(days: readonly ProjectDay[]): Promise<DayUsage[]> {
-    const found: DayUsage[] = [];
-    for (let from = 0; from < days.length; from += pieceLength) {
-      const ids = days.slice(from, from + pieceLength).map(toId);
-      const documents = this.#collection.find({ _id: { $in: ids } }).toArray();
-      found.push(...(await withTimeout(documents)).map(toUsage));
-    }
-    return found;
   }
 }
 

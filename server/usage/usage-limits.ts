@@ -18,12 +18,12 @@ interface KnownUsage extends ProjectDay {
   left: number;
   /** The claim in progress. */
   claiming: Promise<void> | null;
-  /** Whether a render has needed it since the last refresh. */
+  /** Whether a render has needed it since the last refresh, or a claim has failed. */
   isNeeded: boolean;
 }
 
 interface UsageLimitsEnvironment {
-  readonly records: Pick<UsageRecords, 'claim' | 'findDays'>;
+  readonly records: Pick<UsageRecords, 'claim'>;
   readonly available: () => boolean;
   readonly now: () => number;
 }
@@ -80,11 +80,7 @@ export class UsageLimits {
       // The limit might have changed since the last claim.
       known.left = Math.min(known.left, share);
       if (known.left > 0) break;
-      known.claiming ??= this.#claim(known).finally(() => {
-        known.left = share;
-        known.claiming = null;
-      });
-      await known.claiming;
+      await (known.claiming ?? this.#claim(known, share));
     }
     known.left -= 1;
     this.#running.set(project, (this.#running.get(project) ?? 0) + 1);
@@ -95,31 +91,21 @@ export class UsageLimits {
     };
   }
 
-  /** Rereads other processes' usage for the projects that have rendered since the last call. */
+  /**
+   * Claims again for projects that have rendered since the last call, and for those that claim more
+   * than they have rendered.
+   */
   async refresh(): Promise<void> {
-    const { today } = this.#totals;
-    const kept: KnownUsage[] = [];
     for (const [project, known] of this.#known) {
       const claimed = this.#totals.of(known)?.claimed ?? 0;
-      // Release claims for renders without a result, such as those with a failed source.
-      const isStale = claimed > this.#ownRenders(known);
-      if (known.date !== today || !(known.isNeeded || isStale)) this.#known.delete(project);
-      else if (isStale && known.claiming === null) {
-        known.claiming = this.#claim(known).finally(() => {
-          known.claiming = null;
-        });
-        await known.claiming;
-      } else kept.push(known);
-    }
-    const before = kept.map(({ others }) => others);
-    const found = await this.#environment.records.findDays(kept);
-    const days = new Map(found.map((day) => [day.project, day]));
-    for (const [index, known] of kept.entries()) {
+      // Renders without a result, such as those with a failed source.
+      const isTooMuch = claimed > this.#ownRenders(known);
+      if (known.date !== this.#totals.today || !(known.isNeeded || isTooMuch)) {
+        this.#known.delete(project);
+        continue;
+      }
       known.isNeeded = false;
-      // A claim has replaced it by later usage.
-      if (known.others !== before[index]) continue;
-      const day = days.get(known.project);
-      known.others = day === undefined ? nothing : this.#countOthers(day);
+      await (known.claiming ?? this.#claim(known, 0));
     }
   }
 
@@ -144,22 +130,30 @@ export class UsageLimits {
     return renders + backgroundRenders + (this.#running.get(day.project) ?? 0);
   }
 
+  /** @param left renders that can start without another claim after this one */
+  #claim(known: KnownUsage, left: number): Promise<void> {
+    known.claiming = this.#exchange(known).finally(() => {
+      known.left = Math.max(known.left, left);
+      known.claiming = null;
+    });
+    return known.claiming;
+  }
+
   /**
-   * Never rejects: if the store does not respond, the last known usage of the other processes
-   * applies.
+   * Writes this process's claim, and reads the other processes' usage. Never rejects: if the store
+   * does not respond, their last known usage applies, and the next call tries again.
    */
-  async #claim(known: KnownUsage): Promise<void> {
+  async #exchange(known: KnownUsage): Promise<void> {
     if (!this.#environment.available()) return;
     const { project, date } = known;
     const own = this.#totals.ofWriter({ project, date });
     own.claimed = this.#ownRenders(known);
+    const { writer, claimed } = own;
     try {
-      const { writer, claimed } = own;
-      known.others = this.#countOthers(
-        await this.#environment.records.claim({ project, date, writer }, claimed),
-      );
+      const day = await this.#environment.records.claim({ project, date, writer }, claimed);
+      known.others = this.#countOthers(day);
     } catch {
-      // The next call tries again.
+      known.isNeeded = true;
     }
   }
 

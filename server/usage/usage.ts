@@ -17,7 +17,7 @@ const storeEveryMs = 60_000;
 const batchLength = 100;
 
 interface UsageEnvironment {
-  readonly records: Pick<UsageRecords, 'write' | 'claim' | 'find' | 'findDays'>;
+  readonly records: Pick<UsageRecords, 'write' | 'claim' | 'find'>;
   readonly activity: Pick<ActivityRecords, 'write' | 'find'>;
   /** False while the store is considered unavailable. */
   readonly available: () => boolean;
@@ -91,7 +91,7 @@ export class UsageRecorder {
     failures.push(
       ...(await this.activity.store((intervals, write) => this.#inBatches(intervals, write))),
     );
-    await this.limits.refresh().catch((error: unknown) => failures.push(error));
+    await this.limits.refresh();
     if (failures.length === 0) return;
     onFailure(failures[0], totals.dropped);
     totals.dropped = 0;

@@ -25,8 +25,6 @@ async function start(t: Test) {
     refused: '',
     /** Runs after each read of the store, before its result arrives. */
     onFound: async () => {},
-    /** Runs after each read of the projects with limits, before its result arrives. */
-    onRefresh: async () => {},
     /** Runs before each claim. */
     onClaim: async () => {},
   };
@@ -52,11 +50,6 @@ async function start(t: Test) {
         async find(...range) {
           const found = await records.find(...range);
           await faults.onFound();
-          return found;
-        },
-        async findDays(days) {
-          const found = await records.findDays(days);
-          await faults.onRefresh();
           return found;
         },
       },
@@ -122,7 +115,7 @@ t.test("adds the processes' counts, and includes its own at once", async (t) => 
 });
 
 t.test('writes without deadlocks between processes in different orders', async (t) => {
-  const { records, startProcess, failures } = await start(t);
+  const { db, startProcess, failures } = await start(t);
   const ids = Array.from({ length: 100 }, (_, index) => `prj_${index}`);
   const orders = [ids, ids.toReversed(), [...ids.slice(50), ...ids.slice(0, 50).toReversed()]];
   const processes = orders.map((order) => ({ ...startProcess(), order }));
@@ -133,8 +126,11 @@ t.test('writes without deadlocks between processes in different orders', async (
   t.same(failures, []);
   await Promise.all(processes.map(({ usage }) => usage.close()));
   t.same(failures, []);
-  const days = await records.findDays(ids.map((id) => ({ project: id, date: '2026-11-22' })));
-  const sums = days.map(({ by }) => [...by.values()].map(({ memory }) => memory));
+  const days = await db
+    .collection<{ by: Record<string, { memory: number }> }>('usage')
+    .find({ project: { $in: ids } })
+    .toArray();
+  const sums = days.map(({ by }) => Object.values(by).map(({ memory }) => memory));
   t.strictSame(
     sums,
     ids.map(() => [3, 3, 3]),
@@ -246,7 +242,7 @@ t.test('continues to count per day while the store is unavailable', async (t) =>
 });
 
 t.test("does not delay other projects' writes, or limits, for a failing write", async (t) => {
-  const { records, startProcess, faults, failures } = await start(t);
+  const { db, startProcess, faults, failures } = await start(t);
   const [a, b] = [startProcess(), startProcess()];
   const limited = { _id: project, limits: { rendersPerDay: null, bytesPerDay: 1_000 } };
   (await b.usage.limits.admit(limited))();
@@ -257,8 +253,8 @@ t.test("does not delay other projects' writes, or limits, for a failing write", 
   faults.refused = 'prj_120';
   await b.usage.store();
   t.same(failures, [noAnswer], 'it is reported once');
-  const days = ids.map((id) => ({ project: id, date: '2026-11-22' }));
-  t.equal((await records.findDays(days)).length, 150);
+  const stored = await db.collection('usage').countDocuments({ project: { $in: ids } });
+  t.equal(stored, 150);
   await t.rejects(b.usage.limits.admit(limited), { code: 'usage_limit_reached' });
   faults.refused = '';
   await b.usage.store();
@@ -388,9 +384,8 @@ t.test('claims one after the other', async (t) => {
   const { usage } = startProcess();
   const limited = { _id: project, limits: { rendersPerDay: 10, bytesPerDay: null } };
   const admit = () => usage.limits.admit(limited);
-  const day = { project, date: '2026-11-22' };
   const findClaims = async () => {
-    const [stored] = await records.findDays([day]);
+    const [stored] = await records.find(project, '2026-11-22', '2026-11-22');
     return [...(stored?.claims.values() ?? [])];
   };
   for (const end of [await admit(), await admit(), await admit()]) end();
@@ -410,8 +405,8 @@ t.test('claims one after the other', async (t) => {
   t.same(await findClaims(), [1]);
 });
 
-t.test('does not replace claims by usage that it has read before', async (t) => {
-  const { startProcess, faults } = await start(t);
+t.test('reads the claims of others when it stores', async (t) => {
+  const { startProcess } = await start(t);
   const [a, b] = [startProcess(), startProcess()];
   const limited = { _id: project, limits: { rendersPerDay: 10, bytesPerDay: null } };
   const count = async ({ usage }: typeof a, renders: number) => {
@@ -422,10 +417,7 @@ t.test('does not replace claims by usage that it has read before', async (t) => 
     return admitted;
   };
   t.equal(await count(a, 5), 5);
-  faults.onRefresh = async () => {
-    t.equal(await count(b, 10), 6, 'one too many, because a has not claimed its last render');
-    t.equal(await count(a, 1), 0);
-  };
+  t.equal(await count(b, 10), 6, 'one too many, because a has not claimed its last render');
   await a.usage.store();
   t.equal(await count(a, 1), 0);
 });
