@@ -134,17 +134,13 @@ export class UsageRecorder {
   async days(project: string, from: string, to: string): Promise<UsageOfDay[]> {
     const dates: string[] = [];
     for (let at = Date.parse(from); at <= Date.parse(to); at += dayMs) dates.push(toDate(at));
-    for (;;) {
-      const before = dates.map((date) => this.totals.of({ project, date }));
-      const found = await this.#environment.records.find(project, from, to);
-      const own = dates.map((date) => this.totals.of({ project, date }));
-      // `store` has removed totals, which the result can lack.
-      if (before.some((totals, index) => totals !== undefined && totals !== own[index])) continue;
-      const stored = new Map(found.map(({ date, by }) => [date, by]));
-      return dates.map((date, index) => ({
-        date,
-        counts: sumOfDay({ by: stored.get(date) ?? new Map() }, own[index]),
-      }));
-    }
+    // Before the read, because `store` can remove totals that the read does not contain yet.
+    const own = dates.map((date) => this.totals.of({ project, date }));
+    const found = await this.#environment.records.find(project, from, to);
+    const stored = new Map(found.map(({ date, by }) => [date, by]));
+    return dates.map((date, index) => ({
+      date,
+      counts: sumOfDay({ by: stored.get(date) ?? new Map() }, own[index]),
+    }));
   }
 }
