@@ -178,6 +178,11 @@ interface ErrorDetails {
   readonly hint?: string;
 }
 
+/** An error for the person who runs a command: printed as one line, without a stack. */
+export class CommandError extends Error {
+  override readonly name = 'CommandError';
+}
+
 /** An error as plain data, for messages to other threads and processes. */
 export type ErrorData = Pick<ApiError, 'code' | 'message'> & ErrorDetails;
 

@@ -1,6 +1,7 @@
 import { existsSync } from 'node:fs';
 import { chmod, chown, copyFile, rename, rm, stat } from 'node:fs/promises';
 import { dirname, resolve } from 'node:path';
+import { CommandError } from '../contract/errors.ts';
 import { privateFolderPath } from './embedded/endpoint.ts';
 import { DataDirLockedError, takeLock } from './embedded/lock.ts';
 import { dataFileIn, dataFilePath } from './embedded/server.ts';
@@ -13,29 +14,23 @@ import {
 } from './embedded/storage/log-file.ts';
 import { folderErrorText } from './open-error.ts';
 
-/**
- * The file exists, the store does not, the store is damaged, or the file system returned an error.
- */
-export class BackupFailed extends Error {
-  override readonly name = 'BackupFailed';
-
-  constructor(reason: string, cause?: unknown) {
-    super(`No backup was made: ${reason}.`, { cause });
-  }
-}
+const backupFailed = (reason: string, cause?: unknown): CommandError =>
+  new CommandError(`No backup was made: ${reason}.`, { cause });
+const restoreFailed = (reason: string, cause?: unknown): CommandError =>
+  new CommandError(`The backup was not restored: ${reason}`, { cause });
 
 /**
  * Writes a consistent snapshot of an embedded store to a new file with mode 0600, even while a
  * service uses the store.
  * @param folder as given to `startEmbeddedStore`
  * @returns the file size in bytes
- * @throws {BackupFailed}
+ * @throws {CommandError} if the file exists, the store does not or is damaged, or the disk fails
  */
 export async function backUpToFile(folder: string, path: string): Promise<number> {
   const file = resolve(path);
   const source = dataFilePath(folder);
-  if (existsSync(file)) throw new BackupFailed(`${file} exists already`);
-  if (!existsSync(source)) throw new BackupFailed(`there is no store in ${resolve(folder)}`);
+  if (existsSync(file)) throw backupFailed(`${file} exists already`);
+  if (!existsSync(source)) throw backupFailed(`there is no store in ${resolve(folder)}`);
   const temporary = `${file}.new`;
   try {
     copyLog(source, temporary);
@@ -46,16 +41,7 @@ export async function backUpToFile(folder: string, path: string): Promise<number
     await rm(temporary, { force: true });
     const { code, message } = error as NodeJS.ErrnoException;
     const isExpected = error instanceof DataFileDamaged || code !== undefined;
-    throw isExpected ? new BackupFailed(message, error) : error;
-  }
-}
-
-/** The backup is missing or damaged, the store is in use, or the file system returned an error. */
-export class RestoreFailed extends Error {
-  override readonly name = 'RestoreFailed';
-
-  constructor(reason: string, cause?: unknown) {
-    super(`The backup was not restored: ${reason}`, { cause });
+    throw isExpected ? backupFailed(message, error) : error;
   }
 }
 
@@ -72,13 +58,13 @@ export interface Restored {
  * restoring user can differ from the service's user. After an error the data file is unchanged.
  * @param folder as given to `startEmbeddedStore`
  * @param given the backup file; defaults to the service's own backup
- * @throws {RestoreFailed}
+ * @throws {CommandError} if the backup is missing or damaged, the store is in use, or the disk fails
  */
 export async function restoreBackup(folder: string, given?: string): Promise<Restored> {
   const privateFolder = privateFolderPath(folder);
   const file = dataFileIn(privateFolder);
   const backup = given === undefined ? backupFilePath(file) : resolve(given);
-  if (!existsSync(backup)) throw new RestoreFailed(`there is no backup ${backup}.`);
+  if (!existsSync(backup)) throw restoreFailed(`there is no backup ${backup}.`);
   try {
     const lock = await takeLock(privateFolder);
     try {
@@ -90,7 +76,7 @@ export async function restoreBackup(folder: string, given?: string): Promise<Res
   } catch (error) {
     const expected = error instanceof DataDirLockedError || error instanceof DataFileDamaged;
     const reason = expected ? `${error.message}.` : folderErrorText(error, folder);
-    throw reason === null ? error : new RestoreFailed(reason, error);
+    throw reason === null ? error : restoreFailed(reason, error);
   }
 }
 

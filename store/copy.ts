@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import { BSON, type Db, type Document } from 'mongodb';
+import { CommandError } from '../contract/errors.ts';
 import type { DeploymentRecord } from './deployment.ts';
 import { readPages } from './pages.ts';
 import { retryOnDeadlock } from './writes.ts';
@@ -26,11 +27,6 @@ const copyMs = 60 * 60 * 1_000;
 const slowly = { withinMs: 60_000 };
 const mark = { _id: 'unfinished' };
 
-/** The source or the target is unusable. */
-export class CopyRefused extends Error {
-  override readonly name = 'CopyRefused';
-}
-
 /** The number of a collection's documents, and the start of their SHA-256 in the order of their ids. */
 export type CollectionDigest = readonly [documents: number, digest: string];
 
@@ -41,7 +37,7 @@ export type OnPage = (step: 'copied' | 'compared', name: string, documents: numb
  * Copies an unused store into an empty store, and compares both. Run again, it restarts an
  * interrupted copy: a mark guarantees that the target contains no other data.
  * @returns each collection's content, identical in both stores
- * @throws CopyRefused
+ * @throws CommandError
  */
 export async function copyStore(
   from: Db,
@@ -49,7 +45,7 @@ export async function copyStore(
   onPage: OnPage,
 ): Promise<ReadonlyMap<string, CollectionDigest>> {
   const deployment = await findDeployment(from);
-  if (deployment === null) throw new CopyRefused('The source is empty.');
+  if (deployment === null) throw new CommandError('The source is empty.');
   const endsAfter = Date.now() + copyMs;
   if (!(await isWritten(to, deployment))) {
     await getMarks(to).updateOne(mark, { $set: { startedAt: new Date() } }, { upsert: true });
@@ -73,7 +69,7 @@ export async function copyStore(
     const source = await readContent(from, name, endsAfter, onPage);
     const target = await readContent(to, name, endsAfter, onPage);
     if (source.join() !== target.join()) {
-      throw new CopyRefused(
+      throw new CommandError(
         `The stores differ: ${name} contains ${source[0]} documents in the source and ${target[0]} in the target. One of them was used meanwhile: stop all services and workers, and run the command again.`,
       );
     }
@@ -98,7 +94,7 @@ const findDeployment = (db: Db): Promise<DeploymentRecord | null> =>
 
 /**
  * Returns whether an interrupted copy had written its last document but not removed its mark.
- * @throws CopyRefused for a target with other data
+ * @throws CommandError for a target with other data
  */
 async function isWritten(to: Db, { backgroundSecret }: DeploymentRecord): Promise<boolean> {
   const isMarked = await isIncompleteCopy(to);
@@ -107,7 +103,7 @@ async function isWritten(to: Db, { backgroundSecret }: DeploymentRecord): Promis
   const names = Object.keys(copiedCollections);
   const found = await Promise.all(names.map((name) => to.collection(name).findOne({})));
   if (existing === null && (isMarked || found.every((record) => record === null))) return false;
-  throw new CopyRefused(
+  throw new CommandError(
     'The target is not empty. Name an empty database or, for the embedded store, an empty data folder.',
   );
 }

@@ -1,15 +1,16 @@
 import { type Command, Option } from 'commander';
+import { CommandError } from '../../contract/errors.ts';
 import { type KeyAccess, keyAccesses, type NewKey } from '../../store/keys.ts';
 import type { Store } from '../../store/open.ts';
 import { requireProject } from '../request-errors.ts';
 import { addListAction, createOption, toCreation, withStore } from './store.ts';
-import { AdminError, day, print } from './terminal.ts';
+import { day, print } from './terminal.ts';
 
 /** Checks an organisation id. @returns the default organisation's id for undefined */
 export async function findOrganisation(store: Store, id: string | undefined): Promise<string> {
   if (id === undefined) return (await store.organisations.default())._id;
   if ((await store.organisations.find(id)) === null) {
-    throw new AdminError(`The organisation ${id} does not exist.`);
+    throw new CommandError(`The organisation ${id} does not exist.`);
   }
   return id;
 }
@@ -51,7 +52,7 @@ export function addOrganisationCommands(program: Command): void {
     .action((id: string, state: string) =>
       withStore(async (store) => {
         const organisation = await store.organisations.setProductAccess(id, state === 'on');
-        if (organisation === null) throw new AdminError(`The organisation ${id} does not exist.`);
+        if (organisation === null) throw new CommandError(`The organisation ${id} does not exist.`);
         print(`Product access of ${id} is ${state}.`);
       }),
     );
@@ -105,7 +106,7 @@ export function addKeyCommands(program: Command): void {
     .option(...createOption)
     .action(({ name, access, yes, ...scope }: CreateKeyOptions) => {
       if (Object.keys(scope).length === 0) {
-        throw new AdminError(
+        throw new CommandError(
           'Choose what the key can access: --project <id>, --org <id> (--org default for the default organisation), or --root for all projects of all organisations.',
         );
       }
@@ -136,7 +137,7 @@ export function addKeyCommands(program: Command): void {
     .action((id: string) =>
       withStore(async (store) => {
         const key = await store.keys.revoke(id);
-        if (key === null) throw new AdminError(`The key ${id} does not exist.`);
+        if (key === null) throw new CommandError(`The key ${id} does not exist.`);
         print(`${key._id} is revoked.`);
       }),
     );

@@ -1,12 +1,11 @@
 import type { Command } from 'commander';
-import { ServiceError } from '../../contract/errors.ts';
+import { CommandError, ServiceError } from '../../contract/errors.ts';
 import { newCommand } from '../../contract/settings/command-line.ts';
 import { addKeyCommands, addOrganisationCommands } from './access-commands.ts';
 import { addFailuresCommand, addPrewarmCommand, addPurgeCommand } from './image-commands.ts';
 import { addAllItemCommands } from './item-commands.ts';
 import { addProjectCommands } from './project-commands.ts';
 import { addStoreCommands } from './store.ts';
-import { AdminError } from './terminal.ts';
 
 /** Returns the command with all its subcommands, which `docs/admin.md` is generated from. */
 export function adminCommand(): Command {
@@ -33,7 +32,7 @@ export async function runAdmin(argv: readonly string[]): Promise<void> {
   try {
     await adminCommand().parseAsync(argv);
   } catch (error) {
-    if (!(error instanceof AdminError || error instanceof ServiceError)) throw error;
+    if (!(error instanceof CommandError || error instanceof ServiceError)) throw error;
     process.stderr.write(`${error.message}\n`);
     process.exitCode = 1;
   }

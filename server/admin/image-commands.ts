@@ -1,6 +1,6 @@
 import { setTimeout as sleep } from 'node:timers/promises';
 import { type Command, InvalidArgumentError } from 'commander';
-import { ServiceError } from '../../contract/errors.ts';
+import { CommandError, ServiceError } from '../../contract/errors.ts';
 import { startCommand } from '../../contract/package.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { WorkerState } from '../../store/heartbeat.ts';
@@ -10,7 +10,7 @@ import type { PrewarmInput } from '../control/resources/prewarms.ts';
 import { requireProject } from '../request-errors.ts';
 import { Activity } from '../usage/activity/activity.ts';
 import { addListAction, withStore } from './store.ts';
-import { AdminError, count, print, printable } from './terminal.ts';
+import { count, print, printable } from './terminal.ts';
 
 interface PrewarmOptions extends Omit<PrewarmInput, 'sources'> {
   readonly wait: boolean;
@@ -55,10 +55,10 @@ export function addPrewarmCommand(program: Command): void {
     .action((id: string, sources: string[], { wait, sitemap, ...options }: PrewarmOptions) =>
       withStore(async (store, settings) => {
         if ((sitemap === undefined) === (sources.length === 0)) {
-          throw new AdminError('Name sources, or add --sitemap.');
+          throw new CommandError('Name sources, or add --sitemap.');
         }
         if (wait && store.isInProcess) {
-          throw new AdminError(
+          throw new CommandError(
             'No running service can render the images. Start one, or add --no-wait to queue them.',
           );
         }
@@ -92,7 +92,7 @@ export function addPrewarmCommand(program: Command): void {
 
 /** Returns the images of a site, and writes what is left out to standard error. */
 async function readSite(sitemap: string, project: Project, settings: Settings): Promise<string[]> {
-  if (!URL.canParse(sitemap)) throw new AdminError('--sitemap must be an absolute URL.');
+  if (!URL.canParse(sitemap)) throw new CommandError('--sitemap must be an absolute URL.');
   const { findSiteImages } = await import('./sitemap.ts');
   let shownAt = performance.now();
   const site = await findSiteImages(new URL(sitemap), project, settings, (documents, images) => {
@@ -106,7 +106,7 @@ async function readSite(sitemap: string, project: Project, settings: Settings): 
   }
   for (const what of site.exceeded)
     write(`The site has too many ${what}; the others are left out.`);
-  if (site.images.length === 0) throw new AdminError('The site has no images on allowed hosts.');
+  if (site.images.length === 0) throw new CommandError('The site has no images on allowed hosts.');
   return [...site.images];
 }
 
@@ -148,7 +148,7 @@ async function waitFor(
   let shownAt = performance.now();
   for (;;) {
     const status = await prewarms.find(projectId, id);
-    if (status === null) throw new AdminError(`${id} is gone: its project was deleted.`);
+    if (status === null) throw new CommandError(`${id} is gone: its project was deleted.`);
     if (status.status !== 'accepted') return status;
     if (!isWarned && performance.now() > workerDueAt) isWarned = warnIfMissing(await findWorker());
     if (performance.now() > shownAt + progressEveryMs) {
@@ -172,7 +172,7 @@ function warnIfMissing({ isMissing, seenAt }: WorkerState): boolean {
   return true;
 }
 
-/** @throws AdminError when a source has failed */
+/** @throws CommandError when a source has failed */
 function report(calls: readonly PrewarmStatus[]): void {
   const sum = (read: (call: PrewarmStatus) => number) =>
     calls.reduce((total, call) => total + read(call), 0);
@@ -182,7 +182,7 @@ function report(calls: readonly PrewarmStatus[]): void {
   const failed = sum(({ sources }) => sources.failed);
   const sourceCount = sum((call) => call.sourceCount);
   const variantCount = sum((call) => call.variantCount);
-  if (failed > 0) throw new AdminError(`Not warm: ${failed} of ${count(sourceCount, 'source')}.`);
+  if (failed > 0) throw new CommandError(`Not warm: ${failed} of ${count(sourceCount, 'source')}.`);
   print(`Warm: ${count(sourceCount, 'source')}, ${count(variantCount, 'image')}.`);
 }
 
@@ -194,7 +194,7 @@ export function addPurgeCommand(program: Command): void {
     .argument('[urls...]', 'sources, as in image URLs; a folder ends with /*')
     .option('--all', 'purge all images')
     .action((id: string, sources: string[], { all = false }: { all?: boolean }) => {
-      if (all === sources.length > 0) throw new AdminError('Name sources, or add --all.');
+      if (all === sources.length > 0) throw new CommandError('Name sources, or add --all.');
       return withStore(async (store, settings) => {
         const control = await import('./control.ts');
         const input = all ? { all } : { sources };

@@ -1,12 +1,12 @@
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { ServiceError } from '../../contract/errors.ts';
+import { CommandError, ServiceError } from '../../contract/errors.ts';
 import { projectWebhookSecret } from '../../contract/secrets.ts';
 import type { ListedProject, Projects } from '../../store/projects.ts';
 import { signingSecrets } from '../image/access.ts';
 import { requireProject } from '../request-errors.ts';
 import { findOrganisation } from './access-commands.ts';
 import { addListAction, createOption, toCreation, withStore } from './store.ts';
-import { AdminError, print, printable } from './terminal.ts';
+import { print, printable } from './terminal.ts';
 
 interface CreateOptions {
   readonly name: string;
@@ -65,7 +65,8 @@ export function addProjectCommands(program: Command): void {
     .option('--name <text>', '1 to 80 characters')
     .option('--origin <url>', 'site URL (allows its host as a source)')
     .action((id: string, input: { name?: string; origin?: string }) => {
-      if (Object.keys(input).length === 0) throw new AdminError('Pass --name, --origin, or both.');
+      if (Object.keys(input).length === 0)
+        throw new CommandError('Pass --name, --origin, or both.');
       return withStore(async (store, settings) => {
         const control = await import('./control.ts');
         control.requireValid(control.updateProjectInput, input);
@@ -87,14 +88,14 @@ export function addProjectCommands(program: Command): void {
         const { name } = requireProject(id, await store.projects.find(id));
         if (!yes) {
           const shown = printable(name);
-          throw new AdminError(
+          throw new CommandError(
             `This deletes the project ${id}, ${shown}, permanently. Add --yes to confirm.`,
           );
         }
         const services = createServices(store, settings);
         await deleteProject(services, id, { force }).catch((error: unknown) => {
           const isRefused = error instanceof ServiceError && error.code === 'prewarm_in_progress';
-          throw isRefused ? new AdminError(`${error.message} --force cancels it.`) : error;
+          throw isRefused ? new CommandError(`${error.message} --force cancels it.`) : error;
         });
         print(`${id} is deleted. The running service applies this within 2 seconds.`);
       }),
@@ -107,7 +108,7 @@ export function addProjectCommands(program: Command): void {
     .action((id: string) =>
       withStore(async (store, { hookSecrets: [secret] }) => {
         requireProject(id, await store.projects.find(id));
-        if (secret === undefined) throw new AdminError('Set SERVICE_HOOK_SECRET first.');
+        if (secret === undefined) throw new CommandError('Set SERVICE_HOOK_SECRET first.');
         print(projectWebhookSecret(secret, id));
       }),
     );
@@ -172,7 +173,7 @@ async function changeSigning(
   }
   if (revokeOld) {
     if (signingSecrets(project).length < 2) {
-      throw new AdminError(`${id} has no previous secret to revoke. Run --rotate first.`);
+      throw new CommandError(`${id} has no previous secret to revoke. Run --rotate first.`);
     }
     requireProject(id, await projects.revokePreviousSecret(id));
     return `${id} accepts only the current secret.`;
@@ -182,10 +183,12 @@ async function changeSigning(
     return signUrl(project, baseUrl, { url, ...(ttl !== undefined && { validFor: ttl }) }).url;
   }
   if (rotate && project.signingSecret === null) {
-    throw new AdminError(`${id} has no secret to rotate. Run the command without --rotate first.`);
+    throw new CommandError(
+      `${id} has no secret to rotate. Run the command without --rotate first.`,
+    );
   }
   if (rotate && signingSecrets(project).length === 2) {
-    throw new AdminError(`${id} has two valid secrets. Run --revoke-old first.`);
+    throw new CommandError(`${id} has two valid secrets. Run --revoke-old first.`);
   }
   // The processes of a running service find changes by polling the store.
   const services = { projects, onChange: () => {} };

@@ -1,13 +1,12 @@
 import { gunzipSync } from 'node:zlib';
 import { SaxesParser } from 'saxes';
-import { ServiceError } from '../../contract/errors.ts';
+import { CommandError, ServiceError } from '../../contract/errors.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import { percentDecode } from '../../contract/url-text.ts';
 import { Sources } from '../../pool/source/sources.ts';
 import type { Project } from '../../store/projects.ts';
 import { isAllowedHost } from '../image/access.ts';
 import { imagePrefix } from '../image/address.ts';
-import { AdminError } from './terminal.ts';
 
 /** Bounds for what a site can make the command fetch and queue. */
 const limits = { sitemaps: 100, pages: 1_000, images: 10_000 };
@@ -30,7 +29,7 @@ export interface SiteImages {
  * any. Fetches only from hosts that the project allows, with the checks of every source.
  *
  * @param onProgress called after each document
- * @throws AdminError if the first sitemap cannot be read
+ * @throws CommandError if the first sitemap cannot be read
  */
 export async function findSiteImages(
   sitemap: URL,
@@ -43,7 +42,7 @@ export async function findSiteImages(
   const isAllowed = (host: string) => isAllowedHost(project, host);
   const read = async (url: URL): Promise<Buffer> => {
     if (!isAllowed(url.hostname)) {
-      throw new AdminError(`${url.hostname} is not on the project's allowlist.`);
+      throw new CommandError(`${url.hostname} is not on the project's allowlist.`);
     }
     const client = { project: project._id, isAllowedHost: isAllowed, signal };
     const lease = await sources.acquire(url, client);
@@ -77,9 +76,9 @@ export async function findSiteImages(
       try {
         use(url, await read(url));
       } catch (error) {
-        const isKnown = error instanceof ServiceError || error instanceof AdminError;
+        const isKnown = error instanceof ServiceError || error instanceof CommandError;
         const reason = isKnown ? error.message : 'It is not a valid sitemap.';
-        if (href === sitemap.href) throw new AdminError(`The sitemap cannot be read. ${reason}`);
+        if (href === sitemap.href) throw new CommandError(`The sitemap cannot be read. ${reason}`);
         unreadable.push(`${href}: ${reason}`);
       }
       onProgress(sitemaps.size + pages.size, images.size);

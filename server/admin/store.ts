@@ -1,17 +1,11 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import type { Command } from 'commander';
+import { CommandError } from '../../contract/errors.ts';
 import { adminCommand } from '../../contract/package.ts';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { Store } from '../../store/open.ts';
-import {
-  AdminError,
-  jsonOption,
-  type PrintedList,
-  print,
-  printList,
-  printTable,
-} from './terminal.ts';
+import { jsonOption, type PrintedList, print, printList, printTable } from './terminal.ts';
 
 /** The option of commands that make sense in a new store, and so can create a missing store. */
 export const createOption = ['--yes', 'create a missing store in any folder'] as const;
@@ -31,26 +25,52 @@ export async function withStore(
   creation: Creation = 'never',
 ): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
-  const { ensureIndexes, storeExists } = await import('../../store/open.ts');
-  const { isOutage, describeOutage } = await import('../../store/outage.ts');
+  const { ensureIndexes, joinStore, storeExists } = await import('../../store/open.ts');
   const settings = settingsOrExit();
   if (!storeExists(settings)) {
     const place = resolve(settings.dataDir);
     const reason = await whyNotCreate(settings, creation);
     if (reason !== null) {
-      throw new AdminError(
+      throw new CommandError(
         `There is no store in ${place}, and SERVICE_MONGODB_URL is not set. ${reason} For a new store there, add --yes to this command: ${adminCommand('projects create')}`,
       );
     }
     process.stderr.write(`Creating a new store in ${place}.\n`);
   }
-  const store = await openStore(settings);
+  await useStore(
+    () => joinStore(settings),
+    settings.dataDir,
+    async (store) => {
+      await ensureIndexes(store);
+      await action(store, settings);
+    },
+  );
+}
+
+/**
+ * Opens a store, runs an action with it, and closes it.
+ * @param unusable begins the message if the store does not open
+ * @throws CommandError
+ */
+async function useStore(
+  open: () => Promise<Store>,
+  dataDir: string,
+  action: (store: Store) => Promise<void>,
+  unusable = '',
+): Promise<void> {
+  const { openErrorText } = await import('../../store/open-error.ts');
+  const { isOutage, describeOutage } = await import('../../store/outage.ts');
+  const store = await open().catch((error) => {
+    const reason = openErrorText(error, dataDir);
+    throw reason === null ? error : new CommandError(unusable + reason);
+  });
   try {
-    await ensureIndexes(store);
-    await action(store, settings);
+    await action(store);
   } catch (error) {
     if (!isOutage(error)) throw error;
-    throw new AdminError(`The store is unavailable: ${describeOutage(error)}.`);
+    throw new CommandError(
+      `The store is unavailable: ${describeOutage(error)}. Run the command again.`,
+    );
   } finally {
     await store.close();
   }
@@ -78,16 +98,6 @@ async function whyNotCreate({ port }: Settings, creation: Creation): Promise<str
   return health?.service === 'image-delivery'
     ? `The service at port ${port} uses another store. ${next}`
     : null;
-}
-
-/** Opens a store, which a service can use at the same time. @throws AdminError */
-async function openStore(settings: Settings): Promise<Store> {
-  const { joinStore } = await import('../../store/open.ts');
-  const { openErrorText } = await import('../../store/open-error.ts');
-  return joinStore(settings).catch(async (error) => {
-    const reason = openErrorText(error, settings.dataDir);
-    throw reason === null ? error : new AdminError(reason);
-  });
 }
 
 /** Completes a command that lists what the store contains, with the option `--json`. */
@@ -121,14 +131,12 @@ export function addStoreCommands(program: Command): void {
     .argument('<file>')
     .action(async (file: string) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
-      const { BackupFailed, backUpToFile } = await import('../../store/backups.ts');
+      const { backUpToFile } = await import('../../store/backups.ts');
       const { dataDir, mongodbUrl } = settingsOrExit();
       if (mongodbUrl !== null) {
-        throw new AdminError('Use the tools of your MongoDB, such as mongodump.');
+        throw new CommandError('Use the tools of your MongoDB, such as mongodump.');
       }
-      const bytes = await backUpToFile(dataDir, file).catch((error) => {
-        throw error instanceof BackupFailed ? new AdminError(error.message) : error;
-      });
+      const bytes = await backUpToFile(dataDir, file);
       print(`${file} contains the store (${bytes} bytes).`);
     });
 
@@ -138,11 +146,9 @@ export function addStoreCommands(program: Command): void {
     .argument('[file]', "a backup; default: the service's last backup")
     .action(async (file?: string) => {
       const { settingsOrExit } = await import('../../contract/settings/load.ts');
-      const { RestoreFailed, restoreBackup } = await import('../../store/backups.ts');
+      const { restoreBackup } = await import('../../store/backups.ts');
       const { dataDir } = settingsOrExit();
-      const { dataTime, replaced } = await restoreBackup(dataDir, file).catch((error) => {
-        throw error instanceof RestoreFailed ? new AdminError(error.message) : error;
-      });
+      const { dataTime, replaced } = await restoreBackup(dataDir, file);
       print(
         dataTime === null
           ? 'The backup is restored. It was made by an earlier version, which did not record the time of its data.'
@@ -160,59 +166,48 @@ const toLocation = (settings: Settings, store = settings.mongodbUrl ?? 'embedded
   dataDir: settings.dataDir,
 });
 
-/** `store copy`. @throws AdminError */
+/** `store copy`. @throws CommandError */
 async function copyBetween(from: string | undefined, to: string | undefined): Promise<void> {
   const { settingsOrExit } = await import('../../contract/settings/load.ts');
   const settings = settingsOrExit();
   const [source, target] = [toLocation(settings, from), toLocation(settings, to)];
   if (source.mongodbUrl === target.mongodbUrl) {
-    throw new AdminError('Pass --to <store> or --from <store> to name another store.');
+    throw new CommandError('Pass --to <store> or --from <store> to name another store.');
   }
   await withUnused('source', source, (store) =>
     withUnused('target', target, (other) => copy(store, other)),
   );
 }
 
-/** Runs an action with a store that no service and no worker uses. @throws AdminError */
+/** Runs an action with a store that no service and no worker uses. @throws CommandError */
 async function withUnused(
   role: 'source' | 'target',
   place: ReturnType<typeof toLocation>,
   action: (store: Store) => Promise<void>,
 ): Promise<void> {
   const { ensureIndexes, openUnusedStore, storeExists } = await import('../../store/open.ts');
-  const { openErrorText } = await import('../../store/open-error.ts');
-  const { describeOutage, isOutage } = await import('../../store/outage.ts');
   const { findActiveRole } = await import('../../store/heartbeat.ts');
-  if (role === 'source' && !storeExists(place)) throw new AdminError('The source does not exist.');
-  const store = await openUnusedStore(place).catch(async (error) => {
-    const reason = openErrorText(error, place.dataDir);
-    throw reason === null ? error : new AdminError(`The ${role} cannot be used. ${reason}`);
-  });
-  try {
+  if (role === 'source' && !storeExists(place))
+    throw new CommandError('The source does not exist.');
+  const use = async (store: Store) => {
     const wait = () => process.stderr.write(`Waiting until nothing uses the ${role}.\n`);
     const part = store.isInProcess ? null : await findActiveRole(store.db, wait);
     if (part !== null) {
-      throw new AdminError(`A ${part} uses the ${role}: stop all services and workers first.`);
+      throw new CommandError(`A ${part} uses the ${role}: stop all services and workers first.`);
     }
     if (role === 'target') await ensureIndexes(store);
     await action(store);
-  } catch (error) {
-    if (!isOutage(error)) throw error;
-    throw new AdminError(`The store is unavailable: ${describeOutage(error)}. Run it again.`);
-  } finally {
-    await store.close();
-  }
+  };
+  await useStore(() => openUnusedStore(place), place.dataDir, use, `The ${role} cannot be used. `);
 }
 
 async function copy(source: Store, target: Store): Promise<void> {
-  const { CopyRefused, copyStore } = await import('../../store/copy.ts');
+  const { copyStore } = await import('../../store/copy.ts');
   let shownAt = performance.now();
   const contents = await copyStore(source.db, target.db, (step, name, documents) => {
     if (performance.now() - shownAt < progressEveryMs) return;
     shownAt = performance.now();
     process.stderr.write(`${name}: ${documents} ${step}\n`);
-  }).catch((error) => {
-    throw error instanceof CopyRefused ? new AdminError(error.message) : error;
   });
   const rows = [...contents].map(([name, content]) => [name, ...content.map(String)]);
   printTable(['collection', 'documents', 'sha256'], rows);

@@ -1,6 +1,3 @@
-/** An error of the command or the store: printed as one line, without a stack. */
-export class AdminError extends Error {}
-
 export const print = (line: string): void => void process.stdout.write(`${line}\n`);
 
 /** Returns the day of a date, or an empty string. */

@@ -2,7 +2,8 @@ import { readdir, readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import type { Collection, Db, Document } from 'mongodb';
 import t, { type Test } from 'tap';
-import { CopyRefused, copiedCollections, copyStore } from '../../store/copy.ts';
+import { CommandError } from '../../contract/errors.ts';
+import { copiedCollections, copyStore } from '../../store/copy.ts';
 import { recordHeartbeat } from '../../store/heartbeat.ts';
 import { JobQueue } from '../../store/jobs.ts';
 import { connectStore, ensureIndexes, openStore, type Store } from '../../store/open.ts';
@@ -101,7 +102,7 @@ t.test('copies all documents that a service needs, in both directions', async (t
 t.test('rejects an empty source, and a target with other data', async (t) => {
   const [from, to] = [await openTestStore(t, 'of the tests'), await openTestStore(t, 'embedded')];
   const refused = (message: RegExp) =>
-    t.rejects(copied(from.db, to.db), { constructor: CopyRefused, message });
+    t.rejects(copied(from.db, to.db), { constructor: CommandError, message });
   await refused(/source is empty/);
   await fill(from);
   const other = { name: 'Other', createdAt: new Date(), productAccess: true };
@@ -111,7 +112,7 @@ t.test('rejects an empty source, and a target with other data', async (t) => {
   await organisations.deleteMany({});
   await copied(from.db, to.db);
   await refused(/target is not empty/);
-  await t.rejects(copied(from.db, from.db), CopyRefused, 'a store is not copied to itself');
+  await t.rejects(copied(from.db, from.db), CommandError, 'a store is not copied to itself');
   await isSame(t, from.db, to.db);
 });
 
@@ -133,7 +134,7 @@ t.test('notices changes to the store meanwhile, and restarts the copy', async (t
   // After the mark, two organisations, the project and a key.
   const run = () => from.projects.addHost(id, 'x.test');
   const later = copied(from.db, interrupted(to.db, { beforeWrite: 6, run }));
-  await t.rejects(later, { constructor: CopyRefused, message: /^The stores differ: projects/ });
+  await t.rejects(later, { constructor: CommandError, message: /^The stores differ: projects/ });
   await copied(from.db, to.db);
   await isSame(t, from.db, to.db);
 });
