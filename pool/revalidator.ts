@@ -60,8 +60,15 @@ interface FollowedInput {
 interface Known {
   /** Null if the disk lacks the state, or the source's only request failed. */
   readonly state: SourceState | null;
-  /** Error and time (Unix ms) of the last request to the origin; null if it succeeded. */
-  readonly failure: { readonly error: ServiceError; readonly at: number } | null;
+  /** The last request to the origin; null if it succeeded. */
+  readonly failure: Failure | null;
+}
+
+interface Failure {
+  readonly error: ServiceError;
+  /** Unix ms. */
+  readonly at: number;
+  readonly url: string;
 }
 
 /** Some 10 MB with average validators. */
@@ -76,6 +83,8 @@ const guaranteedInBackground = 16;
 const absentMs = 5_000;
 /** Time before a failing origin is requested again, ms. */
 const retryAfterMs = 10_000;
+/** The same for another URL of the source: only the first URL's signature might be wrong. */
+const otherUrlAfterMs = 1_000;
 
 /**
  * Tracks when sources were last revalidated, and revalidates them: once per machine at a time,
@@ -188,28 +197,30 @@ export class Revalidator {
     this.#known.set(key, { state, failure: null }, state === null ? { ttl: absentMs } : {});
   }
 
-  #set(key: string, state: SourceState | null, failure: Known['failure'] = null): void {
+  #set(key: string, state: SourceState | null, failure: Failure | null = null): void {
     this.#known.set(key, { state, failure });
   }
 
   #revalidate(followed: FollowedInput, background: boolean): Promise<void> {
     const { key } = followed;
+    const { href } = followed.input.url;
     const failure = this.#get(key)?.failure ?? null;
-    if (failure !== null && this.#environment.now() - failure.at < retryAfterMs) {
-      return Promise.reject(failure.error);
+    if (failure !== null) {
+      const pauseMs = failure.url === href ? retryAfterMs : otherUrlAfterMs;
+      if (this.#environment.now() - failure.at < pauseMs) return Promise.reject(failure.error);
     }
     const start = (signal: AbortSignal, urgency: Urgency) =>
       this.#revalidateOnce(followed, { signal, urgency }).catch((error: unknown) => {
-        if (isInputFailure(error)) this.#fail(key, error);
+        if (isInputFailure(error)) this.#fail(key, error, href);
         throw error;
       });
     // Runs to its end: an aborted request must not make the next request start over.
     return this.#running.run(key, start, undefined, background);
   }
 
-  #fail(key: string, error: ServiceError): void {
+  #fail(key: string, error: ServiceError, url: string): void {
     const state = this.#get(key)?.state ?? null;
-    this.#set(key, state, { error, at: this.#environment.now() });
+    this.#set(key, state, { error, at: this.#environment.now(), url });
   }
 
   /** Leads for the machine, or receives the state as a follower. */

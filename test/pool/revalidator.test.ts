@@ -207,6 +207,25 @@ t.test('does not count its own refusal as an origin failure', async (t) => {
   await t.rejects(again, { code: 'overloaded' });
 });
 
+t.test("soon tries a source's other URL, whose signature can be right", async (t) => {
+  const { revalidator, clock, answers, failures, request } = expired(t);
+  const [source] = request.inputs;
+  const other = { ...source, url: new URL(`${source.url.href}?signature=right`) };
+  const ofOther = { ...request, inputs: [other] as const };
+  const refused = revalidator.check(request, signal).catch(() => {});
+  await until('the revalidation', () => failures.length === 1);
+  failures[0]?.(new ServiceError('source_forbidden', 'The source server refuses access.'));
+  await refused;
+  await revalidator.check(ofOther, signal).catch(() => {});
+  clock.at += 1_000;
+  await revalidator.check(request, signal).catch(() => {});
+  t.equal(answers.length, 1, 'not at once, and not the same URL');
+  const check = revalidator.check(ofOther, signal);
+  await until('another question', () => answers.length === 2);
+  answers[1]?.(lease(clock.at, 'a'));
+  await t.resolves(check);
+});
+
 t.test('reports an image of older bytes as stale', async (t) => {
   const { revalidator, clock, answers, request } = expired(t);
   const check = revalidator.check(request, signal);
