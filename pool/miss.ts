@@ -1,3 +1,4 @@
+import type { WrittenFile } from './cache/disk.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
 import type { Urgency } from './single-flight.ts';
@@ -51,4 +52,8 @@ export interface Miss {
   readonly signal: AbortSignal;
   readonly urgency: Urgency;
   readonly timings: Timings;
+  /** The disk cache's folder, if a transform thread is to write the image's file. */
+  readonly folder: string | null;
+  /** Set by a transform thread that wrote the file, or tried to. */
+  file?: WrittenFile;
 }

@@ -193,22 +193,22 @@ export class Producer {
 
   async #transform(leases: Leases, miss: Miss): Promise<Image> {
     try {
-      const rendered = await this.transforms.transform(miss, leases);
+      const { request, folder } = miss;
+      const facts = {
+        fetchedAt: leases.map((lease) => lease.fetchedAt),
+        sourceBytes: leases[0].bytes.byteLength,
+        ...(request.freshness && { digests: leases.map((lease) => lease.digest()) }),
+      };
+      const file = folder === null ? undefined : { folder, key: request.key, facts };
+      const rendered = await this.transforms.transform(miss, leases, file);
       const { body, contentType, etag, width, height, sourceSize, warnings } = rendered;
-      const fetchedAt = leases.map((lease) => lease.fetchedAt);
-      const isFollowing = miss.request.freshness !== null;
       // In Node 20, each object that is spread and extended gets a separate hidden class of 230
       // bytes.
-      const sourceBytes = leases[0].bytes.byteLength;
+      const { fetchedAt, sourceBytes } = facts;
       const image = { body, contentType, etag, width, height, fetchedAt, sourceBytes };
-      if (!isFollowing && sourceSize === undefined && warnings === undefined) return image;
-      const digests = isFollowing && { digests: leases.map((lease) => lease.digest()) };
-      return {
-        ...image,
-        ...digests,
-        ...(sourceSize && { sourceSize }),
-        ...(warnings && { warnings }),
-      };
+      if (request.freshness === null && sourceSize === undefined && warnings === undefined)
+        return image;
+      return { ...rendered, ...facts };
     } finally {
       for (const lease of leases) lease.release();
     }

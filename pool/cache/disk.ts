@@ -1,6 +1,6 @@
 import { randomBytes } from 'node:crypto';
-import { close, existsSync, open, readFile, writev } from 'node:fs';
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { existsSync, readFile, renameSync, writeFileSync } from 'node:fs';
+import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { promisify } from 'node:util';
 import type { Settings } from '../../contract/settings/table.ts';
@@ -51,16 +51,74 @@ export function temporaryPrefix(processId: number): string {
 /** Maximum concurrent writes. More writes are skipped, because they would keep bodies in memory. */
 const maxWrites = 64;
 
-/**
- * The callback functions in `fs`, because `fs/promises` creates a FileHandle, and a stack for a
- * missing file's error.
- */
-const files = {
-  open: promisify(open),
-  writev: promisify(writev),
-  close: promisify(close),
-  read: promisify(readFile),
+/** The callback function, because `fs/promises` creates a stack for a missing file's error. */
+const read = promisify(readFile);
+
+/** How a file is written. */
+interface FileCalls {
+  writeFile(path: string, bytes: Uint8Array, options: typeof newFile): void | Promise<void>;
+  rename(from: string, to: string): void | Promise<void>;
+}
+
+const newFile = { flag: 'wx', mode: 0o640 } as const;
+/** For the event loop, which must not wait for a slow disk. */
+const queued: FileCalls = { writeFile, rename };
+/** For transform threads: trips through libuv's queue would take longer than the calls. */
+const blocking: FileCalls = { writeFile: writeFileSync, rename: renameSync };
+
+/** The file of an image that a transform thread renders. */
+export interface ImageFile {
+  /** The disk cache's folder. */
+  readonly folder: string;
+  readonly key: string;
+  /** What the thread does not know of the image. */
+  readonly facts: Pick<Image, 'fetchedAt' | 'sourceBytes' | 'digests'>;
+}
+
+/** A file's bytes, or why it was not written; and how long that took. */
+export type WrittenFile = ({ readonly bytes: number } | { readonly error: Error }) & {
+  readonly ms: number;
 };
+
+/** Writes an image's file on a transform thread, which waits for the disk. Never rejects. */
+export async function writeImageFile(
+  { folder, key, facts }: ImageFile,
+  rendered: Omit<Image, 'fetchedAt'>,
+): Promise<WrittenFile> {
+  const { body, contentType, etag, width, height, sourceSize, warnings } = rendered;
+  const image = { body, contentType, etag, width, height, ...facts, sourceSize, warnings };
+  const startedAt = performance.now();
+  const ms = () => performance.now() - startedAt;
+  return store(folder, key, image as Image, blocking).then(
+    (bytes) => ({ bytes, ms: ms() }),
+    (error: Error) => ({ error, ms: ms() }),
+  );
+}
+
+/** The random part keeps files of a process that had the same id, and of its other threads. */
+const prefix = `${temporaryPrefix(process.pid)}${randomBytes(8).toString('hex')}`;
+let writeCount = 0;
+
+/** Writes a file under a temporary name and renames it. Returns its bytes. */
+async function store(
+  folder: string,
+  key: string,
+  content: Cached,
+  { writeFile, rename }: FileCalls,
+): Promise<number> {
+  writeCount += 1;
+  const temporary = join(cacheTemporaryFolder(folder), `${prefix}-${writeCount}`);
+  const path = cacheFilePath(folder, key);
+  const bytes = Buffer.concat(encodeFile(key, content));
+  try {
+    await creatingFolder(temporary, () => writeFile(temporary, bytes, newFile));
+    await creatingFolder(path, () => rename(temporary, path));
+    return bytes.byteLength;
+  } catch (error) {
+    await rm(temporary, { force: true }).catch(() => {});
+    throw error;
+  }
+}
 
 /**
  * The disk cache, shared by all processes on the machine. Each image is one file, written under a
@@ -72,9 +130,6 @@ export class DiskCache {
   readonly #folder: string;
   readonly #events: DiskCacheEvents;
   readonly #writes = new Set<Promise<void>>();
-  /** The random part keeps files of a process that had the same id. */
-  readonly #prefix = `${temporaryPrefix(process.pid)}${randomBytes(8).toString('hex')}`;
-  #writeCount = 0;
   /** False skips writes. Reads continue. */
   isWritable = true;
 
@@ -96,7 +151,7 @@ export class DiskCache {
   async #read<T>(key: string, decode: (key: string, file: Buffer) => T | null): Promise<T | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
-      const stored = decode(key, await files.read(path));
+      const stored = decode(key, await read(path));
       if (stored !== null) {
         this.#events.read(key);
         return stored;
@@ -127,46 +182,34 @@ export class DiskCache {
     this.#writes.delete(write);
   }
 
+  /** The folder for the files that transform threads write; null while writes are skipped. */
+  get writableFolder(): string | null {
+    return this.isWritable ? this.#folder : null;
+  }
+
+  /** Reports a file that a transform thread has written, or deletes it if nobody would find it. */
+  async written(key: string, file: WrittenFile, isCurrent: boolean): Promise<void> {
+    if ('error' in file) this.#events.failed(file.error);
+    else if (isCurrent) this.#events.stored(key, file.bytes);
+    else await rm(cacheFilePath(this.#folder, key), { force: true }).catch(() => {});
+  }
+
   /** Resolves when the writes in progress are done. */
   async settle(): Promise<void> {
     await Promise.all(this.#writes);
   }
 
   async #store(key: string, content: Cached): Promise<void> {
-    this.#writeCount += 1;
-    const name = `${this.#prefix}-${this.#writeCount}`;
-    const temporary = join(cacheTemporaryFolder(this.#folder), name);
     try {
-      const parts = encodeFile(key, content);
-      const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), parts);
-      this.#events.stored(key, bytes);
+      this.#events.stored(key, await store(this.#folder, key, content, queued));
     } catch (error) {
       this.#events.failed(error as Error);
-      await rm(temporary, { force: true }).catch(() => {});
     }
-  }
-
-  async #writeFile(
-    temporary: string,
-    path: string,
-    parts: ReturnType<typeof encodeFile>,
-  ): Promise<number> {
-    const bytes = parts[0].byteLength + parts[1].byteLength;
-    const file = await creatingFolder(temporary, () => files.open(temporary, 'wx', 0o640));
-    try {
-      const { bytesWritten } = await files.writev(file, parts);
-      if (bytesWritten !== bytes)
-        throw new Error(`only ${bytesWritten} of ${bytes} bytes were written`);
-    } finally {
-      await files.close(file);
-    }
-    await creatingFolder(path, () => rename(temporary, path));
-    return bytes;
   }
 }
 
 /** Creates the folder after ENOENT and retries, so emptying the cache at run time is harmless. */
-async function creatingFolder<T>(path: string, operation: () => Promise<T>): Promise<T> {
+async function creatingFolder<T>(path: string, operation: () => T | Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {

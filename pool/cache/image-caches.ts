@@ -5,7 +5,7 @@ import type { ImageRequest } from '../miss.ts';
 import { runStage } from '../stages.ts';
 import type { ImageTier } from '../tiers.ts';
 import { isUpToDate } from '../validity.ts';
-import { DiskCache, type DiskCacheEvents, diskCacheFolder } from './disk.ts';
+import { DiskCache, type DiskCacheEvents, diskCacheFolder, type WrittenFile } from './disk.ts';
 import { FairLru } from './fair-lru.ts';
 import { SharedCache, type SharedCacheEnvironment } from './shared-cache.ts';
 
@@ -200,13 +200,24 @@ export class ImageCaches {
   /**
    * Writes an image to the caches behind its origin tier, unless a purge happened meanwhile: no
    * request would find it. Resolves when the file is written.
+   *
+   * @param file set if the thread that rendered the image has written it
    */
-  async write(request: ImageRequest, { image, tier }: CachedImage): Promise<void> {
+  async write(
+    request: ImageRequest,
+    { image, tier }: CachedImage,
+    file?: WrittenFile,
+  ): Promise<void> {
     const { key, project, generation, stages } = request;
     const { disk } = this;
-    if (!generation.isCurrent()) return;
-    if (tier === 'miss') this.shared?.write(key, project, image);
-    if (disk === null || tier === 'disk' || !disk.isWritable) return;
+    const isCurrent = generation.isCurrent();
+    if (isCurrent && tier === 'miss') this.shared?.write(key, project, image);
+    if (disk === null || tier === 'disk') return;
+    if (file !== undefined) {
+      stages.begin('write', {}, performance.now() - file.ms).end();
+      return disk.written(key, file, isCurrent);
+    }
+    if (!isCurrent || !disk.isWritable) return;
     await runStage(stages, 'write', () => disk.write(key, image));
   }
 

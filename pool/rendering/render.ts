@@ -1,5 +1,6 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
+import type { ImageFile } from '../cache/disk.ts';
 import { asBuffer } from '../formats/bytes.ts';
 import { withoutExcessMetadata } from '../formats/container/container.ts';
 import { MemoryFiles } from '../formats/memory-files.ts';
@@ -38,6 +39,8 @@ export interface RenderTask {
   readonly limits: RenderLimits;
   /** Null for a thread, which then makes the plan, and renders a light variant at once. */
   readonly execution: ExecutionPlan | null;
+  /** For a thread: the file to write. */
+  readonly file?: ImageFile | undefined;
 }
 
 /**
