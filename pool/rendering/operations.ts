@@ -384,14 +384,16 @@ export function requestedOperations(
   variant: OperationValues,
   place: Place | null = null,
 ): readonly RequestedOperation[] {
-  const all = Object.entries(operations) as unknown as [OperationName, Operation<unknown>][];
-  return all.flatMap(([name, operation]) => {
+  const requested: RequestedOperation[] = [];
+  for (const [name, operation] of rows) {
     const value = variant[name];
-    const isRequested = value !== null && value !== operation.plain;
-    const isThere = place === null || place === operation.place;
-    return isRequested && isThere ? [{ name, operation, value }] : [];
-  });
+    if (value === null || value === operation.plain) continue;
+    if (place === null || place === operation.place) requested.push({ name, operation, value });
+  }
+  return requested;
 }
+
+const rows = Object.entries(operations) as unknown as [OperationName, Operation<unknown>][];
 
 export const isAnyRequested = (
   variant: OperationValues,
