@@ -400,14 +400,6 @@ export function effectOf(parameter: string): Effect | undefined {
   return field && fields[field][1];
 }
 
-const limitedFields = (Object.keys(ownFields) as (keyof typeof ownFields)[]).flatMap((field) => {
-  const isUsed = ownFields[field][2]?.isUsed;
-  return isUsed === undefined ? [] : [[field, isUsed] as const];
-});
-
-/** Returns a variant with every unused field at its plain value. */
-export function withoutUnusedFields(variant: Variant): Variant {
-  const unused = limitedFields.filter(([, isUsed]) => !isUsed(variant));
-  const plain = unused.map(([field]) => [field, plainVariant[field]]);
-  return { ...variant, ...Object.fromEntries(plain) };
-}
+/** Returns whether a variant's field can affect the output. */
+export const isUsed = (variant: Variant, field: Field): boolean =>
+  fields[field][2]?.isUsed?.(variant) ?? true;

@@ -3,7 +3,7 @@ import { keyTagDigits } from '../../pool/cache/object-key.ts';
 import type { ImageFreshness } from '../../pool/freshness.ts';
 import type { Input, Inputs } from '../../pool/inputs.ts';
 import { rendererVersion } from '../../pool/rendering/version.ts';
-import { plainVariant, type Variant, withoutUnusedFields } from '../../pool/variant.ts';
+import { isUsed, plainVariant, type Variant } from '../../pool/variant.ts';
 import {
   computeGeneration,
   groupLength,
@@ -19,12 +19,11 @@ const plainForms = Object.entries(plainVariant)
 
 /** Returns a variant as text, equal for all requests that produce the same bytes and warnings. */
 function canonicalForm(variant: Variant): string {
-  const used = withoutUnusedFields(variant);
   let text = '';
   for (const [name, plain] of plainForms) {
     // Most options have their plain value and are left out.
-    if (used[name] === plainVariant[name]) continue;
-    const value = JSON.stringify(used[name]);
+    if (variant[name] === plainVariant[name] || !isUsed(variant, name)) continue;
+    const value = JSON.stringify(variant[name]);
     if (value !== plain) text += `${text === '' ? '' : '&'}${name}=${value}`;
   }
   return text;
