@@ -6,7 +6,7 @@ import { projectInQuery } from './address.ts';
 import { deliver } from './deliver.ts';
 import type { DeliveryEnvironment } from './delivery-environment.ts';
 import { type Negotiate, negotiation } from './negotiate.ts';
-import { currentHeaders, imageBytes, imageResponse } from './response.ts';
+import { imageBytes, imageResponse, repeatedHeaders } from './response.ts';
 import { ResponseCache } from './response-cache.ts';
 import { findSite, knownSite, type RequestedSite, responseCacheKey, siteAtHost } from './site.ts';
 
@@ -55,9 +55,8 @@ export class ImageEndpoint {
     const image = cached?.entry.image ?? null;
     if (cached !== undefined && image !== null) {
       engine.caches.memory.touch(cached.entry, at);
-      const { headers, lifetime, urlHeaders } = cached;
-      const whole = headers?.whole ?? currentHeaders(image, lifetime, urlHeaders, at);
-      const response = imageResponse(image, whole, ifNoneMatch, headers?.notModified);
+      const { whole, notModified } = repeatedHeaders(cached, image, at);
+      const response = imageResponse(image, whole, ifNoneMatch, notModified);
       const bytes = imageBytes(request.method, response);
       telemetry.hit(request, cached.project.counts, cached.subject, bytes);
       return request.respond(response);

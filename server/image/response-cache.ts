@@ -7,7 +7,7 @@ import type { Lifetime } from './caching.ts';
 import type { NamedFile } from './download.ts';
 
 /** The headers of both possible responses to an image's repeated requests. */
-export type RepeatedHeaders = Readonly<Record<'whole' | 'notModified', Headers>>;
+type RepeatedHeaders = Readonly<Record<'whole' | 'notModified', Headers>>;
 
 /** The headers that depend on an image's URL. */
 export interface UrlHeaders {
@@ -21,12 +21,12 @@ export interface UrlHeaders {
 }
 
 /** A response and the state that it depends on. */
-interface CachedResponse {
+export interface CachedResponse {
   readonly project: ProjectState;
   readonly subject: RequestCounter;
   readonly entry: MemoryEntry;
-  /** Null for time-dependent headers. */
-  readonly headers: RepeatedHeaders | null;
+  /** Null until the first repeated request, and for time-dependent headers. */
+  headers: RepeatedHeaders | null;
   readonly urlHeaders: UrlHeaders;
   readonly lifetime: Lifetime & { readonly expires: number };
 }

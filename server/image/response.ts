@@ -21,7 +21,6 @@ import {
   immutable,
   isConstant,
   isTemporary,
-  type Lifetime,
   missingHeaders,
   notStored,
 } from './caching.ts';
@@ -31,7 +30,7 @@ import type { DeliveredImage } from './image-lookup.ts';
 import { fullVary } from './negotiate.ts';
 import { redactParameters } from './redact-request.ts';
 import type { ResolvedTransform } from './resolve-variant.ts';
-import type { RepeatedHeaders, UrlHeaders } from './response-cache.ts';
+import type { CachedResponse, UrlHeaders } from './response-cache.ts';
 import { percentEncode } from './source-url.ts';
 
 const constantHeaders: Headers = [
@@ -52,11 +51,6 @@ const bodyHeaders: ReadonlySet<string> = new Set(['content-type', 'content-dispo
 /** RFC 9110, 15.4.5: a 304 repeats the headers of a 200, except those about the body. */
 const withoutBody = (headers: Headers): Headers =>
   headers.filter(([name]) => !bodyHeaders.has(name));
-
-/** Encodes an image's headers once for many requests. */
-export function repeatedHeaders(headers: Headers): RepeatedHeaders {
-  return { whole: encodeHeaders(headers), notModified: encodeHeaders(withoutBody(headers)) };
-}
 
 /** Lists how an image differs from the request, as one list (RFC 9651, 3.1). */
 function warningHeaders(imageWarnings: Image['warnings'] = [], urlWarnings: string): Headers {
@@ -178,15 +172,18 @@ const fromMemory = { tier: 'memory' } as const;
 
 /**
  * Returns the headers of an image in memory. They change every second if the URL is signed or the
- * image has an age.
+ * image has an age; others are encoded by the first repeated request, for all later ones.
  */
-export function currentHeaders(
-  image: CacheResult['image'],
-  lifetime: Lifetime,
-  urlHeaders: UrlHeaders,
-  now: number,
-): Headers {
-  return imageHeaders(image, fromMemory, cachingHeaders(lifetime, fromMemory, now), urlHeaders);
+export function repeatedHeaders(cached: CachedResponse, image: Image, now: number) {
+  if (cached.headers !== null) return cached.headers;
+  const { lifetime, urlHeaders } = cached;
+  const caching = cachingHeaders(lifetime, fromMemory, now);
+  const whole = imageHeaders(image, fromMemory, caching, urlHeaders);
+  const headers = { whole, notModified: withoutBody(whole) };
+  if (!isConstant(lifetime)) return headers;
+  const encoded = { whole: encodeHeaders(whole), notModified: encodeHeaders(headers.notModified) };
+  cached.headers = encoded;
+  return encoded;
 }
 
 /** A later release can describe an image in another way. */
@@ -267,14 +264,11 @@ export function respond(
     !result.isProvisional &&
     !isTemporary(image);
   if (expires === null || entry === null || !isRepeated) return;
-  const repeated = isConstant(lifetime)
-    ? repeatedHeaders(currentHeaders(image, lifetime, urlHeaders, at))
-    : null;
   context.responses.set(context.cacheKey, {
     project: state,
     subject,
     entry,
-    headers: repeated,
+    headers: null,
     urlHeaders,
     lifetime: { ...lifetime, expires },
   });

@@ -1,7 +1,6 @@
 import t from 'tap';
 import { MemoryCache } from '../../../pool/cache/image-caches.ts';
 import type { Image } from '../../../pool/image.ts';
-import { repeatedHeaders } from '../../../server/image/response.ts';
 import { ResponseCache } from '../../../server/image/response-cache.ts';
 import { RequestCounter, RequestCounts } from '../../../server/usage/request-counts.ts';
 import { project } from '../../project.ts';
@@ -23,12 +22,11 @@ function cachedResponse(expires = Number.POSITIVE_INFINITY) {
   if (entry === null) throw new Error('the image was not stored');
   const counts = new RequestCounts('p');
   const state = { readAt: 0, project: project(), stale: false, comparison: null, counts };
-  const headers = repeatedHeaders([['etag', '"x"']]);
   const lifetime = { expires, freshness: undefined, report: undefined };
   const urlHeaders = { file: null, tags: [], vary: '', warnings: '' };
   const about = { project: 'p', source: 's', variant: 'v', isSigned: true };
   const subject = new RequestCounter(about, image);
-  const response = { project: state, subject, entry, headers, urlHeaders, lifetime };
+  const response = { project: state, subject, entry, headers: null, urlHeaders, lifetime };
   return { response, memory, state };
 }
 
