@@ -3,10 +3,10 @@ import type { FairShare, Owner } from '../fair-share.ts';
 import type { SharedMemory } from './shared-memory.ts';
 
 /**
- * Maximum allocation before the first bytes arrive, so that a false Content-Length costs no more.
- * Most images are smaller and are written once, into a buffer of exact size.
+ * Maximum allocation for the first bytes, so that a false Content-Length costs no more. Most images
+ * are smaller and are written once, into a buffer of exact size.
  */
-const firstAllocation = 1024 * 1024;
+const firstAllocation = 2 * 1024 * 1024;
 /** The first allocation for a body of unknown length. */
 const guessedLength = 64 * 1024;
 
