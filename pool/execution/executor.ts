@@ -42,20 +42,19 @@ export class Executor {
 
   run(task: RenderTask): TaskRun<TransformResult> {
     if (task.execution?.isolated) return this.#inProcess(task);
-    const ending = new AbortController();
+    let isTerminated = false;
     const onThread = this.#onThread(task);
     let inProcess: TaskRun<TransformResult> | null = null;
     const result = onThread.result.then((placed) => {
       if (!isLightInProcess(placed)) return placed;
-      // The task might just have been terminated.
-      ending.signal.throwIfAborted();
+      if (isTerminated) throw new Error('terminated between thread and process');
       inProcess = this.#inProcess({ ...task, execution: placed.execution });
       return inProcess.result;
     });
     return {
       result,
       terminate: () => {
-        ending.abort();
+        isTerminated = true;
         return (inProcess ?? onThread).terminate();
       },
     };

@@ -59,7 +59,7 @@ export async function deliver(call: ImageCall, environment: DeliveryEnvironment)
       { identity: sourceIdentity(source, project.freshness) },
     ]),
   ]);
-  const lookup = new ImageLookup(environment, { ...call, project, source, background });
+  const lookup = new ImageLookup(environment, { project, source, background, observed, request });
   const context = { ...call, ...access, state, source, warnings: unknownWarnings(address.unknown) };
   const deliverImage = async (transform: Transform): Promise<void> => {
     // `checkSignature` has checked the required signature, which covers the text.

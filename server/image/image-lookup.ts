@@ -80,7 +80,8 @@ export class ImageLookup {
     const wanted = { source, version, variant };
     const inputs = this.#inputs(wanted);
     try {
-      return { ...(await this.#getOrWithoutLayers(wanted)), inputs, sourceError: null };
+      const { result, complete } = await this.#getOrWithoutLayers(wanted);
+      return { result, complete, inputs, sourceError: null };
     } catch (error) {
       // Background work renders the source or fails.
       const mayReplace = fallback !== null && !background && !request.signal.aborted;

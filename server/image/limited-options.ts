@@ -34,7 +34,8 @@ export function limitOptions(
   ratio: number,
   isTrusted: boolean,
 ): Options {
-  const { onlyPresets = false, widths = null, qualities = null, unlisted } = limits ?? {};
+  if (limits === undefined) return options;
+  const { onlyPresets = false, widths = null, qualities = null, unlisted } = limits;
   if (onlyPresets) {
     const listed = [...(widths ? ['w'] : []), ...(qualities ? ['q'] : [])];
     const refused = (Object.keys(given) as ParameterName[]).find(

@@ -92,6 +92,7 @@ export function readOverlays(
   query: ReadonlyMap<string, string>,
   first: string | undefined,
 ): readonly Overlay[] {
+  if (first === undefined && ![...query.keys()].some(isOverlayPart)) return [];
   return names.flatMap((name) => {
     const source = query.get(name) ?? (name === names[0] ? first : undefined);
     const given = Object.entries(fields).flatMap(([end, field]) => {

@@ -153,11 +153,12 @@ export function resolveVariant(
   project: ProjectSettings,
   layers: Variant['layers'] = null,
 ): Variant {
-  const { preset, layer, overlay, fallback, download, filename, v, ...transform } = options;
-  const { w, h, minw, minh, ar, dpr, extend, ...shaping } = transform;
-  const { fit = project.defaultFit, pos, fp, ...appearance } = shaping;
-  const { bg, modulate, brightness, saturation, hue, lightness, ...encoding } = appearance;
-  const { q, fmt, maxbytes, keep, icc, hdr, ...others } = encoding;
+  // biome-ignore format: one rest, because each copies the fields
+  const {
+    preset, layer, overlay, fallback, download, filename, v, w, h, minw, minh, ar, dpr, extend,
+    fit = project.defaultFit, pos, fp, bg, modulate, brightness, saturation, hue, lightness, q, fmt,
+    maxbytes, keep, icc, hdr, ...others
+  } = options;
   const fields: VariantFields<typeof others> = others;
   const ratio = pixelRatio(dpr, hints, project);
   const stripMetadata = project.stripMetadata || keep === 'copyright';
