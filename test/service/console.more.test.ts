@@ -95,6 +95,13 @@ t.test('runs the console in a browser', { skip: noChromium }, async (t) => {
     t.same(await findViolations(page), []);
     await page.getByLabel('price', { exact: true }).uncheck();
     await page.getByLabel('Words of price').waitFor({ state: 'detached' });
+    t.equal(await control(page, 'overlay.w').count(), 0, 'no field without an image');
+    const overlaid = `${new URLSearchParams({ overlay: source, 'overlay.w': '30p' })}`;
+    const withOverlay = shows('overlay.w=30p');
+    await page.goto(`${url}/#/?${plain}&${overlaid}`);
+    await withOverlay;
+    t.equal(await control(page, 'overlay.w').inputValue(), '30p');
+    t.equal(await control(page, 'overlay2.w').count(), 0);
     t.same(problems, []);
     await api.call('DELETE', `${layers}/price`);
     await api.call('DELETE', `${layers}/badge`);

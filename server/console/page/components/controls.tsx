@@ -45,7 +45,7 @@ export function Controls({ parameters, project, errors = noErrors, ...form }: Co
   const open = useWide();
   const defaults = toDefaults(project);
   const isUsable = ({ name, needs }: ApiParameter) =>
-    needs === undefined || (form.values[needs] ?? form.values[name] ?? '') !== '';
+    needs === undefined || Boolean(form.values[needs] || form.values[name]);
   const fields = parameters.filter(isUsable).map((parameter) => ({
     ...toFormField(parameter),
     unset: defaults[parameter.name],
