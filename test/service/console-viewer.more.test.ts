@@ -170,7 +170,7 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
     const formats = page.locator('.formats li');
     for (const name of ['jxl', 'avif', 'webp', 'jpeg']) {
       const format = formats.filter({ has: page.getByText(name, { exact: true }) });
-      await format.getByText(/^\d[\d.]* K?B, −\d+ %$/).waitFor();
+      await format.getByText(/^\d[\d.]* K?B, −\d+%$/).waitFor();
       await format.getByText(/^[\d,]+ ms$/).waitFor();
       await format.getByText(/^(?:rendered now|held in memory|from the disk)$/).waitFor();
     }

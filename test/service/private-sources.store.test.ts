@@ -243,7 +243,7 @@ t.test("limits an operator's host to its project", async (t) => {
   const json = { headers: { a: 'b' } };
   const refused = await first.call('PUT', `${first.project}/origins/a.example`, json);
   t.equal(refused.status, 400);
-  t.match(refused.text, /SERVICE_ENCRYPTION_KEYS, which the operator has not set/);
+  t.match(refused.text, /Ask the operator to set SERVICE_ENCRYPTION_KEYS/);
 
   const host = `127.0.0.1:${first.origin.port}`;
   const { project, createProject, image, call } = await start(t, {

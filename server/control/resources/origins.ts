@@ -110,7 +110,12 @@ const origins = new ProjectItems<OriginInput, Origin, 'guard' | 'keyring' | 'loa
   readName: readHost,
   checkInput: async (input, host, projectId, services) => {
     if (services.keyring.isEmpty) {
-      throw invalidRequest('origins need SERVICE_ENCRYPTION_KEYS, which the operator has not set');
+      throw new ServiceError(
+        'invalid_request',
+        'The service cannot encrypt the credentials of a private source.',
+        undefined,
+        { hint: 'Ask the operator to set SERVICE_ENCRYPTION_KEYS, then retry.' },
+      );
     }
     if (services.loaders.isOperators(projectId, host)) {
       throw invalidRequest(`the operator has configured the origin of ${host}`);
