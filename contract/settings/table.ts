@@ -146,7 +146,7 @@ export const settingsTable = {
   staleProjectsSeconds: integer('SERVICE_STALE_PROJECTS_SECONDS', 0, 31_536_000, {
     default: 86_400,
     meaning:
-      'Seconds that known projects are served while the store is unavailable, counted from its last response. Other image requests get 503 `store_unavailable`.',
+      'How long to serve known projects while the store is unavailable, in seconds since its last response. Other image requests get 503 `store_unavailable`.',
   }),
   encryptionKeys: text<readonly EncryptionKey[]>('SERVICE_ENCRYPTION_KEYS', {
     accepts:
@@ -191,7 +191,7 @@ export const settingsTable = {
   vary: choice('SERVICE_VARY', ['full', 'needed'], {
     default: 'full',
     meaning:
-      '`Vary` of images: `full` names every header that can change an image, `needed` only those that can change the requested image: none if the URL has a size and a format. Google Cloud CDN needs `needed`.',
+      '`Vary` of images: `full` names every header that can change an image, `needed` only those that can change the requested image: none if the URL has a size and a format. Set `needed` for Google Cloud CDN.',
   }),
   unknownParameters: choice('SERVICE_UNKNOWN_PARAMETERS', ['warn', 'refuse'], {
     default: 'warn',
@@ -349,7 +349,7 @@ export const settingsTable = {
     default: [],
     defaultInWords: '`no_proxy`, else `NO_PROXY`',
     meaning:
-      'Source hosts, with their subdomains, and networks that are reached without the proxy, each with an optional port.',
+      'Source hosts (including their subdomains) and networks to connect to without the proxy, each with an optional port.',
     platformVariables: ['no_proxy', 'NO_PROXY'],
   }),
   dnsServers: text<readonly string[] | null>('SERVICE_DNS_SERVERS', {

@@ -16,8 +16,8 @@ acl purgers {
 
 sub vcl_recv {
     if (req.method == "BAN") {
-        # Behind a proxy on this machine, every client has the proxy's address. The proxy must add the client's address
-        # to X-Forwarded-For, where Varnish then finds two, or use the PROXY protocol.
+        # Behind a proxy on this machine, every client has the proxy's address. So the proxy must either use the PROXY
+        # protocol or add the client's address to X-Forwarded-For: two addresses there mean that the proxy sent it.
         if (client.ip !~ purgers || req.http.x-forwarded-for ~ ",") {
             return (synth(403));
         }

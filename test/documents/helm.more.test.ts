@@ -107,8 +107,8 @@ t.test('writes numbers unchanged into commands and files', { skip }, (t) => {
 
 t.test('rejects invalid combinations of values', { skip }, async (t) => {
   const refused: ReadonlyArray<readonly [string, RegExp]> = [
-    ['replicas=2', /The embedded store is for one pod/],
-    ['autoscaling.enabled=true', /The embedded store is for one pod/],
+    ['replicas=2', /The embedded store supports one pod only/],
+    ['autoscaling.enabled=true', /The embedded store supports one pod only/],
     ['store=mongodb', /needs SERVICE_MONGODB_URL/],
     ['settings.SERVICE_DRAIN_DELAY_MS=1s', /drainDelaySeconds/],
     ['settings.PORT=a', /does not match/i],

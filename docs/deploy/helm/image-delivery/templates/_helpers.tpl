@@ -44,7 +44,7 @@ helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{- $pods := ternary .Values.autoscaling.maxReplicas .Values.replicas .Values.autoscaling.enabled | int }}
 {{- if eq .Values.store "embedded" }}
 {{- if or (gt $pods 1) .Values.autoscaling.enabled }}
-{{- fail "The embedded store is for one pod. Several need a MongoDB: set store=mongodb, and SERVICE_MONGODB_URL in secrets or in existingSecret." }}
+{{- fail "The embedded store supports one pod only. For more pods, set store=mongodb, and SERVICE_MONGODB_URL in secrets or in existingSecret." }}
 {{- end }}
 {{- else if not (or .Values.existingSecret .Values.secrets.SERVICE_MONGODB_URL) }}
 {{- fail "store=mongodb needs SERVICE_MONGODB_URL, in secrets or in existingSecret." }}
@@ -55,7 +55,7 @@ helm.sh/chart: {{ (index . 0).Chart.Name }}-{{ (index . 0).Chart.Version }}
 {{- end }}
 {{- end }}
 {{- if hasKey .Values.settings "SERVICE_DRAIN_DELAY_MS" }}
-{{- fail "Set drainDelaySeconds instead of SERVICE_DRAIN_DELAY_MS: the pods' time to stop depends on it." }}
+{{- fail "Set drainDelaySeconds instead of SERVICE_DRAIN_DELAY_MS: it also extends the pods' termination grace period." }}
 {{- end }}
 {{- end }}
 
