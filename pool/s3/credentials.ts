@@ -63,5 +63,5 @@ export class CredentialChain {
 function withoutResponse(error: unknown): Error {
   const { name, message } = error as Error;
   const reason = name === 'CredentialsProviderError' ? message : name;
-  return new Error(`no credentials for S3 are available: ${reason}`);
+  return new Error(`no S3 credentials are available: ${reason}`);
 }

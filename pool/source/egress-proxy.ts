@@ -97,7 +97,7 @@ export class EgressProxy {
 const refused = (what: string, cause?: unknown): ServiceError =>
   new ServiceError(
     'source_unreachable',
-    `The source could not be fetched (connect): the egress proxy of this service ${what}.`,
+    `The source could not be fetched (connect): this service's egress proxy ${what}.`,
     cause,
     { hint: 'Ask the operator to check SERVICE_SOURCE_PROXY, and the log of that proxy.' },
   );

@@ -95,7 +95,7 @@ export class AddressGuard {
     this.#privateSources = privateSources.map((entry) => {
       const parsed = parsePrivateSource(entry);
       if (parsed !== null) return parsed;
-      throw new RangeError(`"${entry}" is neither a CIDR nor an address nor a host name`);
+      throw new RangeError(`"${entry}" is not a CIDR, address or host name`);
     });
     this.#sourcePorts = sourcePorts;
     this.#ownUrls = own.urls.map((url) => new URL(url));

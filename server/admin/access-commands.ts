@@ -53,7 +53,7 @@ export function addOrganisationCommands(program: Command): void {
       withStore(async (store) => {
         const organisation = await store.organisations.setProductAccess(id, state === 'on');
         if (organisation === null) throw new CommandError(`The organisation ${id} does not exist.`);
-        print(`Product access of ${id} is ${state}.`);
+        print(`Product access for ${id} is ${state}.`);
       }),
     );
 }

@@ -104,8 +104,7 @@ async function readSite(sitemap: string, project: Project, settings: Settings): 
   if (site.skipped > 0) {
     write(`Skipped ${count(site.skipped, 'image')} on hosts that are not on the allowlist.`);
   }
-  for (const what of site.exceeded)
-    write(`The site has too many ${what}; the others are left out.`);
+  for (const what of site.exceeded) write(`The site has too many ${what}: the rest are skipped.`);
   if (site.images.length === 0) throw new CommandError('The site has no images on allowed hosts.');
   return [...site.images];
 }

@@ -81,7 +81,7 @@ export function addProjectCommands(program: Command): void {
     .description('delete a project and all its data')
     .argument('<id>', 'project id')
     .option('--yes', 'confirm the deletion')
-    .option('--force', 'cancel its prewarming, which otherwise prevents the deletion')
+    .option('--force', 'cancel its prewarms, which would otherwise block the deletion')
     .action((id: string, { yes = false, force = false }: { yes?: boolean; force?: boolean }) =>
       withStore(async (store, settings) => {
         const { deleteProject, createServices } = await import('./control.ts');

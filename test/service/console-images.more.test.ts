@@ -71,7 +71,7 @@ t.test(
         async () => (await drawn.getAttribute('src')) !== shown,
       );
       await control(form, 'Color').fill('no colour');
-      await form.getByText('Not drawn: text.color must be').waitFor();
+      await form.getByText('Preview failed: text.color must be').waitFor();
       await form.getByRole('button', { name: 'Create layer' }).click();
       await hasFocus(control(form, 'Color'));
       t.ok(problems.splice(0).every((problem) => /status of 400/.test(problem)));

@@ -152,7 +152,7 @@ function exists(collection: Collection, index: IndexSpecification): boolean {
       other.expireAfterSeconds === index.expireAfterSeconds;
     if (other.name === index.name) {
       if (sameKey && sameOptions) return true;
-      throw new ReplyError(86, `An index with other properties has the name ${other.name}`);
+      throw new ReplyError(86, `The index ${other.name} exists with different options`);
     }
     if (sameKey) throw new ReplyError(85, `The index ${other.name} has the same key`);
   }

@@ -76,8 +76,8 @@ export function sortKey(document: Document, path: Path, purpose: string): Scalar
   let value: Value = document;
   for (const component of path) {
     value = isDocument(value) ? (getField(value, component) ?? null) : null;
-    if (isArray(value)) throw notSupported(`${purpose} '${path.join('.')}' over an array`);
+    if (isArray(value)) throw notSupported(`${purpose} '${path.join('.')}' on an array`);
   }
   if (isScalar(value)) return value;
-  throw notSupported(`${purpose} '${path.join('.')}' over a document`);
+  throw notSupported(`${purpose} '${path.join('.')}' on a document`);
 }

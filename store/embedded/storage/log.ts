@@ -120,7 +120,7 @@ export class Log {
 
   #break(cause: unknown): void {
     const reason = cause instanceof Error ? cause.message : String(cause);
-    this.#broken ??= new Error(`the store answers nothing until its next start, after: ${reason}`);
+    this.#broken ??= new Error(`the store has failed and must be restarted: ${reason}`);
   }
 
   /**

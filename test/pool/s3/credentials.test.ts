@@ -80,7 +80,7 @@ t.test("sends a container's token over plain HTTP to local addresses only", asyn
     'http://[::2]/',
   ]) {
     const chain = createChain({ AWS_CONTAINER_CREDENTIALS_FULL_URI: uri });
-    await t.rejects(chain.get(), /^no credentials for S3/, uri);
+    await t.rejects(chain.get(), /^no S3 credentials/, uri);
   }
 });
 
@@ -129,7 +129,7 @@ t.test("gets an instance's role credentials by IMDSv2", async (t) => {
     ['PUT /latest/api/token', `GET ${path}`, `GET ${path}role`],
   );
   const disabled = { ...environment, AWS_EC2_METADATA_DISABLED: 'true' };
-  await t.rejects(createChain(disabled).get(), /no credentials/);
+  await t.rejects(createChain(disabled).get(), /no S3 credentials/);
 });
 
 t.test('requests credentials once, renews them, and pauses after a failure', async (t) => {
@@ -156,9 +156,9 @@ t.test('requests credentials once, renews them, and pauses after a failure', asy
   fails = true;
   service.requests.length = 0;
   const failing = createChain(environment);
-  await t.rejects(failing.get(), /no credentials/);
+  await t.rejects(failing.get(), /no S3 credentials/);
   const { length } = service.requests;
-  for (let i = 0; i < 3; i += 1) await t.rejects(failing.get(), /no credentials/);
+  for (let i = 0; i < 3; i += 1) await t.rejects(failing.get(), /no S3 credentials/);
   t.equal(service.requests.length, length, 'a failure is remembered');
 });
 

@@ -222,7 +222,7 @@ t.test('answers nothing after a sync or a cut that failed', async (t) => {
     const mend = calls.map((name) => failing(name, 'EIO'));
     await t.rejects(add(2), { code: 14031, message: /^the write failed: EIO/ });
     for (const undo of mend) undo();
-    const message = /answers nothing until its next start/;
+    const message = /the store has failed and must be restarted/;
     await t.rejects(add(3), { code: 14031, message });
     await t.rejects(log.durable(), { code: 14031, message }, 'nor a read');
     await log.close();

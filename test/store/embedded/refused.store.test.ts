@@ -70,9 +70,9 @@ const refusedCommands: Refusal[] = [
   [find({ sort: { $natural: -1 } }), 115, '$natural'],
   [find({ sort: { a: { $meta: 'textScore' } } }), 115, "'a'"],
   [find({ sort: { a: 2 } }), 2, "'a'"],
-  [find({ sort: { list: 1 } }), 115, "'list' over an array"],
-  [find({ sort: { 'documents.a': 1 } }), 115, "'documents.a' over an array"],
-  [find({ sort: { part: 1 } }), 115, "'part' over a document"],
+  [find({ sort: { list: 1 } }), 115, "'list' on an array"],
+  [find({ sort: { 'documents.a': 1 } }), 115, "'documents.a' on an array"],
+  [find({ sort: { part: 1 } }), 115, "'part' on a document"],
   [find({ limit: -1 }), 14, 'find.limit'],
   [find({ limit: 1.5 }), 14, 'find.limit'],
   [find({ filter: 'a' }), 14, 'find.filter'],
@@ -195,8 +195,8 @@ const refusedIndexes: Refusal[] = [
   [{ key: { a: 1, b: 1 }, expireAfterSeconds: 1 }, 67, 'TTL'],
   [{ key: { a: 1 }, expireAfterSeconds: -1 }, 14, 'expireAfterSeconds'],
   [{ key: { a: 1 }, expireAfterSeconds: 2 ** 31 }, 67, 'expireAfterSeconds'],
-  [{ key: { list: 1 } }, 115, "'list' over an array"],
-  [{ key: { part: 1 } }, 115, "'part' over a document"],
+  [{ key: { list: 1 } }, 115, "'list' on an array"],
+  [{ key: { part: 1 } }, 115, "'part' on a document"],
 ];
 
 const refusedTypes: Refusal[] = [

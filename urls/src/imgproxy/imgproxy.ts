@@ -463,7 +463,7 @@ function decodeBase64(segments: readonly string[]) {
   const [encoded, extension] = splitExtension(segments.join(''), '.');
   const text = /^([\w-]+)=*$/.exec(encoded)?.[1] ?? '';
   if (text === '' || text.length > maxBase64Length || text.length % 4 === 1) {
-    throw sourceInvalid('The source URL must be plain/ and a URL, or base64url.');
+    throw sourceInvalid('The source URL must follow plain/, or be base64url-encoded.');
   }
   try {
     const url = new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(text, 'base64url'));

@@ -110,7 +110,7 @@ function readGravity([word = '', ...offsets]: Arguments, option: string): Gravit
   const type = lookUp(gravityNames, word);
   if (type === undefined) {
     const words = [...Object.keys(gravityNames), 'obj'].join(', ');
-    throw optionInvalid(option, `must have one of the gravities ${words}`);
+    throw optionInvalid(option, `must use one of the gravities ${words}`);
   }
   const isPoint = type === 'point';
   if (type === 'smart' ? offsets.length > 0 : offsets.length > 2 || (isPoint && !offsets[1])) {
@@ -488,7 +488,7 @@ export function readImgproxyOptions(segments: readonly string[]): ImgproxyOption
 function readOption(options: ImgproxyOptions, segment: string): void {
   const [name = '', ...args] = segment.split(':', 90);
   const row = rowsByName.get(name);
-  if (row === undefined) throw noEquivalent(name === '' ? 'An option without a name' : name);
+  if (row === undefined) throw noEquivalent(name === '' ? 'An unnamed option' : name);
   const [title] = row.names;
   if (args.length > row.maxArguments) throw optionInvalid(title, 'has too many arguments');
   row.read(options, args, title);

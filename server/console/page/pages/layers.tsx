@@ -147,7 +147,7 @@ function useDraft(api: Api, projectId: string, json: string | null): Draft {
         setDraft(({ changes }) => ({ name: name.current, changes: changes + 1, fault }));
       } catch (error) {
         const { message, hint } = Failure.of(error);
-        setDraft((before) => ({ ...before, fault: `Not drawn: ${message} ${hint}` }));
+        setDraft((before) => ({ ...before, fault: `Preview failed: ${message} ${hint}` }));
       }
     };
     const timer = setTimeout(() => {
