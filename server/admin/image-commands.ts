@@ -181,7 +181,7 @@ function report(calls: readonly PrewarmStatus[]): void {
   const failed = sum(({ sources }) => sources.failed);
   const sourceCount = sum((call) => call.sourceCount);
   const variantCount = sum((call) => call.variantCount);
-  if (failed > 0) throw new CommandError(`Not warm: ${failed} of ${count(sourceCount, 'source')}.`);
+  if (failed > 0) throw new CommandError(`Failed: ${failed} of ${count(sourceCount, 'source')}.`);
   print(`Warm: ${count(sourceCount, 'source')}, ${count(variantCount, 'image')}.`);
 }
 
@@ -200,8 +200,8 @@ export function addPurgeCommand(program: Command): void {
         control.requireValid(control.purgeInput, input);
         const services = control.createServices(store, settings);
         const { sourceCount } = await control.purgeImages(services, id, input);
-        const purged = all ? 'All images are' : `The images of ${count(sourceCount, 'source')} are`;
-        print(`${purged} purged. The running service applies this within 2 seconds.`);
+        const purged = all ? 'all images' : `the images of ${count(sourceCount, 'source')}`;
+        print(`Purged ${purged}. The running service applies this within 2 seconds.`);
       });
     });
 }

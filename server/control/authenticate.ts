@@ -188,10 +188,7 @@ export async function authorise(
   if (key.projectId !== null || key.allOrganisations || projectId === null) return;
   const orgId = await projects.findOrganisation(projectId);
   if (orgId !== null && orgId !== key.orgId) {
-    throw new ServiceError(
-      'project_forbidden',
-      'The API key is for the projects of another organisation.',
-    );
+    throw new ServiceError('project_forbidden', 'The API key belongs to another organisation.');
   }
 }
 

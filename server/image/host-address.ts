@@ -50,7 +50,7 @@ function findDialect({ host: { urls = '' } }: Site): DialectName {
   if (Object.hasOwn(dialects, urls)) return urls as DialectName;
   throw new ServiceError(
     'source_invalid',
-    `This release cannot read the URLs of the host: ${urls}.`,
+    `This release does not support the host's URLs: ${urls}.`,
   );
 }
 

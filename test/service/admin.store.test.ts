@@ -329,7 +329,7 @@ t.test('prewarms and deletes through the admin command', async (t) => {
   await t.rejects(prewarm('/none.jpg'), {
     code: 1,
     stdout: /none\.jpg failed: .*404 source_not_found/,
-    stderr: /Not warm: 1 of 1 source\./,
+    stderr: /Failed: 1 of 1 source\./,
   });
 
   await t.rejects(remove(id), {

@@ -69,7 +69,7 @@ function split(path: string): Parts | null {
 function translate(path: string, query: string, host: UrlHost): Translation {
   const parts = split(path);
   if (parts === null) {
-    throw sourceMissing('The host has images at /image/upload and /image/fetch only.');
+    throw sourceMissing('The host serves images at /image/upload and /image/fetch only.');
   }
   const { type, components, signature, source } = parts;
   if (components.length > maxComponents) {

@@ -27,7 +27,7 @@ export const next: UrlDialect = {
 
 function translate(path: string, query: string): Translation {
   if (!optimiser.test(path)) {
-    throw sourceMissing('The host has images at /_next/image only.');
+    throw sourceMissing('The host serves images at /_next/image only.');
   }
   const given = parseQuery(query);
   const ignored = new Set([...given.keys()].filter((name) => !names.includes(name)));

@@ -88,7 +88,8 @@ export function parseFilter(document: Document): Filter {
 
 /** Refuses a single branch: it would need requirements, and no client sends it. */
 function parseBranches(value: Value): Filter[] {
-  if (!isArray(value) || value.length < 2) throw new ReplyError(2, '$or needs several branches');
+  if (!isArray(value) || value.length < 2)
+    throw new ReplyError(2, '$or needs at least two branches');
   return value.map((branch) => {
     if (isDocument(branch)) return parseFilter(branch);
     throw new ReplyError(2, '$or entries need to be full objects');

@@ -187,11 +187,12 @@ function increment(operand: Value, path: string): UpdateEffect {
 
 /** Compares numbers only; MongoDB also compares other types, and values of different types. */
 function maximum(operand: Value, path: string): UpdateEffect {
-  if (!isNumber(operand)) throw notSupported(`$max of '${path}' with an operand that is no number`);
+  if (!isNumber(operand))
+    throw notSupported(`$max of '${path}' with an operand that is not a number`);
   return (current) => {
     if (current === undefined) return operand;
     if (isNumber(current)) return compareScalars(current, operand) < 0 ? operand : current;
-    throw notSupported(`$max of '${path}', whose value is no number`);
+    throw notSupported(`$max of '${path}', whose value is not a number`);
   };
 }
 

@@ -249,7 +249,7 @@ t.test("lets client hints set what Cloudinary's `auto` takes from them", async (
 
 t.test('reads public ids and fetched sources', async (t) => {
   const media = 'https://cdn.example/media/';
-  const notFound = 'source_missing: The host has images at /image/upload and /image/fetch only.';
+  const notFound = 'source_missing: The host serves images at /image/upload and /image/fetch only.';
   for (const [path, expected] of [
     ['/image/upload/a', `${media}a dpr=1`],
     ['/image/upload/x/y.z/a.PNG', `${media}x/y.z/a.PNG dpr=1&fmt=png`],

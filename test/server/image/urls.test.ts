@@ -50,7 +50,10 @@ t.test("reads the URLs of Next's optimiser", async (t) => {
     if (typeof expected === 'string') t.equal(found, expected, query.slice(0, 80));
     else t.match(found, expected, query.slice(0, 80));
   }
-  t.match(outcome('next', '/a.jpg?w=8'), /^source_missing: The host has images at \/_next\/image/);
+  t.match(
+    outcome('next', '/a.jpg?w=8'),
+    /^source_missing: The host serves images at \/_next\/image/,
+  );
   t.equal(
     outcome('next', '/docs/_next/image/?url=/../a.jpg&w=8&q=9', 'https://cdn.example/x/'),
     "source_invalid: The path leads out of the host's base.",
@@ -59,7 +62,7 @@ t.test("reads the URLs of Next's optimiser", async (t) => {
     outcome('next', '/docs/_next/image?url=/y/a.jpg&w=8&q=9', 'https://cdn.example/x'),
     of('https://cdn.example/x/y/a.jpg', 'dpr=1&fmt=auto&q=9&w=8'),
   );
-  t.match(outcome('later', '/a.jpg'), /^source_invalid: This release cannot read/);
+  t.match(outcome('later', '/a.jpg'), /^source_invalid: This release does not support/);
 });
 
 t.test('reads at most 100 query parameters of every service', async (t) => {

@@ -176,6 +176,6 @@ const steps = [
   [
     'delivery-hosts',
     'Put a CDN in front',
-    'Cache your own host by the whole URL and the Accept header: see docs/cdn.md in the package.',
+    'Cache images on your own host, keyed by the whole URL and the Accept header: see docs/cdn.md in the package.',
   ],
 ] as const;
