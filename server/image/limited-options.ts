@@ -61,7 +61,7 @@ export function limitOptions(
   if (qualities !== null && typeof q === 'number') limited.q = limit('q', qualities, q);
   if (widths === null) return limited;
   const toListed = (name: string, width: number): number =>
-    limit(`${name} × dpr`, widths, Math.round(width * ratio), options.dpr !== 'auto') / ratio;
+    limit(`${name} x dpr`, widths, Math.round(width * ratio), options.dpr !== 'auto') / ratio;
   if (minw !== undefined) limited.minw = toListed('minw', minw);
   if (typeof w === 'object') {
     throw invalid('w must be a number: the project does not allow percentages.');

@@ -86,6 +86,8 @@ t.test("generates the playground's code snippets", async (t) => {
       ['small.jpg', { w: '400', enlarge: '1' }, 1, '400x240', '200w 400w 800w'],
       ['small.jpg', { h: '200' }, 1, '333x200', '1x 1.5x'],
       ['small.jpg', { h: '400', dpr: '2' }, 2, '500x300', ''],
+      ['small.jpg', { w: '50p', dpr: '2' }, 2, '250x150', '1x 2x'],
+      ['small.jpg', { w: '40p' }, 1, '200x120', '1x 2x'],
       ['small.jpg', {}, 1, '500x300', ''],
       ['hero.jpg', { w: '800', crop: '0,0,600,300' }, 1, '600x300', '400w 600w'],
       ['hero.jpg', { w: '400', rotate: '90' }, 1, '400x640', '200w 400w 800w'],

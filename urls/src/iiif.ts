@@ -286,7 +286,7 @@ function cutRegion(text: string, full: Size): Area {
   const width = Math.min(pixels(full.width, w), full.width - left);
   const height = Math.min(pixels(full.height, h), full.height - top);
   if (width > 0 && height > 0) return { left, top, width, height };
-  throw invalid(`region is empty, or outside the image of ${full.width} × ${full.height}.`);
+  throw invalid(`region is empty, or outside the image of ${full.width} x ${full.height}.`);
 }
 
 /** Returns the requested size of a region. @throws UrlError parameter_invalid */
@@ -296,7 +296,7 @@ function scaleRegion({ size, mayEnlarge }: ImageRequest, region: Size, limits: L
   const { width, height } = readSize(size, region, limits);
   if (width < 1 || height < 1) throw invalid('size is less than a pixel.');
   if (!mayEnlarge && (width > region.width || height > region.height)) {
-    const own = `${region.width} × ${region.height}`;
+    const own = `${region.width} x ${region.height}`;
     throw invalid(`size is larger than the region of ${own}: put ^ before it to scale up.`);
   }
   if (!fits({ width, height }, limits)) throw tooLarge(limits);

@@ -40,7 +40,7 @@ t.test('uses the nearest listed width and quality, or refuses others', async (t)
   t.match(limited('w=320&dpr=2', strict, { ratio: 2 }), { w: 320 });
   t.throws(
     () => limited('w=640&dpr=3', strict, { ratio: 3 }),
-    /^w × dpr must be .* 320, 640, 1280/,
+    /^w x dpr must be .* 320, 640, 1280/,
   );
   t.throws(() => limited('q=51', strict), {
     code: 'parameter_invalid',

@@ -63,10 +63,19 @@ export function computeProportion(options: ParameterTexts): number {
   return width === 0 ? 0 : positive(options, 'h') / width;
 }
 
+/** Returns the scales of the requested sides. */
+function requestedScales(options: ParameterTexts, { source }: PictureFacts): readonly number[] {
+  const scale = (name: string, whole: number) => {
+    const [, percent] = /^([\d.]+)[p%]$/.exec(options[name] ?? '') ?? [];
+    return percent === undefined ? positive(options, name) / whole : Number(percent) / 100;
+  };
+  return [scale('w', source.width), scale('h', source.height)].filter(Boolean);
+}
+
 /** Returns the largest factor by which the output can grow, at least 1. */
-function largestDensity(options: ParameterTexts, { source }: PictureFacts): number {
-  const { width, height, format } = source;
-  const scales = [positive(options, 'w') / width, positive(options, 'h') / height].filter(Boolean);
+function largestDensity(options: ParameterTexts, facts: PictureFacts): number {
+  const { format } = facts.source;
+  const scales = requestedScales(options, facts);
   // The source itself, at any density.
   if (scales.length === 0) return 1;
   if (isOn(options, 'enlarge') || format === 'svg') return maxSide;
@@ -86,7 +95,7 @@ export function computeLayout(options: ParameterTexts, facts: PictureFacts): Lay
   const requested = positive(options, 'w');
   const isBox = positive(options, 'h') > 0 && /^(?:in|out)side$/.test(options['fit'] ?? '');
   if (requested === 0 || isBox || facts.hasBorder) {
-    const isSized = requested > 0 || positive(options, 'h') > 0;
+    const isSized = requestedScales(options, facts).length > 0;
     // The result lacks pixels for its density if the source does.
     const shown = isSized ? Math.min(dpr, largestDensity(options, facts)) : 1;
     const [width, height] = [result.width / shown, result.height / shown];
