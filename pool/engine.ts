@@ -220,11 +220,11 @@ export class Engine {
     if (isFull && !this.caches.mightContain(key)) this.#requireQueueSlot(project);
     const owner = toOwner(request);
     if (!this.#missQuota.take(owner, 1)) throw tooManyTransforms;
-    const folder = this.caches.disk?.writableFolder ?? null;
+    const file = this.caches.threadFile(request);
     return this.#misses.run(
       flight,
       (shared, urgency) =>
-        this.#miss({ request, signal: shared, urgency, timings: {}, folder }).finally(() =>
+        this.#miss({ request, signal: shared, urgency, timings: {}, file }).finally(() =>
           this.#missQuota.release(owner, 1),
         ),
       signal,

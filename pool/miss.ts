@@ -1,4 +1,4 @@
-import type { WrittenFile } from './cache/disk.ts';
+import type { ThreadFile } from './cache/disk.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
 import type { Urgency } from './single-flight.ts';
@@ -52,8 +52,6 @@ export interface Miss {
   readonly signal: AbortSignal;
   readonly urgency: Urgency;
   readonly timings: Timings;
-  /** The disk cache's folder, if a transform thread is to write the image's file. */
-  readonly folder: string | null;
-  /** Set by a transform thread that wrote the file, or tried to. */
-  file?: WrittenFile;
+  /** The image's file, if a transform thread is to write it. */
+  readonly file: ThreadFile | null;
 }

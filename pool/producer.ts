@@ -193,13 +193,13 @@ export class Producer {
 
   async #transform(leases: Leases, miss: Miss): Promise<Image> {
     try {
-      const { request, folder } = miss;
+      const { request } = miss;
       const facts = {
         fetchedAt: leases.map((lease) => lease.fetchedAt),
         sourceBytes: leases[0].bytes.byteLength,
         ...(request.freshness && { digests: leases.map((lease) => lease.digest()) }),
       };
-      const file = folder === null ? undefined : { folder, key: request.key, facts };
+      const file = miss.file && { folder: miss.file.folder, key: request.key, facts };
       const rendered = await this.transforms.transform(miss, leases, file);
       const { body, contentType, etag, width, height, sourceSize, warnings } = rendered;
       // In Node 20, each object that is spread and extended gets a separate hidden class of 230

@@ -80,6 +80,15 @@ export type WrittenFile = ({ readonly bytes: number } | { readonly error: Error 
   readonly ms: number;
 };
 
+/** A file that a transform thread is to write, also if the request ends while the thread works. */
+export interface ThreadFile {
+  readonly folder: string;
+  /** Tells the cache's index what the thread did. */
+  readonly report: (written: WrittenFile) => void;
+  /** Null until it is reported. */
+  written: WrittenFile | null;
+}
+
 /** Writes an image's file on a transform thread, which waits for the disk. Never rejects. */
 export async function writeImageFile(
   { folder, key, facts }: ImageFile,

@@ -15,7 +15,7 @@ lowerPriorityOfThreads();
 export default async function transform(task: RenderTask): Promise<unknown> {
   const result: TransformResult = await runTask(task);
   if (!result.ok) return result;
-  if (task.file !== undefined) result.file = await writeImageFile(task.file, result);
+  if (task.file) result.file = await writeImageFile(task.file, result);
   return move({
     get [transferableSymbol]() {
       return result.body.buffer;

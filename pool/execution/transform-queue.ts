@@ -24,7 +24,9 @@ type Leases = readonly [
 ];
 
 /** A miss, or the check of a layer. */
-interface TransformedMiss extends Pick<Miss, 'signal' | 'urgency' | 'timings' | 'file'> {
+interface TransformedMiss
+  extends Pick<Miss, 'signal' | 'urgency' | 'timings'>,
+    Partial<Pick<Miss, 'file'>> {
   readonly request: Pick<ImageRequest, 'project' | 'variant' | 'background' | 'stages'> & {
     readonly inputs: readonly Pick<Input, 'layer'>[];
   };
@@ -53,7 +55,7 @@ type Finished = Exclude<TransformResult, { execution: ExecutionPlan }>;
 interface QueuedMiss extends SchedulingKey {
   readonly miss: TransformedMiss;
   readonly leases: Leases;
-  readonly file: ImageFile | undefined;
+  readonly file: ImageFile | null;
   /** Rejects the task when it waits too long. */
   deadline: NodeJS.Timeout | undefined;
   readonly resolve: (rendered: RenderedImage) => void;
@@ -151,11 +153,15 @@ export class TransformQueue {
    *
    * @param leases unchanged, and copied to the thread unless their memory is shared; held while a
    *   thread reads them, possibly after the promise has settled
-   * @param file to write, which a thread does and a process cannot; sets the miss's `file`
+   * @param file to write, which a thread does and a process cannot; reported to the miss's `file`
    * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
-  async transform(miss: TransformedMiss, leases: Leases, file?: ImageFile): Promise<RenderedImage> {
+  async transform(
+    miss: TransformedMiss,
+    leases: Leases,
+    file: ImageFile | null = null,
+  ): Promise<RenderedImage> {
     const { request, signal, urgency } = miss;
     const { project, background } = request;
     signal.throwIfAborted();
@@ -356,7 +362,7 @@ function createMessage(
 function settle({ miss, resolve, reject }: QueuedMiss, result: Finished, stage: Stage): void {
   if (result.ok) {
     const { ok, transformMs, file, ...image } = result;
-    if (file !== undefined) miss.file = file;
+    if (file !== undefined) miss.file?.report(file);
     const { contentType, width, height, body } = image;
     const format = miss.request.variant.placeholder ?? contentType.replace('image/', '');
     stage.end({ format, width, height, bytes: body.byteLength });

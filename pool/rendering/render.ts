@@ -40,7 +40,7 @@ export interface RenderTask {
   /** Null for a thread, which then makes the plan, and renders a light variant at once. */
   readonly execution: ExecutionPlan | null;
   /** For a thread: the file to write. */
-  readonly file?: ImageFile | undefined;
+  readonly file?: ImageFile | null;
 }
 
 /**

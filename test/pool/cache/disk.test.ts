@@ -193,14 +193,17 @@ t.test('drops an image if a purge arrives during its render', async (t) => {
   const purged = imageRequest({ key, generation: { number: 0, isCurrent: () => false } });
   const kept = caches.keep(purged, image, 'miss');
   t.equal(kept.entry, null);
-  await caches.write(purged, kept);
+  await caches.write(purged, kept, null);
   t.same(events, []);
   const current = imageRequest({ key });
   t.ok(caches.keep(current, image, 'miss').entry);
-  await caches.write(current, kept);
+  await caches.write(current, kept, null);
   t.match(events, [['stored', key]]);
-  await caches.write(purged, kept, { bytes: 9, ms: 1 });
-  await caches.write(current, kept, { bytes: 9, ms: 1 });
+  for (const request of [purged, current]) {
+    const file = caches.threadFile(request);
+    file?.report({ bytes: 9, ms: 1 });
+    await caches.write(request, kept, file);
+  }
   t.match(
     events,
     [
