@@ -130,7 +130,10 @@ t.test('deletes a project', async (t) => {
     const sources = Array.from({ length: 10 }, (_, i) => `${origin.url}/held.jpg?${i}`);
     t.equal((await call('POST', `${on}/prewarm`, { json: { sources } })).status, 202);
     await until('it runs', () => source.waiting > 0);
-    t.match(await call('DELETE', on), { status: 409, body: { message: /: 10 sources wait/ } });
+    t.match(await call('DELETE', on), {
+      status: 409,
+      body: { message: /: 10 sources are not finished/ },
+    });
     t.equal((await call('GET', on)).status, 200, 'a refused deletion changes nothing');
     t.equal((await call('DELETE', `${on}?force=true`)).status, 204);
     t.same(await countDocuments(link, project), none);

@@ -22,6 +22,8 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
       '300x188',
   },
   cloudinary: {
+    '/demo/image/upload/b_blurred:400:15,c_pad,w_300,h_300/a.jpg': '300x300',
+    '/demo/image/upload/b_auto,c_pad,w_300,h_300/a.jpg': '300x300',
     '/demo/image/upload/c_scale,w_300/e_contrast:20/e_sepia:60/e_pixelate:8/a.jpg': '300x188',
     '/demo/image/upload/c_fill,w_300,h_300,r_max/f_png/a.jpg': '300x300',
     '/demo/image/upload/c_scale,w_300/a.jpg': '300x188',
@@ -58,6 +60,7 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/iiif/2/a.jpg/full/full/0/default.gif': '1600x1000',
   },
   imgix: {
+    '/a.jpg?w=300&h=300&fit=fill&fill=blur': '300x300',
     '/a.jpg?rect=0.25,0.1,0.5,0.5&w=0.5': '800x500',
     '/a.jpg?w=300&con=10&sepia=60&px=8&blur=50': '300x188',
     '/a.jpg?w=300&h=300&fit=crop&mask=corners&corner-radius=20,20,0,0': '300x300',
@@ -116,6 +119,7 @@ export const documentedSizes: Readonly<Record<string, Readonly<Record<string, st
     '/docs/_next/image?url=%2Fa.jpg&w=3840&q=75&dpl=dpl_1': '1600x1000',
   },
   thumbor: {
+    '/unsafe/fit-in/300x300/filters:fill(blur)/a.jpg': '300x300',
     '/unsafe/adaptive-fit-in/300x500/a.jpg': '480x300',
     '/unsafe/300x200/filters:contrast(20):round_corner(20,255,255,255)/a.jpg': '300x200',
     '/unsafe/300x0/a.jpg': '300x188',

@@ -1,5 +1,4 @@
-import { mkdtempSync, readdirSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
 import { hostname, tmpdir } from 'node:os';
 import { join } from 'node:path';
 
@@ -13,20 +12,23 @@ const prefix = `image-delivery-process-${hostname()}-`;
 export const createProcessFolder = (): string =>
   mkdtempSync(join(tmpdir(), `${prefix}${process.pid}-`));
 
-/** Never rejects, because a later start removes leftovers. */
-export const removeProcessFolder = (path: string): Promise<void> =>
-  rm(path, { recursive: true, force: true }).catch(() => {});
+/** Blocks, so that a stop does not end before. Never throws, because a later start removes leftovers. */
+export function removeProcessFolder(path: string): void {
+  try {
+    rmSync(path, { recursive: true, force: true });
+  } catch {}
+}
 
 let searched = false;
 
 /**
  * Removes folders of killed processes, once in this process's life and before it creates a folder,
- * because an earlier process could have had the same id. Never rejects.
+ * because an earlier process could have had the same id. Never throws.
  */
-export async function removeLeftFolders(): Promise<void> {
+export function removeLeftFolders(): void {
   if (searched) return;
   searched = true;
-  for (const name of leftFolders()) await removeProcessFolder(join(tmpdir(), name));
+  for (const name of leftFolders()) removeProcessFolder(join(tmpdir(), name));
 }
 
 function leftFolders(): string[] {

@@ -42,7 +42,7 @@ export class ProcessPool {
     this.#limits = limits;
     this.#fonts = fonts;
     this.#entry = entry;
-    void removeLeftFolders();
+    removeLeftFolders();
   }
 
   /**
@@ -116,7 +116,7 @@ export class ProcessPool {
     const timer = setTimeout(() => void started.kill(), startWithinMs).unref();
     started.ready.finally(() => clearTimeout(timer)).catch(() => {});
     void started.ended.then(() => {
-      void removeProcessFolder(folder);
+      removeProcessFolder(folder);
       this.#all.delete(started);
       this.#removeIdle(started);
     });
