@@ -85,7 +85,7 @@ t.test('supports a user with only a keyboard', { skip: noChromium }, async (t) =
   await press('Enter');
   await hasFocus('textbox "Preset name"');
   await type('card');
-  await tabTo('spinbutton "w"', 5);
+  await tabTo('textbox "w"', 5);
   await type('400');
   await tabTo('combobox "fit"', 6);
   await press('ArrowDown');

@@ -131,12 +131,10 @@ t.test('caches only images in the nginx example, each format once', { skip }, as
   const edges = (await Promise.all(waiting)).map(({ edge }) => edge);
   t.same(edges.sort(), ['HIT', 'HIT', 'MISS'], 'one request renders for all');
 
-  for (const _ of [1, 2]) {
-    t.match(
-      await load({}, toUrl('none.jpg')),
-      { status: 404, edge: 'MISS' },
-      'errors are not cached',
-    );
+  for (const edge of ['MISS', 'HIT']) {
+    t.match(await load({}, toUrl('none.jpg')), { status: 404, edge }, 'briefly, if it is missing');
+    const invalid = await load({}, `${toUrl('a.jpg')}&w=0`);
+    t.match(invalid, { status: 400, edge: 'MISS' }, 'other errors are not cached');
   }
   const health = await load({}, `${nginx}/api/health`);
   t.match(health, { status: 200, edge: null });
