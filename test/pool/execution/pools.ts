@@ -1,6 +1,6 @@
 import type { Test } from 'tap';
 import type { Settings } from '../../../contract/settings/table.ts';
-import type { ImageFile } from '../../../pool/cache/disk.ts';
+import type { ImageFile, ThreadFile } from '../../../pool/cache/disk.ts';
 import { TransformQueue, type WaitLimits } from '../../../pool/execution/transform-queue.ts';
 import type { Timings } from '../../../pool/miss.ts';
 import { Urgency } from '../../../pool/single-flight.ts';
@@ -50,10 +50,17 @@ export class TransformPool {
     const request = { project, variant, background, stages, inputs };
     const timings: Timings = {};
     const leases = layers.map((bytes) => ({ bytes, hold }));
-    const miss: Parameters<TransformQueue['transform']>[0] = { request, signal, urgency, timings };
+    const written: ThreadFile = {
+      folder: '',
+      written: null,
+      report: (result) => {
+        written.written = result;
+      },
+    };
+    const miss = { request, signal, urgency, timings, file: written };
     const image = await this.#queue.transform(miss, [{ bytes: source, hold }, ...leases], file);
     const { queue: queueMs = 0, transform: transformMs = 0 } = timings;
-    return { ...image, queueMs, transformMs, ...(file && { file: miss.file }) };
+    return { ...image, queueMs, transformMs, ...(file && { file: written.written }) };
   }
 
   isFull(project: string): boolean {
