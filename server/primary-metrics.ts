@@ -30,6 +30,13 @@ export class PrimaryMetrics {
   readonly #process = new ProcessMetrics(this.#registry, 'primary');
   readonly #frontEnds = new MetricSums();
   readonly #projects = new BusiestProjects();
+  /**
+   * Loaded at the start. Later, Node 20 can resolve a package in a symbolic link, as pnpm installs
+   * it, to a second path, at which its CommonJS exports are missing.
+   */
+  readonly #otlp = isOtlpEnabled(process.env, 'METRICS')
+    ? import('./telemetry/otlp-metrics.ts')
+    : null;
 
   constructor(
     settings: Settings,
@@ -73,8 +80,8 @@ export class PrimaryMetrics {
 
   /** Starts to send the metrics by OTLP, if OpenTelemetry's variables enable it. */
   async export(log: Logger, shutdown: Shutdown): Promise<void> {
-    if (!isOtlpEnabled(process.env, 'METRICS')) return;
-    const { startMetricsExport } = await import('./telemetry/otlp-metrics.ts');
+    if (this.#otlp === null) return;
+    const { startMetricsExport } = await this.#otlp;
     shutdown.add(startMetricsExport(process.env, log, () => this.read()));
   }
 
