@@ -171,7 +171,9 @@ export const operations = {
   median: operation<number | null>({
     plain: null,
     place: 'filter',
-    apply: (image, side, { width, height }) => image.median(Math.min(side, width, height)),
+    // The window must fit the image, which can get its padding in a later pass.
+    apply: (image, side, { width, height, inner }) =>
+      image.median(Math.min(side, inner?.width ?? width, inner?.height ?? height)),
     ms: () => 500,
     needsSingleFrames: true,
   }),

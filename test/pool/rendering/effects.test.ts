@@ -270,6 +270,9 @@ t.test('removes specks in median, even with a window larger than the image', asy
   ] as const) {
     const small = await plain(width, height, brown);
     t.ok(near((await drawn(small, { median: 15 })).at(0, 0), brown), `${width} x ${height}`);
+    const extend = { top: 9, right: 9, bottom: 9, left: 9 };
+    const padded = await drawn(small, { median: 15, extend, backdrop: { blur: null } });
+    t.ok(near(padded.at(0, 0), brown), `${width} x ${height} with a backdrop`);
   }
 });
 
