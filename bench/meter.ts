@@ -28,7 +28,7 @@ export interface Meter {
 
 /** Help of the option that names the command of {@link openMeter}. */
 export const meterHelp =
-  'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image" after "cargo install ssimulacra2_rs"; without it the score is SSIM, which ignores chroma';
+  'a command that takes two PNG files and prints their SSIMULACRA2, such as "ssimulacra2_rs image" after "cargo install ssimulacra2_rs --no-default-features"; without it the score is SSIM, which ignores chroma';
 
 const ssimMeter: Meter = {
   name: 'SSIM',
@@ -57,11 +57,11 @@ export async function openMeter(command: string | undefined): Promise<Meter> {
     digits: 1,
     async score(image, encoded) {
       if (written !== image) {
-        await image.open().png({ compressionLevel: 1 }).toFile(original);
+        await image.open().flatten().png({ compressionLevel: 1 }).toFile(original);
         written = image;
       }
       await sharp(await readable(encoded))
-        .removeAlpha()
+        .flatten()
         .png({ compressionLevel: 1 })
         .toFile(decoded);
       const { stdout } = await run(program, [...options, ...files]);

@@ -193,7 +193,7 @@ export async function comparePhotographs(
 }
 
 /** Why a server's image is not the expected one; null if it is. */
-async function failureAt(
+export async function failureAt(
   server: ImageServer,
   { source, format }: RenderedCase,
 ): Promise<string | null> {
