@@ -1,5 +1,6 @@
 import type { Registry } from 'prom-client';
 import type { Logger } from '../contract/log.ts';
+import { loadMetricsExport } from '../contract/otlp/load-metrics.ts';
 import type { Settings } from '../contract/settings/table.ts';
 import type { Shutdown } from '../contract/shutdown.ts';
 import type { WorkerState } from '../store/heartbeat.ts';
@@ -8,7 +9,6 @@ import type { DiskSpace } from './cluster/disk-space.ts';
 import type { Supervisor } from './cluster/supervisor.ts';
 import type { Sweep } from './cluster/sweep.ts';
 import { BusiestProjects } from './telemetry/busiest-projects.ts';
-import { isOtlpEnabled } from './telemetry/otlp-environment.ts';
 import { ProcessMetrics } from './telemetry/process-metrics.ts';
 import { MetricSums, MetricsRegistry, type MetricsSnapshot } from './telemetry/registry.ts';
 import { tiers } from './usage/request-counts.ts';
@@ -30,13 +30,7 @@ export class PrimaryMetrics {
   readonly #process = new ProcessMetrics(this.#registry, 'primary');
   readonly #frontEnds = new MetricSums();
   readonly #projects = new BusiestProjects();
-  /**
-   * Loaded at the start. Later, Node 20 can resolve a package in a symbolic link, as pnpm installs
-   * it, to a second path, at which its CommonJS exports are missing.
-   */
-  readonly #otlp = isOtlpEnabled(process.env, 'METRICS')
-    ? import('./telemetry/otlp-metrics.ts')
-    : null;
+  readonly #otlp = loadMetricsExport(process.env);
 
   constructor(
     settings: Settings,
@@ -80,9 +74,10 @@ export class PrimaryMetrics {
 
   /** Starts to send the metrics by OTLP, if OpenTelemetry's variables enable it. */
   async export(log: Logger, shutdown: Shutdown): Promise<void> {
-    if (this.#otlp === null) return;
-    const { startMetricsExport } = await this.#otlp;
-    shutdown.add(startMetricsExport(process.env, log, () => this.read()));
+    const otlp = await this.#otlp;
+    if (otlp !== null) {
+      shutdown.add(otlp.startMetricsExport(process.env, log, () => this.read()));
+    }
   }
 
   /** All metrics. */

@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises';
 import { fileURLToPath } from 'node:url';
 import { createLogger, isOnTerminal, type Logger } from '../contract/log.ts';
 import { findMachine } from '../contract/machine.ts';
+import { otlpFailure } from '../contract/otlp/environment.ts';
 import { documentPath, programUrl, version } from '../contract/package.ts';
 import type { S3Location } from '../contract/s3-location.ts';
 import { listenFailureText } from '../contract/settings/listeners.ts';
@@ -25,7 +26,6 @@ import type { ChosenServer } from './http/choose-server.ts';
 import { freePort, startOperations } from './operations.ts';
 import { PrimaryMetrics } from './primary-metrics.ts';
 import { findFolderFailure, StartMessage, warnOfVariables } from './primary-start.ts';
-import { otlpFailure } from './telemetry/otlp-environment.ts';
 
 const statsEveryMs = 1_000;
 const frontEndEntry = fileURLToPath(programUrl('server/front-end-main'));

@@ -306,12 +306,20 @@ t.test('imports certain packages only in certain files', async (t) => {
   const uws = packages.filter(({ to }) => /uws|uwebsockets/i.test(to)).map(({ from }) => from);
   t.same(new Set(uws), new Set(['server/http/uws-library.ts', 'server/http/uws-server.ts']));
   const telemetry = packages.filter(({ to }) => to.startsWith('@opentelemetry/'));
-  const exporters = ['server/telemetry/otlp.ts', 'server/telemetry/otlp-metrics.ts'];
+  const exporters = [
+    'contract/otlp/exporter.ts',
+    'contract/otlp/metrics.ts',
+    'server/telemetry/otlp.ts',
+  ];
   t.same(new Set(telemetry.map(({ from }) => from)), new Set(exporters));
   for (const [from] of edges.filter(([, to]) => exporters.includes(to))) {
     if (exporters.includes(from)) continue;
     const text = await readFile(join(root, from), 'utf8');
-    t.notMatch(text, /^import \{[^}]*\} from '.*otlp(?:-metrics)?\.ts'/m, `${from} loads it late`);
+    t.notMatch(
+      text,
+      /^import \{[^}]*\} from '.*(?:otlp|otlp\/metrics|otlp\/exporter)\.ts'/m,
+      `${from} loads it late`,
+    );
   }
   for (const { from, to } of packages.filter((imported) => imported.from.startsWith(page))) {
     // Its imports of packages are in the code examples that it makes.

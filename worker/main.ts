@@ -1,6 +1,8 @@
 import { once } from 'node:events';
 import { createServer } from 'node:http';
 import { createLogger } from '../contract/log.ts';
+import { otlpFailure } from '../contract/otlp/environment.ts';
+import { loadMetricsExport } from '../contract/otlp/load-metrics.ts';
 import { version } from '../contract/package.ts';
 import { newCommand, settingsFromCommandLine } from '../contract/settings/command-line.ts';
 import { listenFailureText, toListenAddresses } from '../contract/settings/listeners.ts';
@@ -58,6 +60,7 @@ const shutdown = new Shutdown(log, settings);
 const { signal } = shutdown;
 
 const metrics = new WorkerMetrics(() => consumer?.queue ?? null);
+const otlp = loadMetricsExport(process.env);
 const server = operationsServer({
   settings,
   log,
@@ -81,6 +84,8 @@ process.on('uncaughtException', (error) => {
 });
 
 async function listen(): Promise<void> {
+  const refusal = otlpFailure(process.env);
+  if (refusal !== null) await shutdown.fail(refusal);
   const { workerHost: host, workerPort: port } = settings;
   try {
     const [first = host, ...others] = toListenAddresses(host);
@@ -93,6 +98,10 @@ async function listen(): Promise<void> {
     await shutdown.fail(reason);
   }
   log.info({ port }, 'operations listener started');
+  const exporter = await otlp;
+  if (exporter !== null) {
+    shutdown.add(exporter.startMetricsExport(process.env, log, () => metrics.registry));
+  }
 }
 
 /** Serves the operations at another address too; Fastify listens on one. */

@@ -1,6 +1,6 @@
 import type { Logger } from '../../contract/log.ts';
+import { createLogThrottle } from '../../contract/log-limit.ts';
 import type { DiskCacheEvents } from '../../pool/cache/disk.ts';
-import { createLogThrottle } from '../telemetry/log-limit.ts';
 import type { PrimaryChannel } from './channel.ts';
 
 const flushEveryMs = 250;

@@ -1,6 +1,7 @@
 import { hash } from 'node:crypto';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
+import { createLogThrottle } from '../../contract/log-limit.ts';
 import { type OriginEntry, originKey } from '../../contract/origins.ts';
 import { CredentialChain } from '../../pool/s3/credentials.ts';
 import { folderLoader } from '../../pool/source/folder-loader.ts';
@@ -14,7 +15,6 @@ import type { Keyring } from '../../store/keyring.ts';
 import { itemOfHost, type ProjectOrigin } from '../../store/project.ts';
 import type { Project } from '../../store/projects.ts';
 import { isAllowedHost } from '../image/access.ts';
-import { createLogThrottle } from '../telemetry/log-limit.ts';
 import { openOrigin, type ProjectTarget } from './sealed-origin.ts';
 
 interface SourceLoadersOptions {

@@ -1,8 +1,8 @@
 import type { Logger } from 'pino';
 import { type ErrorCode, errorCatalogue, type ServiceError } from '../../contract/errors.ts';
+import { createLogThrottle } from '../../contract/log-limit.ts';
 import type { OnSharedCacheChange } from '../../pool/cache/shared-cache.ts';
 import type { Layer } from '../../pool/variant.ts';
-import { createLogThrottle } from './log-limit.ts';
 
 /** The log lines of events in a front end, limited if requests cause them. */
 

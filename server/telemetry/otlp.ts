@@ -1,8 +1,6 @@
 import {
   type Context,
-  DiagLogLevel,
   defaultTextMapSetter,
-  diag,
   ROOT_CONTEXT,
   type Span,
   SpanKind,
@@ -22,26 +20,15 @@ import {
   ProtobufTraceSerializer,
   TraceExporterMetricsHelper,
 } from '@opentelemetry/otlp-transformer';
-import {
-  defaultResource,
-  detectResources,
-  envDetector,
-  type Resource,
-  resourceFromAttributes,
-} from '@opentelemetry/resources';
 import { BasicTracerProvider, BatchSpanProcessor } from '@opentelemetry/sdk-trace-base';
 import { ServiceError } from '../../contract/errors.ts';
 import type { Logger } from '../../contract/log.ts';
+import { type Environment, findProtocol, headersOf } from '../../contract/otlp/environment.ts';
+import { createResource, logDiagnostics } from '../../contract/otlp/exporter.ts';
 import type { StageAttributes, StageName } from '../../pool/stages.ts';
 import type { Tier } from '../usage/request-counts.ts';
-import { createLogThrottle } from './log-limit.ts';
-import { type Environment, findProtocol, headersOf } from './otlp-environment.ts';
 import type { RouteName } from './process-metrics.ts';
 
-/**
- * Interval of the warnings: an exporter that cannot reach its collector fails every few seconds.
- */
-const warnEveryMs = 60_000;
 const methods = new Set(['GET', 'HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']);
 const routeTexts: Readonly<Record<RouteName, string>> = {
   image: '/img/*',
@@ -198,23 +185,3 @@ const toAttributes = (attributes: StageAttributes): Record<string, string | numb
       value,
     ]),
   );
-
-/** Describes the sender, as the environment's OTEL_RESOURCE_ATTRIBUTES complete it. */
-export const createResource = (attributes: Readonly<Record<string, string | number>>): Resource =>
-  defaultResource()
-    .merge(resourceFromAttributes({ 'service.name': 'image-delivery', ...attributes }))
-    .merge(detectResources({ detectors: [envDetector] }));
-
-/** Logs OpenTelemetry's warnings, such as spans that could not be sent. */
-export function logDiagnostics(log: Pick<Logger, 'warn'>, what: 'traces' | 'metrics'): void {
-  const mayLog = createLogThrottle(warnEveryMs);
-  const warn = (message: string): void => {
-    if (!mayLog()) return;
-    log.warn({ reason: message.slice(0, 300) }, `sending ${what} failed`);
-  };
-  const ignore = (): void => {};
-  diag.setLogger(
-    { error: warn, warn, info: ignore, debug: ignore, verbose: ignore },
-    { logLevel: DiagLogLevel.WARN, suppressOverrideMessage: true },
-  );
-}

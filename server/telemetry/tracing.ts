@@ -1,7 +1,7 @@
 import type { Logger } from '../../contract/log.ts';
+import { type Environment, isOtlpEnabled } from '../../contract/otlp/environment.ts';
 import type { Tier } from '../usage/request-counts.ts';
 import type { RequestTrace, Tracing } from './otlp.ts';
-import { type Environment, isOtlpEnabled } from './otlp-environment.ts';
 import type { RouteName } from './process-metrics.ts';
 
 /** Request fields that handlers set for metrics and traces. */

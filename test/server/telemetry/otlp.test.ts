@@ -36,7 +36,7 @@ for (const [protocol, type] of [
     const tracing = await startTracing(process.env, log);
     tracing?.begin(request, 'image').end(200, 'miss');
     await tracing?.close();
-    const { startMetricsExport } = await import('../../../server/telemetry/otlp-metrics.ts');
+    const { startMetricsExport } = await import('../../../contract/otlp/metrics.ts');
     const stop = startMetricsExport(process.env, log, () => aggregate([registry.snapshot()]));
     await stop();
     await until('both', () => received.length >= 2);

@@ -1,7 +1,7 @@
 // Own process: looks at the modules that the process has loaded.
 import { createRequire } from 'node:module';
 import t from 'tap';
-import { isOtlpEnabled, otlpFailure } from '../../../server/telemetry/otlp-environment.ts';
+import { isOtlpEnabled, otlpFailure } from '../../../contract/otlp/environment.ts';
 import { startTracing } from '../../../server/telemetry/tracing.ts';
 
 const endpoint = 'http://127.0.0.1:4318';

@@ -22,15 +22,15 @@ import {
   PeriodicExportingMetricReader,
 } from '@opentelemetry/sdk-metrics';
 import type { MetricObjectWithValues, MetricValueWithName, Registry } from 'prom-client';
-import type { Logger } from '../../contract/log.ts';
-import { createResource, logDiagnostics } from './otlp.ts';
-import { type Environment, findProtocol, headersOf } from './otlp-environment.ts';
+import type { Logger } from '../log.ts';
+import { type Environment, findProtocol, headersOf } from './environment.ts';
+import { createResource, logDiagnostics } from './exporter.ts';
 
 const stopWithinMs = 2_000;
 const aggregationTemporality = AggregationTemporality.CUMULATIVE;
 
 /**
- * Sends the machine's metrics by OTLP over HTTP, with the names of `/metrics`. OpenTelemetry's
+ * Sends a program's metrics by OTLP over HTTP, with the names of `/metrics`. OpenTelemetry's
  * packages read the standard variables of the exporter.
  *
  * @param registry returns the metrics to send
@@ -53,7 +53,7 @@ export function startMetricsExport(
     MetricsExporterMetricsHelper,
     undefined,
   );
-  const resource = createResource({ 'host.name': hostname() });
+  const resource = createResource({ 'host.name': hostname(), 'process.pid': process.pid });
   const readNumber = (name: string, otherwise: number) => Number(environment[name]) || otherwise;
   const exportIntervalMillis = readNumber('OTEL_METRIC_EXPORT_INTERVAL', 60_000);
   const timeoutMs = readNumber('OTEL_METRIC_EXPORT_TIMEOUT', 30_000);
