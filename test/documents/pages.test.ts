@@ -151,7 +151,7 @@ t.test('sets only existing settings in the deployment files', async (t) => {
 
 t.test('runs only files in the systemd units that the page about them lists', async (t) => {
   const page = await read('docs/install.md');
-  const [, list = ''] = /there and\s+deploy\s+(.*?)\.\s/s.exec(page) ?? [];
+  const [, list = ''] = /\bdeploy\s+(`.*?)\.\s/s.exec(page) ?? [];
   const deployed = new Set(Array.from(list.matchAll(/`([^`]+)`/g), ([, path]) => path));
   for (const [file] of page.matchAll(/^(?:cp|install) .*$/gm)) {
     for (const [path = ''] of file.matchAll(/(?<= )(?:docs|\.env)\S*/g)) {

@@ -158,7 +158,7 @@ export function metricsMarkdown(): string {
   return [
     '# Metrics',
     'The [alerts](alerts.yml) use these metrics, and the [dashboard](grafana-dashboard.json) some more. The HELP lines of `/metrics` describe all of them.',
-    "The service's `/metrics` ([monitoring](monitoring.md#metrics)) sums the processes of the machine, which report once a second. No counter decreases while the service runs.",
+    "The service's `/metrics` ([monitoring](monitoring.md#metrics)) contains sums over the processes of the machine, which report their figures once a second. No counter decreases while the service runs.",
     alerting(serviceMetrics),
     "The worker's `/metrics` (`SERVICE_WORKER_HOST`, `SERVICE_WORKER_PORT`) also contains the Node.js metrics of prom-client.",
     `${alerting(workerMetrics)}\n`,
