@@ -75,7 +75,7 @@ export class Primary {
     this.#supervisor = new Supervisor({
       entry: frontEndEntry,
       processes: settings.processes,
-      execArgv: frontEndArguments(this.#machine),
+      execArgv: frontEndArguments,
       environment: frontEndEnvironment(settings, this.#machine),
       log,
       stalledAfterMs: 2 * settings.transformTimeoutMs,

@@ -31,16 +31,11 @@ export function frontEndEnvironment(
 }
 
 /**
- * Returns Node's arguments for a front end. V8 limits buffers in proportion to the heap of their
- * thread, and collects the whole heap at the limit. The first argument raises it to 3.2 times the
- * 24 MB of the event loop, for arriving sources (bench/results/notes.md). Transform threads have 8
- * MB, but the pixels of one large image take more. A minimum of 64 MB saves 5% of an image of 2092
- * px, for 30 MB more memory (bench/results/2026-11-28-misses/report.md).
+ * Node's arguments for a front end. V8 limits buffers of arriving sources in proportion to its 24
+ * MB heap, and collects the whole heap at the limit. This raises the limit to 3.2 times the heap
+ * (bench/results/notes.md).
  */
-export const frontEndArguments = ({ memoryBytes }: Pick<Machine, 'memoryBytes'>): string[] => [
-  '--heap-growing-percent=220',
-  ...(memoryBytes < ampleBytes ? [] : ['--initial-old-space-size=64']),
-];
+export const frontEndArguments: readonly string[] = ['--heap-growing-percent=220'];
 
 const mebibyte = 2 ** 20;
 /** What a process takes with small images; see docs/operating/sizing.md for the limits. */

@@ -1,6 +1,5 @@
 import t from 'tap';
 import {
-  frontEndArguments,
   frontEndEnvironment,
   memoryShortage,
   readOomKills,
@@ -28,13 +27,6 @@ t.test('returns pixel buffers to the system where memory is short', async (t) =>
   t.teardown(() => delete process.env['MALLOC_MMAP_THRESHOLD_']);
   process.env['MALLOC_MMAP_THRESHOLD_'] = '65536';
   t.equal(environment(gibibyte)['MALLOC_MMAP_THRESHOLD_'], '65536', "the operator's");
-});
-
-t.test('collects pixel buffers later where memory is ample', async (t) => {
-  const minimum = (memoryBytes: number) =>
-    frontEndArguments({ memoryBytes }).includes('--initial-old-space-size=64');
-  t.ok(minimum(2 * gibibyte));
-  t.notOk(minimum(gibibyte));
 });
 
 t.test("reads the kernel's kills", async (t) => {
