@@ -99,7 +99,8 @@ async function compare(
     const response = await fetch(url.replaceAll('{n}', String(unusedNumber())));
     const encoded = new Uint8Array(await response.arrayBuffer());
     const { width, height } = await sharp(encoded).metadata();
-    const open = () => sharp(whole.data, { raw: whole.info }).resize(width, height, { fit: 'fill' });
+    const open = () =>
+      sharp(whole.data, { raw: whole.info }).resize(width, height, { fit: 'fill' });
     return meter.score({ width, height, open }, encoded);
   };
   const scores = {
