@@ -253,6 +253,8 @@ t.test("shows the playground's image in a browser", { skip: noChromium }, async 
       const { page, problems } = await opened({ viewport: { width, height: 900 } });
       await open(page, { w: '320' });
       await isIdle(page);
+      // Facts about the source can arrive after the image.
+      await page.waitForLoadState('networkidle');
       if (width < 960) await page.getByText('Parameters', { exact: true }).click();
       await page.getByLabel('Find a parameter').fill('o');
       for (const name of ['q', 'dpr', 'brightness', 'rotate', 'hue']) {

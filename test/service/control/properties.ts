@@ -158,7 +158,7 @@ async function findKinds(control: Control, signed: string): Promise<Kind[]> {
       read: async (get) => (await get(urlSecrets)).urlSecrets.map(withoutTime),
       isRight: (after, { urlSecret }, { secret, keepPrevious }, before) =>
         same(after, [withoutTime(urlSecret)]) &&
-        !JSON.stringify(urlSecret).includes(`"${secret}"`) &&
+        !Object.values(urlSecret).includes(secret) &&
         urlSecret.secretCount <= (keepPrevious ? (before[0]?.secretCount ?? 0) + 1 : 1),
     },
     {
