@@ -157,8 +157,8 @@ export function metricsMarkdown(): string {
     metricsTable(Object.values(metrics).filter(({ name }) => alerts.includes(name)));
   return [
     '# Metrics',
-    'The [alerts](alerts.yml) use these metrics, and the [dashboard](grafana-dashboard.json) some more. The HELP lines of `/metrics` describe all of them.',
-    "The service's `/metrics` ([monitoring](monitoring.md#metrics)) contains sums over the processes of the machine, which report their figures once a second. No counter decreases while the service runs.",
+    'The [alerts](alerts.yml) use these metrics, and the [dashboard](grafana-dashboard.json) also uses others. The HELP lines of `/metrics` describe them all.',
+    "The service's `/metrics` ([monitoring](monitoring.md#metrics)) contains totals for all processes on the machine, which report their figures once a second. No counter decreases while the service runs.",
     alerting(serviceMetrics),
     "The worker's `/metrics` (`SERVICE_WORKER_HOST`, `SERVICE_WORKER_PORT`) also contains the Node.js metrics of prom-client.",
     `${alerting(workerMetrics)}\n`,
