@@ -133,8 +133,7 @@ export class Engine {
    * 3. `#miss` reads the disk.
    * 4. `#lead` reads the disk again if another process might have stored the image since, then the
    *   shared cache; `Producer.produce` fetches the inputs and transforms.
-   * 5. The caches are written, unless the transform thread has written the file, then followers in
-   *   other processes are notified.
+   * 5. The caches are written, then followers in other processes are notified.
    *
    * A request with a provisional image gets that image through the same steps unless the requested
    * image is cached; `renderInBackground` then renders the requested image.
@@ -220,11 +219,10 @@ export class Engine {
     if (isFull && !this.caches.mightContain(key)) this.#requireQueueSlot(project);
     const owner = toOwner(request);
     if (!this.#missQuota.take(owner, 1)) throw tooManyTransforms;
-    const file = this.caches.threadFile(request);
     return this.#misses.run(
       flight,
       (shared, urgency) =>
-        this.#miss({ request, signal: shared, urgency, timings: {}, file }).finally(() =>
+        this.#miss({ request, signal: shared, urgency, timings: {} }).finally(() =>
           this.#missQuota.release(owner, 1),
         ),
       signal,
@@ -256,9 +254,9 @@ export class Engine {
         (role.mayBeStored ? await this.caches.readDisk(request) : null) ??
         (await this.caches.readShared(request, signal)) ??
         (await this.#produce(miss));
-      // Followers in other processes wait for the disk write. This response does not wait for one
-      // here, unless it is a prewarm request: after it, every process must find the image.
-      const written = this.caches.write(request, result, miss.file);
+      // Followers in other processes wait for the disk write. This response does not, unless it is
+      // a prewarm request: after it, every process must find the image.
+      const written = this.caches.write(request, result);
       const followersNotified = written.then(() => role.succeed(result.image));
       if (!miss.urgency.isLive) await followersNotified;
       return result;
@@ -279,8 +277,7 @@ export class Engine {
       onRender('started', request.key, {});
       const image = await this.#producer.produce(miss);
       onRender('done', request.key, timings);
-      const { entry, tier } = this.caches.keep(request, image, 'miss');
-      return { image, entry, tier, timings };
+      return { ...this.caches.keep(request, image, 'miss'), timings };
     } finally {
       endRender();
     }

@@ -1,4 +1,3 @@
-import type { ThreadFile } from './cache/disk.ts';
 import type { ImageFreshness } from './freshness.ts';
 import type { Inputs } from './inputs.ts';
 import type { Urgency } from './single-flight.ts';
@@ -52,6 +51,4 @@ export interface Miss {
   readonly signal: AbortSignal;
   readonly urgency: Urgency;
   readonly timings: Timings;
-  /** The image's file, if a transform thread is to write it. */
-  readonly file: ThreadFile | null;
 }

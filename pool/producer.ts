@@ -193,22 +193,22 @@ export class Producer {
 
   async #transform(leases: Leases, miss: Miss): Promise<Image> {
     try {
-      const { request } = miss;
-      const facts = {
-        fetchedAt: leases.map((lease) => lease.fetchedAt),
-        sourceBytes: leases[0].bytes.byteLength,
-        ...(request.freshness && { digests: leases.map((lease) => lease.digest()) }),
-      };
-      const file = miss.file && { folder: miss.file.folder, key: request.key, facts };
-      const rendered = await this.transforms.transform(miss, leases, file);
+      const rendered = await this.transforms.transform(miss, leases);
       const { body, contentType, etag, width, height, sourceSize, warnings } = rendered;
+      const fetchedAt = leases.map((lease) => lease.fetchedAt);
+      const isFollowing = miss.request.freshness !== null;
       // In Node 20, each object that is spread and extended gets a separate hidden class of 230
       // bytes.
-      const { fetchedAt, sourceBytes } = facts;
+      const sourceBytes = leases[0].bytes.byteLength;
       const image = { body, contentType, etag, width, height, fetchedAt, sourceBytes };
-      if (request.freshness === null && sourceSize === undefined && warnings === undefined)
-        return image;
-      return { ...rendered, ...facts };
+      if (!isFollowing && sourceSize === undefined && warnings === undefined) return image;
+      const digests = isFollowing && { digests: leases.map((lease) => lease.digest()) };
+      return {
+        ...image,
+        ...digests,
+        ...(sourceSize && { sourceSize }),
+        ...(warnings && { warnings }),
+      };
     } finally {
       for (const lease of leases) lease.release();
     }

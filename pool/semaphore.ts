@@ -14,19 +14,20 @@ export class Semaphore {
    * Resolves when the task can run, with a function to call once at its end.
    * @throws the signal's reason; the task must not run then
    */
-  async enter(signal: AbortSignal): Promise<() => void> {
-    signal.throwIfAborted();
+  async enter(signal?: AbortSignal): Promise<() => void> {
+    signal?.throwIfAborted();
     if (this.#free > 0) this.#free -= 1;
     else await this.#wait(signal);
     return () => this.#leave();
   }
 
-  #wait(signal: AbortSignal): Promise<void> {
+  #wait(signal: AbortSignal | undefined): Promise<void> {
     let enter = () => {};
     const entered = new Promise<void>((resolve) => {
       enter = resolve;
     });
     this.#waiting.add(enter);
+    if (signal === undefined) return entered;
     return unlessAborted(entered, signal, () => {
       // The task was next, but left before it started.
       if (!this.#waiting.delete(enter)) this.#leave();

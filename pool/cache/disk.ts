@@ -1,11 +1,13 @@
 import { randomBytes } from 'node:crypto';
-import { existsSync, readFile, renameSync, writeFileSync } from 'node:fs';
-import { mkdir, rename, rm, writeFile } from 'node:fs/promises';
+import { close, existsSync, open, readFile, writev } from 'node:fs';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
 import type { Settings } from '../../contract/settings/table.ts';
 import type { SourceState } from '../freshness.ts';
 import type { Image } from '../image.ts';
+import { Semaphore } from '../semaphore.ts';
 import { type Cached, decodeFile, decodeState, encodeFile } from './file.ts';
 
 /** Events for the index of the disk cache, which enforces its size limit. */
@@ -48,86 +50,26 @@ export function temporaryPrefix(processId: number): string {
   return `${processId}-`;
 }
 
-/** Maximum concurrent writes. More writes are skipped, because they would keep bodies in memory. */
+/**
+ * A write to a disk that does not respond blocks a thread of libuv's pool. The other threads must
+ * keep reading and rendering.
+ */
+const maxConcurrentWrites = 2;
+/** Maximum writes, with waiting ones. More are skipped, because they would keep bodies in memory. */
 const maxWrites = 64;
+/** How long a write's caller waits for a slow disk. Requests in other processes might wait too. */
+const waitForWriteMs = 1_000;
 
-/** The callback function, because `fs/promises` creates a stack for a missing file's error. */
-const read = promisify(readFile);
-
-/** How a file is written. */
-interface FileCalls {
-  writeFile(path: string, bytes: Uint8Array, options: typeof newFile): void | Promise<void>;
-  rename(from: string, to: string): void | Promise<void>;
-}
-
-const newFile = { flag: 'wx', mode: 0o640 } as const;
-/** For the event loop, which must not wait for a slow disk. */
-const queued: FileCalls = { writeFile, rename };
-/** For transform threads: trips through libuv's queue would take longer than the calls. */
-const blocking: FileCalls = { writeFile: writeFileSync, rename: renameSync };
-
-/** The file of an image that a transform thread renders. */
-export interface ImageFile {
-  /** The disk cache's folder. */
-  readonly folder: string;
-  readonly key: string;
-  /** What the thread does not know of the image. */
-  readonly facts: Pick<Image, 'fetchedAt' | 'sourceBytes' | 'digests'>;
-}
-
-/** A file's bytes, or why it was not written; and how long that took. */
-export type WrittenFile = ({ readonly bytes: number } | { readonly error: Error }) & {
-  readonly ms: number;
+/**
+ * The callback functions in `fs`, because `fs/promises` creates a FileHandle, and a stack for a
+ * missing file's error.
+ */
+const files = {
+  open: promisify(open),
+  writev: promisify(writev),
+  close: promisify(close),
+  read: promisify(readFile),
 };
-
-/** A file that a transform thread is to write, also if the request ends while the thread works. */
-export interface ThreadFile {
-  readonly folder: string;
-  /** Tells the cache's index what the thread did. */
-  readonly report: (written: WrittenFile) => void;
-  /** Null until it is reported. */
-  written: WrittenFile | null;
-}
-
-/** Writes an image's file on a transform thread, which waits for the disk. Never rejects. */
-export async function writeImageFile(
-  { folder, key, facts }: ImageFile,
-  rendered: Omit<Image, 'fetchedAt'>,
-): Promise<WrittenFile> {
-  const { body, contentType, etag, width, height, sourceSize, warnings } = rendered;
-  const image = { body, contentType, etag, width, height, ...facts, sourceSize, warnings };
-  const startedAt = performance.now();
-  const ms = () => performance.now() - startedAt;
-  return store(folder, key, image as Image, blocking).then(
-    (bytes) => ({ bytes, ms: ms() }),
-    (error: Error) => ({ error, ms: ms() }),
-  );
-}
-
-/** The random part keeps files of a process that had the same id, and of its other threads. */
-const prefix = `${temporaryPrefix(process.pid)}${randomBytes(8).toString('hex')}`;
-let writeCount = 0;
-
-/** Writes a file under a temporary name and renames it. Returns its bytes. */
-async function store(
-  folder: string,
-  key: string,
-  content: Cached,
-  { writeFile, rename }: FileCalls,
-): Promise<number> {
-  writeCount += 1;
-  const temporary = join(cacheTemporaryFolder(folder), `${prefix}-${writeCount}`);
-  const path = cacheFilePath(folder, key);
-  const bytes = Buffer.concat(encodeFile(key, content));
-  try {
-    await creatingFolder(temporary, () => writeFile(temporary, bytes, newFile));
-    await creatingFolder(path, () => rename(temporary, path));
-    return bytes.byteLength;
-  } catch (error) {
-    await rm(temporary, { force: true }).catch(() => {});
-    throw error;
-  }
-}
 
 /**
  * The disk cache, shared by all processes on the machine. Each image is one file, written under a
@@ -138,7 +80,11 @@ async function store(
 export class DiskCache {
   readonly #folder: string;
   readonly #events: DiskCacheEvents;
-  readonly #writes = new Set<Promise<void>>();
+  readonly #turns = new Semaphore(maxConcurrentWrites);
+  readonly #writes = new Set<Promise<unknown>>();
+  /** The random part keeps files of a process that had the same id. */
+  readonly #prefix = `${temporaryPrefix(process.pid)}${randomBytes(8).toString('hex')}`;
+  #writeCount = 0;
   /** False skips writes. Reads continue. */
   isWritable = true;
 
@@ -160,7 +106,7 @@ export class DiskCache {
   async #read<T>(key: string, decode: (key: string, file: Buffer) => T | null): Promise<T | null> {
     const path = cacheFilePath(this.#folder, key);
     try {
-      const stored = decode(key, await read(path));
+      const stored = decode(key, await files.read(path));
       if (stored !== null) {
         this.#events.read(key);
         return stored;
@@ -182,25 +128,15 @@ export class DiskCache {
     return existsSync(cacheFilePath(this.#folder, key));
   }
 
-  /** Resolves when the write has succeeded, failed or been skipped. Never rejects. */
+  /**
+   * Resolves when the write has succeeded, failed, been skipped, or taken too long to wait for.
+   * Never rejects.
+   */
   async write(key: string, content: Cached): Promise<void> {
     if (!this.isWritable || this.#writes.size >= maxWrites) return;
-    const write = this.#store(key, content);
+    const write = this.#store(key, content).finally(() => this.#writes.delete(write));
     this.#writes.add(write);
-    await write;
-    this.#writes.delete(write);
-  }
-
-  /** The folder for the files that transform threads write; null while writes are skipped. */
-  get writableFolder(): string | null {
-    return this.isWritable ? this.#folder : null;
-  }
-
-  /** Reports a file that a transform thread has written, or deletes it if nobody would find it. */
-  async written(key: string, file: WrittenFile, isCurrent: boolean): Promise<void> {
-    if ('error' in file) this.#events.failed(file.error);
-    else if (isCurrent) this.#events.stored(key, file.bytes);
-    else await rm(cacheFilePath(this.#folder, key), { force: true }).catch(() => {});
+    await Promise.race([write, sleep(waitForWriteMs, null, { ref: false })]);
   }
 
   /** Resolves when the writes in progress are done. */
@@ -209,16 +145,43 @@ export class DiskCache {
   }
 
   async #store(key: string, content: Cached): Promise<void> {
+    this.#writeCount += 1;
+    const name = `${this.#prefix}-${this.#writeCount}`;
+    const temporary = join(cacheTemporaryFolder(this.#folder), name);
+    const leave = await this.#turns.enter();
     try {
-      this.#events.stored(key, await store(this.#folder, key, content, queued));
+      const parts = encodeFile(key, content);
+      const bytes = await this.#writeFile(temporary, cacheFilePath(this.#folder, key), parts);
+      this.#events.stored(key, bytes);
     } catch (error) {
       this.#events.failed(error as Error);
+      await rm(temporary, { force: true }).catch(() => {});
+    } finally {
+      leave();
     }
+  }
+
+  async #writeFile(
+    temporary: string,
+    path: string,
+    parts: ReturnType<typeof encodeFile>,
+  ): Promise<number> {
+    const bytes = parts[0].byteLength + parts[1].byteLength;
+    const file = await creatingFolder(temporary, () => files.open(temporary, 'wx', 0o640));
+    try {
+      const { bytesWritten } = await files.writev(file, parts);
+      if (bytesWritten !== bytes)
+        throw new Error(`only ${bytesWritten} of ${bytes} bytes were written`);
+    } finally {
+      await files.close(file);
+    }
+    await creatingFolder(path, () => rename(temporary, path));
+    return bytes;
   }
 }
 
 /** Creates the folder after ENOENT and retries, so emptying the cache at run time is harmless. */
-async function creatingFolder<T>(path: string, operation: () => T | Promise<T>): Promise<T> {
+async function creatingFolder<T>(path: string, operation: () => Promise<T>): Promise<T> {
   try {
     return await operation();
   } catch (error) {

@@ -5,7 +5,7 @@ import type { ImageRequest } from '../miss.ts';
 import { runStage } from '../stages.ts';
 import type { ImageTier } from '../tiers.ts';
 import { isUpToDate } from '../validity.ts';
-import { DiskCache, type DiskCacheEvents, diskCacheFolder, type ThreadFile } from './disk.ts';
+import { DiskCache, type DiskCacheEvents, diskCacheFolder } from './disk.ts';
 import { FairLru } from './fair-lru.ts';
 import { SharedCache, type SharedCacheEnvironment } from './shared-cache.ts';
 
@@ -200,36 +200,14 @@ export class ImageCaches {
   /**
    * Writes an image to the caches behind its origin tier, unless a purge happened meanwhile: no
    * request would find it. Resolves when the file is written.
-   *
-   * @param file the file that the thread which rendered the image has written, if it did
    */
-  async write(
-    { key, project, generation, stages }: ImageRequest,
-    { image, tier }: CachedImage,
-    file: ThreadFile | null,
-  ): Promise<void> {
+  async write(request: ImageRequest, { image, tier }: CachedImage): Promise<void> {
+    const { key, project, generation, stages } = request;
     const { disk } = this;
-    if (file?.written) stages.begin('write', {}, performance.now() - file.written.ms).end();
     if (!generation.isCurrent()) return;
     if (tier === 'miss') this.shared?.write(key, project, image);
-    if (disk === null || tier === 'disk' || !disk.isWritable || file?.written) return;
+    if (disk === null || tier === 'disk' || !disk.isWritable) return;
     await runStage(stages, 'write', () => disk.write(key, image));
-  }
-
-  /** Returns the file that a transform thread is to write; null while writes are skipped. */
-  threadFile({ key, generation }: ImageRequest): ThreadFile | null {
-    const { disk } = this;
-    const folder = disk?.writableFolder ?? null;
-    if (disk === null || folder === null) return null;
-    const file: ThreadFile = {
-      folder,
-      written: null,
-      report: (written) => {
-        file.written = written;
-        void disk.written(key, written, generation.isCurrent());
-      },
-    };
-    return file;
   }
 
   /** Stops writes to the disk, or continues them. Reads continue. */

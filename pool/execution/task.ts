@@ -1,17 +1,11 @@
 import { inspect } from 'node:util';
 import { type ErrorData, ServiceError } from '../../contract/errors.ts';
-import type { WrittenFile } from '../cache/disk.ts';
 import type { ExecutionPlan } from '../rendering/execution-plan.ts';
 import { type RenderedImage, type RenderTask, render } from '../rendering/render.ts';
 
 /** The response. Errors are plain data, because a structured clone drops an error's code. */
 export type TransformResult =
-  | (RenderedImage & {
-      readonly ok: true;
-      readonly transformMs: number;
-      /** Absent if nothing was to be written. */
-      file?: WrittenFile;
-    })
+  | (RenderedImage & { readonly ok: true; readonly transformMs: number })
   /** Not run yet; or not finished, because it needs more memory than its execution plan allots. */
   | { readonly ok: false; readonly execution: ExecutionPlan }
   | {

@@ -1,6 +1,5 @@
 import { move, transferableSymbol, valueSymbol } from 'piscina';
 import sharp from 'sharp';
-import { writeImageFile } from '../cache/disk.ts';
 import type { RenderTask } from '../rendering/render.ts';
 import { blockDecoders } from './decoders.ts';
 import { lowerPriorityOfThreads } from './priority.ts';
@@ -15,7 +14,6 @@ lowerPriorityOfThreads();
 export default async function transform(task: RenderTask): Promise<unknown> {
   const result: TransformResult = await runTask(task);
   if (!result.ok) return result;
-  if (task.file) result.file = await writeImageFile(task.file, result);
   return move({
     get [transferableSymbol]() {
       return result.body.buffer;

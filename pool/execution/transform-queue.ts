@@ -1,7 +1,6 @@
 import { ServiceError } from '../../contract/errors.ts';
 import { programUrl } from '../../contract/package.ts';
 import type { Settings } from '../../contract/settings/table.ts';
-import type { ImageFile } from '../cache/disk.ts';
 import { transformTimeout } from '../formats/errors.ts';
 import type { Input } from '../inputs.ts';
 import type { ImageRequest, Miss } from '../miss.ts';
@@ -24,9 +23,7 @@ type Leases = readonly [
 ];
 
 /** A miss, or the check of a layer. */
-interface TransformedMiss
-  extends Pick<Miss, 'signal' | 'urgency' | 'timings'>,
-    Partial<Pick<Miss, 'file'>> {
+interface TransformedMiss extends Pick<Miss, 'signal' | 'urgency' | 'timings'> {
   readonly request: Pick<ImageRequest, 'project' | 'variant' | 'background' | 'stages'> & {
     readonly inputs: readonly Pick<Input, 'layer'>[];
   };
@@ -55,7 +52,6 @@ type Finished = Exclude<TransformResult, { execution: ExecutionPlan }>;
 interface QueuedMiss extends SchedulingKey {
   readonly miss: TransformedMiss;
   readonly leases: Leases;
-  readonly file: ImageFile | null;
   /** Rejects the task when it waits too long. */
   deadline: NodeJS.Timeout | undefined;
   readonly resolve: (rendered: RenderedImage) => void;
@@ -153,15 +149,10 @@ export class TransformQueue {
    *
    * @param leases unchanged, and copied to the thread unless their memory is shared; held while a
    *   thread reads them, possibly after the promise has settled
-   * @param file to write, which a thread does and a process cannot; reported to the miss's `file`
    * @throws ServiceError overloaded, transform_timeout, source_unsupported, source_corrupt,
    *   source_too_large, parameter_invalid, internal_error
    */
-  async transform(
-    miss: TransformedMiss,
-    leases: Leases,
-    file: ImageFile | null = null,
-  ): Promise<RenderedImage> {
+  async transform(miss: TransformedMiss, leases: Leases): Promise<RenderedImage> {
     const { request, signal, urgency } = miss;
     const { project, background } = request;
     signal.throwIfAborted();
@@ -179,7 +170,6 @@ export class TransformQueue {
         const task: QueuedMiss = {
           miss,
           leases,
-          file,
           project,
           execution: null,
           background: background && !urgency.isLive,
@@ -349,20 +339,19 @@ export class TransformQueue {
 
 /** Creates the message to a thread or process, which can be cloned. */
 function createMessage(
-  { miss, leases, execution, file }: QueuedMiss,
+  { miss, leases, execution }: QueuedMiss,
   limits: RenderTask['limits'],
 ): RenderTask {
   const { variant, inputs } = miss.request;
   const layers = (variant.layers ?? []).map(
     (_, layer) => leases[inputs.findIndex((input) => input.layer === layer)]?.bytes ?? null,
   );
-  return { source: leases[0].bytes, layers, variant, limits, execution, file };
+  return { source: leases[0].bytes, layers, variant, limits, execution };
 }
 
 function settle({ miss, resolve, reject }: QueuedMiss, result: Finished, stage: Stage): void {
   if (result.ok) {
-    const { ok, transformMs, file, ...image } = result;
-    if (file !== undefined) miss.file?.report(file);
+    const { ok, transformMs, ...image } = result;
     const { contentType, width, height, body } = image;
     const format = miss.request.variant.placeholder ?? contentType.replace('image/', '');
     stage.end({ format, width, height, bytes: body.byteLength });

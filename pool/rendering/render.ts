@@ -1,6 +1,5 @@
 import type { OverlayOptions } from 'sharp';
 import { ServiceError } from '../../contract/errors.ts';
-import type { ImageFile } from '../cache/disk.ts';
 import { asBuffer } from '../formats/bytes.ts';
 import { withoutExcessMetadata } from '../formats/container/container.ts';
 import { MemoryFiles } from '../formats/memory-files.ts';
@@ -39,8 +38,6 @@ export interface RenderTask {
   readonly limits: RenderLimits;
   /** Null for a thread, which then makes the plan, and renders a light variant at once. */
   readonly execution: ExecutionPlan | null;
-  /** For a thread: the file to write. */
-  readonly file?: ImageFile | null;
 }
 
 /**

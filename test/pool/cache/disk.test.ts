@@ -7,7 +7,6 @@ import {
   cacheTemporaryFolder,
   DiskCache,
   temporaryPrefix,
-  writeImageFile,
 } from '../../../pool/cache/disk.ts';
 import { ImageCaches } from '../../../pool/cache/image-caches.ts';
 import { defaultSettings } from '../../settings.ts';
@@ -150,28 +149,6 @@ t.test('skips writes above the limit of concurrent writes', async (t) => {
   t.same(await cache.read(key), image, 'later ones are written');
 });
 
-t.test('stores images that transform threads write', async (t) => {
-  const folder = join(t.testdir(), 'not', 'there');
-  const { cache, events } = cacheOn(folder);
-  const { fetchedAt, ...rendered } = image;
-  const file = { folder, key, facts: { fetchedAt, sourceBytes: 7 } };
-  const written = await writeImageFile(file, rendered);
-  t.same(await readdir(cacheTemporaryFolder(folder)), [], 'no temporary files remain');
-  await cache.written(key, written, true);
-  const { length } = await readFile(cacheFilePath(folder, key));
-  t.same(await cacheOn(folder).cache.read(key), { ...image, sourceBytes: 7 });
-  await cache.written(key, written, false);
-  t.notOk(existsSync(cacheFilePath(folder, key)), 'a purge during the render deletes the file');
-
-  await mkdir(cacheFilePath(folder, key), { recursive: true });
-  await cache.written(key, await writeImageFile(file, rendered), true);
-  t.same(await readdir(cacheTemporaryFolder(folder)), []);
-  t.match(events, [['stored', key, length], ['failed']]);
-  t.equal(cache.writableFolder, folder);
-  cache.isWritable = false;
-  t.equal(cache.writableFolder, null, 'a full disk stops the threads too');
-});
-
 t.test('drops an image if a purge arrives during its render', async (t) => {
   const events: unknown[][] = [];
   const caches = new ImageCaches(
@@ -193,23 +170,10 @@ t.test('drops an image if a purge arrives during its render', async (t) => {
   const purged = imageRequest({ key, generation: { number: 0, isCurrent: () => false } });
   const kept = caches.keep(purged, image, 'miss');
   t.equal(kept.entry, null);
-  await caches.write(purged, kept, null);
+  await caches.write(purged, kept);
   t.same(events, []);
   const current = imageRequest({ key });
   t.ok(caches.keep(current, image, 'miss').entry);
-  await caches.write(current, kept, null);
+  await caches.write(current, kept);
   t.match(events, [['stored', key]]);
-  for (const request of [purged, current]) {
-    const file = caches.threadFile(request);
-    file?.report({ bytes: 9, ms: 1 });
-    await caches.write(request, kept, file);
-  }
-  t.match(
-    events,
-    [
-      ['stored', key],
-      ['stored', key, 9],
-    ],
-    'a thread has written the file',
-  );
 });

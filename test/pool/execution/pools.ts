@@ -1,6 +1,5 @@
 import type { Test } from 'tap';
 import type { Settings } from '../../../contract/settings/table.ts';
-import type { ImageFile, ThreadFile } from '../../../pool/cache/disk.ts';
 import { TransformQueue, type WaitLimits } from '../../../pool/execution/transform-queue.ts';
 import type { Timings } from '../../../pool/miss.ts';
 import { Urgency } from '../../../pool/single-flight.ts';
@@ -31,7 +30,6 @@ export interface TransformOptions {
   readonly layers?: readonly Uint8Array[];
   readonly hold?: () => () => void;
   readonly stages?: StageObserver;
-  readonly file?: ImageFile;
 }
 
 /** Runs transforms in a transform queue directly, with no cache miss around them. */
@@ -45,22 +43,14 @@ export class TransformPool {
   async transform(source: Uint8Array, variant: Variant, options: TransformOptions) {
     const { project, signal, background = false, layers = [], stages = noObserver } = options;
     const { urgency = new Urgency(background ? 'background' : 'live') } = options;
-    const { hold = () => () => {}, file } = options;
+    const { hold = () => () => {} } = options;
     const inputs = [null, ...layers.keys()].map((layer) => ({ layer }));
     const request = { project, variant, background, stages, inputs };
     const timings: Timings = {};
     const leases = layers.map((bytes) => ({ bytes, hold }));
-    const written: ThreadFile = {
-      folder: '',
-      written: null,
-      report: (result) => {
-        written.written = result;
-      },
-    };
-    const miss = { request, signal, urgency, timings, file: written };
-    const image = await this.#queue.transform(miss, [{ bytes: source, hold }, ...leases], file);
-    const { queue: queueMs = 0, transform: transformMs = 0 } = timings;
-    return { ...image, queueMs, transformMs, ...(file && { file: written.written }) };
+    const miss = { request, signal, urgency, timings };
+    const image = await this.#queue.transform(miss, [{ bytes: source, hold }, ...leases]);
+    return { ...image, queueMs: timings.queue ?? 0, transformMs: timings.transform ?? 0 };
   }
 
   isFull(project: string): boolean {

@@ -6,12 +6,9 @@ import { getPriority } from 'node:os';
 import { join } from 'node:path';
 import { pino } from 'pino';
 import t from 'tap';
-import { cacheFilePath } from '../../../pool/cache/disk.ts';
-import { decodeFile } from '../../../pool/cache/file.ts';
 import { stopClock, stopTimers } from '../../clock.ts';
 import { scriptUrl } from '../../scripts.ts';
 import { until } from '../../until.ts';
-import { toKey } from '../cache/pictures.ts';
 import { noise, shared, variant } from '../rendering/pictures.ts';
 import { finish, openPool, patient, scriptedThread, submit } from './pools.ts';
 
@@ -124,19 +121,6 @@ t.test('counts stuck threads, even while the additional thread works', async (t)
   });
   t.match(pool.stats(), { stuck: 0, stalledMs: 0, threadsReplaced: 2 });
   await Promise.all([light('other'), light('another')]);
-});
-
-t.test("writes an image's file on its thread", async (t) => {
-  const pool = openPool(t);
-  const source = await noise(8, 8).png().toBuffer();
-  const folder = t.testdir();
-  const facts = { fetchedAt: [1], sourceBytes: source.byteLength };
-  const file = { folder, key: toKey('a'), facts };
-  const image = await pool.transform(source, variant({ width: 4 }), { ...patient, file });
-  const bytes = readFileSync(cacheFilePath(folder, file.key));
-  t.match(image.file, { bytes: bytes.byteLength });
-  const { etag, width, height, contentType } = image;
-  t.match(decodeFile(file.key, bytes), { etag, width, height, contentType, ...facts });
 });
 
 t.test('ends native code at the timeout', async (t) => {
