@@ -261,7 +261,7 @@ export class AddressGuard {
 const blocked = (text: string) => new ServiceError('source_blocked', text);
 const portRefused = (host: string, port: number) =>
   blocked(
-    `Sources may not use port ${port} of ${host}; an operator can allow it with SERVICE_SOURCE_PORTS or SERVICE_PRIVATE_SOURCES.`,
+    `Sources may not use port ${port} of ${host}. An operator can add the port to SERVICE_SOURCE_PORTS if the host is public, or else append \`:${port}\` to its entry in SERVICE_PRIVATE_SOURCES.`,
   );
 const ownSource = () => blocked('The service cannot be its own source.');
 

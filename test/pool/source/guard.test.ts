@@ -282,5 +282,5 @@ t.test('names the address and its range in the error', async (t) => {
     await lookup('192.168.7.9', 443),
     'The source host cdn.example has the address 192.168.7.9 (private), which is not public and not allowed at port 443.',
   );
-  t.match(await lookup('8.8.8.8', 444), /^Sources may not use port 444 of cdn\.example; /);
+  t.match(await lookup('8.8.8.8', 444), /^Sources may not use port 444 of cdn\.example\. /);
 });
