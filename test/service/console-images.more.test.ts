@@ -57,8 +57,10 @@ t.test(
       const shown = await drawn.getAttribute('src');
       for (const viewport of [phone.viewport, { width: 1280, height: 900 }]) {
         await page.setViewportSize(viewport);
-        await page.evaluate('scrollTo(0, 500)');
-        t.ok(Number(await page.evaluate('scrollY')) > 400);
+        await until('the page scrolls', async () => {
+          await page.evaluate('scrollTo(0, 500)');
+          return Number(await page.evaluate('scrollY')) > 400;
+        });
         const box = await drawn.boundingBox();
         const isInView = box !== null && box.y >= 0 && box.y + box.height <= viewport.height * 0.6;
         t.ok(isInView, `the preview stays in view at ${viewport.width} px`);
@@ -76,10 +78,9 @@ t.test(
       await hasFocus(control(form, 'Color'));
       t.ok(problems.splice(0).every((problem) => /status of 400/.test(problem)));
       await control(form, 'Color').fill('c00');
-      t.same(await control(form, 'Font').locator('option').allInnerTexts(), [
-        'default',
-        'Open Sans',
-      ]);
+      const fonts = control(form, 'Font').locator('option');
+      await fonts.nth(1).waitFor({ state: 'attached' });
+      t.same(await fonts.allInnerTexts(), ['default', 'Open Sans']);
       await control(form, 'Words').fill('你好');
       const warning = page.getByText('words has characters that no font contains');
       await warning.waitFor();

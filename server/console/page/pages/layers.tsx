@@ -89,7 +89,7 @@ function LayerFields({ schema, values, onChange, errors }: ItemFieldsProps) {
   const fonts = useData(() => api.listFonts(), [api]).value ?? [];
   const kind = values['kind'] ?? 'text';
   const fields = toFormFields(getField(schema, kind), { groups }).map((field) => {
-    if (field.name !== 'font' || fonts.length === 0) return field;
+    if (field.name !== 'font') return field;
     // A stored family might be gone.
     const names = new Set([...fonts.map(({ name }) => name), values['font'] ?? '']);
     names.delete('');
