@@ -43,7 +43,7 @@ t.test('rejects texts that are not hosts', async (t) => {
     example.com/ example.com\\ user@example.com example.com? example.com# exam%70le.com
     a＠example.com example.com／a example.com：80 ℀.example.com * *.example.com a*.example.com
     -a.example.com a-.example.com a!b.example.com a{b}.example.com xn--ü 256.0.0.1 1.2.3.4.5
-    example.1 xn--a xn--a.example photos.xn--b.com ::1 [::1 ::1] [::1]:80 [] [fe80::1%25eth0] [1.2.3.4] \u0000 a\u0000b.com`;
+    example.1 ::1 [::1 ::1] [::1]:80 [] [fe80::1%25eth0] [1.2.3.4] \u0000 a\u0000b.com`;
   const long = [
     `${'a'.repeat(64)}.com`,
     `${'a.'.repeat(127)}com`,
