@@ -86,7 +86,7 @@ export function readBenchOptions(): BenchOptions {
     )
     .option(
       '--peer-pid <name=pid>',
-      'the process of a peer, to measure its memory; repeatable',
+      'the process of a peer, to measure its CPU time and memory; repeatable',
       pid,
     )
     .option(
