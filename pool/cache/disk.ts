@@ -57,6 +57,8 @@ export function temporaryPrefix(processId: number): string {
 const maxConcurrentWrites = 2;
 /** Maximum writes, with waiting ones. More are skipped, because they would keep bodies in memory. */
 const maxWrites = 64;
+/** Further writes are skipped while the bodies of these writes have this many bytes. */
+const maxWriteBytes = 64 * 2 ** 20;
 /** How long a write's caller waits for a slow disk. Requests in other processes might wait too. */
 const waitForWriteMs = 1_000;
 
@@ -82,6 +84,7 @@ export class DiskCache {
   readonly #events: DiskCacheEvents;
   readonly #turns = new Semaphore(maxConcurrentWrites);
   readonly #writes = new Set<Promise<unknown>>();
+  #writeBytes = 0;
   /** The random part keeps files of a process that had the same id. */
   readonly #prefix = `${temporaryPrefix(process.pid)}${randomBytes(8).toString('hex')}`;
   #writeCount = 0;
@@ -133,8 +136,15 @@ export class DiskCache {
    * Never rejects.
    */
   async write(key: string, content: Cached): Promise<void> {
-    if (!this.isWritable || this.#writes.size >= maxWrites) return;
-    const write = this.#store(key, content).finally(() => this.#writes.delete(write));
+    if (!this.isWritable || this.#writes.size >= maxWrites || this.#writeBytes >= maxWriteBytes) {
+      return;
+    }
+    const bytes = 'body' in content ? content.body.byteLength : 0;
+    this.#writeBytes += bytes;
+    const write = this.#store(key, content).finally(() => {
+      this.#writes.delete(write);
+      this.#writeBytes -= bytes;
+    });
     this.#writes.add(write);
     await Promise.race([write, sleep(waitForWriteMs, null, { ref: false })]);
   }

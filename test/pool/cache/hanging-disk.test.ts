@@ -44,3 +44,30 @@ t.test('waits a second for a disk that does not respond, with two threads', asyn
   t.same(new Set(stored), new Set(keys.slice(0, 64)), 'writes above the limit were skipped');
   await settled;
 });
+
+t.test('keeps at most 64 MiB for a disk that does not respond, and one image', async (t) => {
+  const stored: string[] = [];
+  const cache = new DiskCache(t.testdir(), {
+    stored: (key) => stored.push(key),
+    read() {},
+    removed() {},
+    failed: (error) => t.fail(error.message),
+  });
+  const keys = Array.from({ length: 10 }, (_, i) => toKey(String(i)));
+  const large = picture(20_000_000);
+  for (const key of keys) void cache.write(key, large);
+  await until('the disk responds again', () => {
+    for (const respond of opened.splice(0)) respond();
+    return stored.length === 4;
+  });
+  await cache.settle();
+  t.same(new Set(stored), new Set(keys.slice(0, 4)), 'the fifth would be above the limit');
+
+  const last = keys.at(-1) ?? '';
+  const written = cache.write(last, large);
+  await until('it is written', () => {
+    for (const respond of opened.splice(0)) respond();
+    return stored.includes(last);
+  });
+  await written;
+});
